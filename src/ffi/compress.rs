@@ -5,12 +5,13 @@ use std::cell::{RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::memory::{bytes, lend};
+use super::memory::{bytes, fill_sized, free, give, lend, read_sized, size_to_fill};
+use super::scanner::{BUSY, READY, admit, is_ready};
 use super::status::{fail, fail_null, fail_panic, fail_with, guard};
 use super::types::*;
 use crate::compress::{
@@ -50,7 +51,7 @@ const _: () = {
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_registry {
-    busy: AtomicBool,
+    state: AtomicI32,
     registry: UnsafeCell<Registry>,
 }
 
@@ -76,8 +77,8 @@ pub struct aside_compressed {
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_tool_stream {
-    busy: AtomicBool,
-    state: UnsafeCell<Streaming>,
+    state: AtomicI32,
+    streaming: UnsafeCell<Streaming>,
 }
 
 /// What a host's callback says, beside the number that it returns: `aside_reply_write()`. It belongs to the library and is
@@ -350,61 +351,15 @@ fn is_inside(compressor: &Arc<Compressor>) -> bool {
     INSIDE.try_with(|inside| inside.borrow().contains(&Arc::as_ptr(compressor))).unwrap_or(false)
 }
 
-fn busy(what: &str) -> aside_status {
-    fail_with(ASIDE_ERROR_BUSY, format_args!("the {what} is in use: called from its own callback, or from two threads"))
-}
-
 /// Runs `body` as the only call of this thread inside the compressor.
 fn inside(compressor: &Arc<Compressor>, body: impl FnOnce() -> aside_status) -> aside_status {
     if is_inside(compressor) {
-        return busy("compressor");
+        return fail(ASIDE_ERROR_BUSY);
     }
     let _ = INSIDE.try_with(|inside| inside.borrow_mut().push(Arc::as_ptr(compressor)));
     let status = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(fail_panic);
     let _ = INSIDE.try_with(|inside| inside.borrow_mut().pop());
     status
-}
-
-/// Runs `body` as the only call that has the value.
-///
-/// # Safety
-/// `value` belongs to `busy`: nobody uses it but through this function.
-unsafe fn alone<T>(
-    what: &str,
-    busy: &AtomicBool,
-    value: &UnsafeCell<T>,
-    body: impl FnOnce(&mut T) -> aside_status,
-) -> aside_status {
-    if busy.swap(true, Relaxed) {
-        return self::busy(what);
-    }
-    // SAFETY: nobody else was inside, and nobody comes in until `busy` is false again.
-    let status = catch_unwind(AssertUnwindSafe(|| body(unsafe { &mut *value.get() }))).unwrap_or_else(fail_panic);
-    busy.store(false, Relaxed);
-    status
-}
-
-/// No version of a struct will ever be larger; a size above it is memory that nobody set.
-const LARGEST: usize = 4096;
-
-/// The caller's struct, whichever version it is: what it does not have is zero.
-///
-/// # Safety
-/// `at` is NULL or has as many bytes as its first field says; a `T` may be all zero.
-unsafe fn sized<T: Copy>(at: *const T, least: usize, what: &str) -> Result<T, aside_status> {
-    if at.is_null() {
-        return Err(fail_null(what));
-    }
-    // SAFETY: every version begins with its size; the caller promises that many bytes, of plain data.
-    unsafe {
-        let size = at.cast::<size_t>().read_unaligned();
-        if !(least..=LARGEST).contains(&size) {
-            return Err(fail_with(ASIDE_ERROR_SIZE, format_args!("{what}->size is not that of any version")));
-        }
-        let mut value = std::mem::zeroed::<T>();
-        ptr::copy_nonoverlapping(at.cast::<u8>(), (&raw mut value).cast(), size.min(size_of::<T>()));
-        Ok(value)
-    }
 }
 
 /// # Safety
@@ -605,7 +560,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
                 }
             };
             let registry = UnsafeCell::new(registry);
-            Box::into_raw(Box::new(aside_registry { busy: AtomicBool::new(false), registry }))
+            Box::into_raw(Box::new(aside_registry { state: AtomicI32::new(READY), registry }))
         },
     )
 }
@@ -615,23 +570,8 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
-    guard(
-        |_| (),
-        || {
-            if registry.is_null() {
-                return;
-            }
-            // SAFETY: the caller promises that it is still there. It came from a Box; with no call inside, this is its
-            // last use.
-            unsafe {
-                if (*registry).busy.load(Relaxed) {
-                    busy("registry");
-                } else {
-                    drop(Box::from_raw(registry));
-                }
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(registry, |registry| registry.state.load(Relaxed) == BUSY) }
 }
 
 /// Changes a registry.
@@ -639,10 +579,10 @@ pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
 /// # Safety
 /// `registry` is NULL or there.
 unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry) -> aside_status) -> aside_status {
-    // SAFETY: the caller's promise; only through `alone` is the registry used.
+    // SAFETY: the caller's promise; only through `admit` is the registry used.
     unsafe {
         match registry.as_ref() {
-            Some(registry) => alone("registry", &registry.busy, &registry.registry, body),
+            Some(registry) => admit(&registry.state, &registry.registry, is_ready, body),
             None => fail_null("registry"),
         }
     }
@@ -704,7 +644,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
             // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
             // or there.
             unsafe {
-                let host = match sized(filter, size_of::<aside_filter>(), "filter") {
+                let host = match read_sized(filter, size_of::<aside_filter>(), "filter") {
                     Ok(host) => host,
                     Err(status) => return status,
                 };
@@ -742,7 +682,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
             // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
             // or there.
             unsafe {
-                let host = match sized(cache, size_of::<aside_cache>(), "cache") {
+                let host = match read_sized(cache, size_of::<aside_cache>(), "cache") {
                     Ok(host) => host,
                     Err(status) => return status,
                 };
@@ -895,7 +835,7 @@ pub unsafe extern "C" fn aside_compressor_new(
             // SAFETY: the caller promises a struct as large as it says, and texts that are there.
             unsafe {
                 if !options.is_null() {
-                    let Ok(options) = sized(options, size_of::<aside_compressor_options>(), "options") else {
+                    let Ok(options) = read_sized(options, size_of::<aside_compressor_options>(), "options") else {
                         return ptr::null_mut();
                     };
                     budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
@@ -906,8 +846,9 @@ pub unsafe extern "C" fn aside_compressor_new(
                     fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
                     return ptr::null_mut();
                 }
-                if (*registry).busy.load(Relaxed) {
-                    busy("registry");
+                let state = (*registry).state.load(Relaxed);
+                if !is_ready(state) {
+                    fail(if state == BUSY { ASIDE_ERROR_BUSY } else { state });
                     return ptr::null_mut();
                 }
             }
@@ -932,19 +873,8 @@ pub unsafe extern "C" fn aside_compressor_new(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor) {
-    guard(
-        |_| (),
-        || {
-            // SAFETY: the caller promises that it is NULL or still there; it came from a Box, and this is its last use.
-            unsafe {
-                match compressor.as_ref() {
-                    None => {}
-                    Some(inside) if is_inside(&inside.compressor) => _ = busy("compressor"),
-                    Some(_) => drop(Box::from_raw(compressor)),
-                }
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(compressor, |compressor| is_inside(&compressor.compressor)) }
 }
 
 /// What the caller says of a call.
@@ -959,7 +889,7 @@ struct Called<'a> {
 unsafe fn called<'a>(call: *const aside_call) -> Result<Called<'a>, aside_status> {
     // SAFETY: the caller's promise.
     unsafe {
-        let call = sized(call, size_of::<aside_call>(), "call")?;
+        let call = read_sized(call, size_of::<aside_call>(), "call")?;
         let tool_id = text(call.tool_id, "call->tool_id")?;
         let json = text(call.input, "call->input")?;
         let input = Input::from_json(if json.is_empty() { "null" } else { json })
@@ -1105,9 +1035,9 @@ pub unsafe extern "C" fn aside_compressed_report(
     let Some(aside_compressed { compressed, lent }) = (unsafe { compressed.as_ref() }) else {
         return fail_null("compressed");
     };
-    // SAFETY: the caller promises as many bytes as the struct says.
-    let size = match unsafe { sized(report.cast_const(), size_of::<aside_report>(), "report") } {
-        Ok(report) => report.size,
+    // SAFETY: every version begins with its size, and the caller promises that many bytes.
+    let size = match unsafe { size_to_fill(report, "report") } {
+        Ok(size) => size,
         Err(status) => return status,
     };
     let filled = aside_report {
@@ -1124,12 +1054,8 @@ pub unsafe extern "C" fn aside_compressed_report(
         cut_protected: compressed.report.cut_protected.into(),
         reserved: 0,
     };
-    // SAFETY: it is as large as its size says; a later version's fields become 0.
-    unsafe {
-        let whole = size_of::<aside_report>();
-        ptr::write_bytes(report.cast::<u8>().add(whole), 0, size - whole);
-        report.write_unaligned(filled);
-    }
+    // SAFETY: it is as large as its size says.
+    unsafe { fill_sized(report, size, filled) };
     ASIDE_OK
 }
 
@@ -1184,15 +1110,8 @@ pub unsafe extern "C" fn aside_compressed_slice(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed) {
-    guard(
-        |_| (),
-        || {
-            if !compressed.is_null() {
-                // SAFETY: the caller promises that it is still there; it came from a Box, and this is its last use.
-                drop(unsafe { Box::from_raw(compressed) });
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(compressed, |_| false) }
 }
 
 /// Whether a text is of a machine format and so passes untouched: 1 or 0; a status below 0 where `text` cannot be read.
@@ -1245,16 +1164,8 @@ pub unsafe extern "C" fn aside_format_banner(
                 };
                 let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
                 let banner = format_banner(&ids, number(before), number(after));
-                let copy = libc::malloc(banner.len() + 1).cast::<u8>();
-                if copy.is_null() {
-                    return fail(ASIDE_ERROR_MEMORY);
-                }
-                ptr::copy_nonoverlapping(banner.as_ptr(), copy, banner.len());
-                copy.add(banner.len()).write(0);
-                out.write_unaligned(copy.cast());
-                out_len.write_unaligned(banner.len());
+                give(banner.as_bytes(), out, out_len)
             }
-            ASIDE_OK
         },
     )
 }
@@ -1291,9 +1202,9 @@ pub unsafe extern "C" fn aside_tool_stream_new(
             };
             match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
                 Ok(stream) => {
-                    let state = Streaming { compressor, stream: Some(stream), out: Vec::new() };
-                    let state = UnsafeCell::new(state);
-                    Box::into_raw(Box::new(aside_tool_stream { busy: AtomicBool::new(false), state }))
+                    let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
+                    let streaming = UnsafeCell::new(streaming);
+                    Box::into_raw(Box::new(aside_tool_stream { state: AtomicI32::new(READY), streaming }))
                 }
                 Err(error) => {
                     fail_with(ASIDE_ERROR_OPTION, error);
@@ -1310,23 +1221,8 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
-    guard(
-        |_| (),
-        || {
-            if stream.is_null() {
-                return;
-            }
-            // SAFETY: the caller promises that it is still there. It came from a Box; with no call inside, this is its
-            // last use.
-            unsafe {
-                if (*stream).busy.load(Relaxed) {
-                    busy("stream");
-                } else {
-                    drop(Box::from_raw(stream));
-                }
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(stream, |stream| stream.state.load(Relaxed) == BUSY) }
 }
 
 /// Runs `body` with a stream that is not finished, and lends what it put out.
@@ -1342,18 +1238,19 @@ unsafe fn streaming(
     if out.is_null() || out_len.is_null() {
         return fail_null("out or out_len");
     }
-    // SAFETY: the caller's promise; only through `alone` is the state used.
+    // SAFETY: the caller's promise; only through `admit` is the stream used.
     unsafe {
-        let Some(stream) = stream.as_ref() else { return fail_null("stream") };
-        alone("stream", &stream.busy, &stream.state, |state| {
-            if state.stream.is_none() {
+        let Some(handle) = stream.as_ref() else { return fail_null("stream") };
+        admit(&handle.state, &handle.streaming, is_ready, |streaming| {
+            let Streaming { compressor, stream, out: text } = streaming;
+            if stream.is_none() {
                 return fail_with(ASIDE_ERROR_ORDER, "the stream is finished");
             }
-            inside(&state.compressor, || {
-                state.out.clear();
-                body(&mut state.stream, &mut state.out);
-                out.write_unaligned(lend(&state.out));
-                out_len.write_unaligned(state.out.len());
+            inside(compressor, || {
+                text.clear();
+                body(stream, text);
+                out.write_unaligned(lend(text));
+                out_len.write_unaligned(text.len());
                 ASIDE_OK
             })
         })

@@ -428,6 +428,10 @@ static void misuse(void)
     aside_cache cache;
     aside_bytes part = text(noise());
     aside_compressed *mark = (aside_compressed *)&filter, *out = mark;
+    struct {
+        aside_call call;
+        uint64_t field;
+    } later;
     char *banner = NULL;
     size_t len = 77;
 
@@ -489,6 +493,17 @@ static void misuse(void)
     call.input = text("{");
     CHECK_STATUS(aside_compress(compressor, &call, NULL, 0, &out), ASIDE_ERROR_OPTION);
     CHECK_SAYS("JSON");
+    /* A field of a later version is refused, unless it says nothing. */
+    memset(&later, 0, sizeof later);
+    later.call = call_of(NULL);
+    later.call.size = sizeof later;
+    later.field = 1;
+    CHECK_STATUS(aside_compress(compressor, &later.call, NULL, 0, &out), ASIDE_ERROR_OPTION);
+    CHECK_SAYS("does not know");
+    later.field = 0;
+    CHECK_STATUS(aside_compress(compressor, &later.call, NULL, 0, &out), ASIDE_OK);
+    aside_compressed_free(out);
+    out = mark;
     call.size = 0;
     CHECK_STATUS(aside_compress(compressor, &call, NULL, 0, &out), ASIDE_ERROR_SIZE);
     CHECK(out == mark);

@@ -254,19 +254,10 @@ public:
     {
         if (!filter.apply)
             throw Error(Status::null, "a filter has no apply");
-        auto own = std::make_unique<Filter>(std::move(filter));
-        const std::vector<aside_bytes> tools = detail::lend(own->tool_ids);
         aside_filter raw{};
-        raw.size = sizeof raw;
-        raw.id = detail::lend(own->id);
-        raw.tool_ids = tools.data();
-        raw.tool_id_count = tools.size();
         raw.matches = detail::on_matches;
         raw.apply = detail::on_apply;
-        raw.release = detail::on_release<Filter>;
-        raw.user = own.get();
-        detail::check_status(aside_registry_add_filter(handle_.get(), &raw));
-        static_cast<void>(own.release());
+        add(raw, std::move(filter), aside_registry_add_filter);
     }
 
     /// A host's cache.
@@ -274,20 +265,11 @@ public:
     {
         if (!cache.lookup || !cache.record)
             throw Error(Status::null, "a cache has no lookup or no record");
-        auto own = std::make_unique<Cache>(std::move(cache));
-        const std::vector<aside_bytes> tools = detail::lend(own->tool_ids);
         aside_cache raw{};
-        raw.size = sizeof raw;
-        raw.id = detail::lend(own->id);
-        raw.tool_ids = tools.data();
-        raw.tool_id_count = tools.size();
         raw.observe = detail::on_observe;
         raw.lookup = detail::on_lookup;
         raw.record = detail::on_record;
-        raw.release = detail::on_release<Cache>;
-        raw.user = own.get();
-        detail::check_status(aside_registry_add_cache(handle_.get(), &raw));
-        static_cast<void>(own.release());
+        add(raw, std::move(cache), aside_registry_add_cache);
     }
 
     /// The library's own cache, `last-run`: the last result of each call, in at most `size` bytes.
@@ -304,6 +286,22 @@ public:
     }
 
 private:
+    /// Gives the library a filter or cache of which the callbacks are set.
+    template <class Raw, class Host>
+    void add(Raw raw, Host host, aside_status (*to)(aside_registry *, const Raw *))
+    {
+        auto own = std::make_unique<Host>(std::move(host));
+        const std::vector<aside_bytes> tools = detail::lend(own->tool_ids);
+        raw.size = sizeof raw;
+        raw.id = detail::lend(own->id);
+        raw.tool_ids = tools.data();
+        raw.tool_id_count = tools.size();
+        raw.release = detail::on_release<Host>;
+        raw.user = own.get();
+        detail::check_status(to(handle_.get(), &raw));
+        static_cast<void>(own.release());
+    }
+
     friend class Compressor;
     struct Free {
         void operator()(aside_registry *registry) const noexcept { aside_registry_free(registry); }
