@@ -155,6 +155,41 @@ fn command_lines() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Every command of a line: name, subcommand, and whether it prints (`!`) through a pipe (`|`).
+fn commands(line: &str) -> Vec<String> {
+    let said = |run: &Invocation| {
+        let prints = if run.prints() { "!" } else { "" };
+        let piped = if run.is_piped() { "|" } else { "" };
+        format!("{} {}{prints}{piped}", run.command(), run.subcommand().unwrap_or("-"))
+    };
+    Invocation::all(line).unwrap_or_default().iter().map(said).collect()
+}
+
+#[test]
+fn every_command_of_a_line() {
+    let table: [(&str, &[&str]); 10] = [
+        ("", &[]),
+        ("A=1", &[]),
+        ("cd app && sudo git -C x diff | head -5", &["cd app", "git diff!|", "head -"]),
+        ("ls -l; cat f", &["ls -!", "cat f!"]),
+        ("make >log 2>&1", &["make -"]),
+        ("bash -c 'cd x; make >log; cargo test' | tail", &["cd x", "make -", "cargo test!|", "tail -"]),
+        ("bash -c 'make all' > log", &["make all"]),
+        ("bash -c 'make' | wc -l", &["make -", "wc -!"]),
+        ("env A=1 timeout 5 npx jest | grep x || true", &["jest -!|", "grep x", "true -"]),
+        ("case $x in a) ls;; esac", &[]),
+    ];
+    for (line, expected) in table {
+        assert_eq!(commands(line), expected, "{line}");
+    }
+    let words: Vec<String> = Invocation::all("grep -e 'a b' \"c\"").unwrap()[0].words().to_vec();
+    assert_eq!(words, ["-e", "a b", "c"]);
+    let nested =
+        |depth: usize| (0..depth).fold("ls".to_owned(), |line, _| format!("bash -c '{}'", line.replace('\'', "'\\''")));
+    assert_eq!(commands(&nested(5)), ["ls -!"]);
+    assert_eq!(Invocation::all(&nested(9)), None);
+}
+
 #[test]
 fn flags_alone_with_values_and_in_bundles() {
     let run = Invocation::parse("ls -la --color=always -- -x").unwrap();

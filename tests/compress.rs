@@ -59,8 +59,9 @@ impl Cache for Asked {
         self.0
     }
 
-    fn observe(&self, _: &str, _: &Input) {
+    fn observe(&self, _: &str, _: &Input) -> Result<(), String> {
         self.1.lock().unwrap().push(format!("{} observes", self.0));
+        Ok(())
     }
 
     fn lookup(&self, _: &str, _: &Input) -> Result<Option<Hit>, String> {

@@ -15,7 +15,7 @@ use super::scanner::{BUSY, READY, admit, is_ready};
 use super::status::{fail, fail_null, fail_panic, fail_with, guard};
 use super::types::*;
 use crate::compress::{
-    Cache, Call, Change, Compressed, Compressor, Filter, Filtered, Hit, Input, LastRun, MIN_BUDGET,
+    Cache, Call, Change, Compressed, Compressor, Filter, Filtered, Hit, Input, Invocation, LastRun, MIN_BUDGET,
     MIN_COMPRESSIBLE_LENGTH, Outcome, Part, Registry, Report, SliceError, Stream, check_filter, format_banner,
     is_protected,
 };
@@ -81,6 +81,17 @@ pub struct aside_tool_stream {
     streaming: UnsafeCell<Streaming>,
 }
 
+/// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
+/// `aside_command_line_free()`.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_command_line {
+    commands: Vec<aside_command>,
+    /// Where the commands' words are.
+    _words: Vec<Vec<aside_bytes>>,
+    _runs: Vec<Invocation>,
+}
+
 /// What a host's callback says, beside the number that it returns: `aside_reply_write()`. It belongs to the library and is
 /// good until the callback returns.
 #[derive_ReprC]
@@ -130,7 +141,7 @@ pub struct aside_call {
     pub now: u64,
 }
 
-/// Whether a host's filter is for this call: 0 if not. `input` is JSON, UTF-8.
+/// Whether a host's filter is for this call: 1 or 0; below 0 for a failure, as of `apply`. `input` is JSON, UTF-8.
 pub type aside_matches_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -138,6 +149,7 @@ pub type aside_matches_fn = Option<
         tool_id_len: size_t,
         input: *const c_char,
         input_len: size_t,
+        reply: *mut aside_reply,
     ) -> i32,
 >;
 
@@ -155,7 +167,7 @@ pub type aside_apply_fn = Option<
 >;
 
 /// Sees every call of a cache's tools, before any cache looks up. `input` is JSON with sorted keys and no white space:
-/// equal inputs are equal bytes.
+/// equal inputs are equal bytes. Return 0; below 0 for a failure, with its reason in `reply`.
 pub type aside_observe_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -163,7 +175,8 @@ pub type aside_observe_fn = Option<
         tool_id_len: size_t,
         input: *const c_char,
         input_len: size_t,
-    ),
+        reply: *mut aside_reply,
+    ) -> i32,
 >;
 
 /// The recorded result of a call. Return 1 with its raw text in `reply` and its time in `*timestamp`; 0 if there is none;
@@ -180,7 +193,8 @@ pub type aside_lookup_fn = Option<
     ) -> i32,
 >;
 
-/// Records a result: its raw text parts, joined with line feeds. Return 0, or below 0 for a failure.
+/// Records a result: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with its reason in
+/// `reply`.
 pub type aside_record_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -191,6 +205,7 @@ pub type aside_record_fn = Option<
         text: *const c_char,
         text_len: size_t,
         now: u64,
+        reply: *mut aside_reply,
     ) -> i32,
 >;
 
@@ -246,6 +261,27 @@ pub struct aside_cache {
     pub release: aside_release_fn,
     /// Given to each callback.
     pub user: *mut c_void,
+}
+
+/// A command of a command line. Its texts are UTF-8.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_command {
+    /// The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`.
+    pub name: aside_bytes,
+    /// The first argument that is no option nor an option's value: `diff` of `git -C dir diff`; the script of `npm run`.
+    /// Without bytes where there is none.
+    pub subcommand: aside_bytes,
+    /// All words behind the program, their quotes taken off.
+    pub words: *const aside_bytes,
+    /// How many there are.
+    pub word_count: size_t,
+    /// 1 where its output is seen: not of `cd` and the like, nor where it goes to a file or into a program that writes
+    /// something of its own. Otherwise 0.
+    pub prints: u32,
+    /// 1 where its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0.
+    pub piped: u32,
 }
 
 /// A stretch of an original. All of them together, in order, are the original.
@@ -441,11 +477,14 @@ struct HostFilter {
     owner: Owner,
 }
 
-/// What a callback gave as the reason of its failure.
-fn reason(reply: &aside_reply, code: i32) -> String {
-    match reply.text.is_empty() {
-        true => format!("it returned {code}"),
-        false => String::from_utf8_lossy(&reply.text).into_owned(),
+/// What a callback returned and said beside it; below 0 it failed, and what it said is the reason.
+fn answer(call: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
+    let mut reply = aside_reply { text: Vec::new() };
+    let code = call(&raw mut reply);
+    match reply.text {
+        text if code >= 0 => Ok((code, text)),
+        text if text.is_empty() => Err(format!("it returned {code}")),
+        text => Err(String::from_utf8_lossy(&text).into_owned()),
     }
 }
 
@@ -458,32 +497,38 @@ impl Filter for HostFilter {
         &self.tool_ids
     }
 
-    fn matches(&self, tool_id: &str, input: &Input) -> bool {
+    fn matches(&self, tool_id: &str, input: &Input) -> Result<bool, String> {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        self.matches.is_none_or(|matches| {
-            // SAFETY: the host's own function with the host's own pointer; the texts outlive the call.
-            unsafe { matches(self.owner.user, lend(tool), tool.len(), lend(json), json.len()) != 0 }
-        })
+        let Some(matches) = self.matches else { return Ok(true) };
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        let (code, _) =
+            answer(|reply| unsafe { matches(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply) })?;
+        Ok(code > 0)
     }
 
     fn apply(&self, text: &[u8], input: &Input) -> Result<Filtered, String> {
         let json = input.json().as_bytes();
-        let mut reply = aside_reply { text: Vec::new() };
-        // SAFETY: the host's own function with the host's own pointer; the texts and the reply outlive the call.
-        let verdict =
-            unsafe { (self.apply)(self.owner.user, lend(text), text.len(), lend(json), json.len(), &raw mut reply) };
-        match verdict {
-            0 => Ok(Filtered::default()),
-            1.. => Ok(Filtered { text: reply.text, compressed: true }),
-            code => Err(reason(&reply, code)),
-        }
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        let (code, text) = answer(|reply| unsafe {
+            (self.apply)(self.owner.user, lend(text), text.len(), lend(json), json.len(), reply)
+        })?;
+        Ok(Filtered { text, compressed: code > 0 })
     }
 }
 
 type Lookup =
     unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *const c_char, size_t, *mut aside_reply, *mut u64) -> i32;
-type Record =
-    unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *const c_char, size_t, *const c_char, size_t, u64) -> i32;
+type Record = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_char,
+    size_t,
+    *const c_char,
+    size_t,
+    *const c_char,
+    size_t,
+    u64,
+    *mut aside_reply,
+) -> i32;
 
 struct HostCache {
     id: String,
@@ -503,38 +548,33 @@ impl Cache for HostCache {
         &self.tool_ids
     }
 
-    fn observe(&self, tool_id: &str, input: &Input) {
+    fn observe(&self, tool_id: &str, input: &Input) -> Result<(), String> {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        if let Some(observe) = self.observe {
-            // SAFETY: the host's own function with the host's own pointer; the texts outlive the call.
-            unsafe { observe(self.owner.user, lend(tool), tool.len(), lend(json), json.len()) };
-        }
+        let Some(observe) = self.observe else { return Ok(()) };
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        answer(|reply| unsafe { observe(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply) })?;
+        Ok(())
     }
 
     fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String> {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        let mut reply = aside_reply { text: Vec::new() };
         let mut timestamp = 0;
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
-        let found = unsafe {
-            let (reply, timestamp) = (&raw mut reply, &raw mut timestamp);
-            (self.lookup)(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply, timestamp)
-        };
-        match found {
-            0 => Ok(None),
-            1.. => Ok(Some(Hit { text: reply.text, timestamp })),
-            code => Err(reason(&reply, code)),
-        }
+        let (code, text) = answer(|reply| unsafe {
+            let at = &raw mut timestamp;
+            (self.lookup)(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply, at)
+        })?;
+        Ok((code > 0).then_some(Hit { text, timestamp }))
     }
 
     fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String> {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        // SAFETY: the host's own function with the host's own pointer; the texts outlive the call.
-        let code = unsafe {
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        answer(|reply| unsafe {
             let (user, text_at) = (self.owner.user, lend(text));
-            (self.record)(user, lend(tool), tool.len(), lend(json), json.len(), text_at, text.len(), now)
-        };
-        if code < 0 { Err(format!("it returned {code}")) } else { Ok(()) }
+            (self.record)(user, lend(tool), tool.len(), lend(json), json.len(), text_at, text.len(), now, reply)
+        })?;
+        Ok(())
     }
 }
 
@@ -1168,6 +1208,79 @@ pub unsafe extern "C" fn aside_format_banner(
             }
         },
     )
+}
+
+/// == Tool results: command lines ==
+///
+/// Takes a command line apart as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
+/// `line` has `len` bytes of UTF-8.
+///
+/// Returns the commands, which the caller owns: `aside_command_line_free()`. NULL where that fails; `aside_last_status()` is
+/// then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size_t) -> *mut aside_command_line {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            // SAFETY: the caller promises `len` bytes.
+            match unsafe { text(aside_bytes { at: line, len }, "line") } {
+                Ok(line) => Box::into_raw(Box::new(aside_command_line::new(line))),
+                Err(_) => ptr::null_mut(),
+            }
+        },
+    )
+}
+
+impl aside_command_line {
+    fn new(line: &str) -> aside_command_line {
+        let runs = Invocation::all(line).unwrap_or_default();
+        let words: Vec<Vec<aside_bytes>> =
+            runs.iter().map(|run| run.words().iter().map(|word| shown(word.as_bytes())).collect()).collect();
+        let command = |(run, words): (&Invocation, &Vec<aside_bytes>)| aside_command {
+            name: shown(run.command().as_bytes()),
+            subcommand: shown(run.subcommand().unwrap_or_default().as_bytes()),
+            words: words.as_ptr(),
+            word_count: words.len(),
+            prints: run.prints().into(),
+            piped: run.is_piped().into(),
+        };
+        let commands = runs.iter().zip(&words).map(command).collect();
+        aside_command_line { _runs: runs, _words: words, commands }
+    }
+}
+
+/// The commands of a line, in their order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`, `npx` …),
+/// assignments and redirections are not among them. None where the line is better left alone: with `case`, or with shells in
+/// shells more than eight deep.
+///
+/// Returns the first of `*count` commands: memory of `line`, good as long as that is. NULL where `line` or `count` is.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_commands(
+    line: *const aside_command_line,
+    count: *mut size_t,
+) -> *const aside_command {
+    // SAFETY: the caller promises that it is NULL or there.
+    let line = unsafe { line.as_ref() };
+    let (Some(line), false) = (line, count.is_null()) else {
+        fail_null("line or count");
+        return ptr::null();
+    };
+    // SAFETY: not NULL, and the caller promises that it may be written.
+    unsafe { count.write_unaligned(line.commands.len()) };
+    line.commands.as_ptr()
+}
+
+/// Frees a command line and the commands that it lent. NULL is left alone.
+///
+/// Threads: no other thread may be using it.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_free(line: *mut aside_command_line) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(line, |_| false) }
 }
 
 /// == Tool results: as they come ==
