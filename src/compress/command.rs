@@ -554,10 +554,20 @@ fn resolve(words: Vec<String>, shown: Shown) -> Invocation {
     let from = usize::from(command == "cargo" && words.first().is_some_and(|word| word.starts_with('+')));
     let at = from + skip_options(&words[from..], valued_options(&command), false);
     let mut subcommand = words.get(at);
-    if matches!(command.as_str(), "npm" | "pnpm" | "yarn" | "bun")
-        && subcommand.is_some_and(|word| word == "run" || word == "run-script")
-    {
-        subcommand = words[at + 1..].iter().find(|word| !word.starts_with('-')).or(subcommand);
+    if matches!(command.as_str(), "npm" | "pnpm" | "yarn" | "bun") {
+        let valued = valued_options(&command);
+        let mut at = at;
+        // `npm run x` is x, and so is `yarn workspace w run x`.
+        while let Some(word) = words.get(at) {
+            at += match word.as_str() {
+                "run" | "run-script" => 1,
+                "workspaces" if words.get(at + 1).is_some_and(|word| word == "foreach" || word == "run") => 2,
+                "workspace" => 2,
+                _ => break,
+            };
+            at += skip_options(words.get(at..).unwrap_or_default(), valued, false);
+        }
+        subcommand = words.get(at).or(subcommand);
     }
     let subcommand = subcommand.cloned();
     Invocation { command, subcommand, words, prints: shown.prints, piped: shown.piped }
