@@ -363,6 +363,15 @@ fn an_input_that_is_no_json_is_an_error() {
 }
 
 #[test]
+fn deep_json_is_minified() {
+    let mut registry = Registry::new();
+    registry.minify_json();
+    let deep = format!("{}1{}", "[ ".repeat(10_000), " ]".repeat(10_000));
+    let minified = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    assert_eq!(short(&Compressor::new(registry), "x", &deep), minified);
+}
+
+#[test]
 fn what_files_say_is_not_folded() {
     let file: String = (0..60)
         .map(|n| format!("fn f{n}() {{\n    let first = 1;\n    let second = 2;\n    done();\n}}\n\n"))
