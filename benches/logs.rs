@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::random::SplitMix;
+
 /// The log of a failed run.
 pub struct Log {
     pub name: String,
@@ -128,7 +130,7 @@ impl<'a> Writer<'a> {
         while let Some(at) = line.find('{') {
             self.text += &line[..at];
             match line.get(at..at + 3) {
-                Some("{w}") => self.text += self.random.word(),
+                Some("{w}") => self.text += self.random.pick(&WORDS),
                 Some("{n}") => self.text += &self.random.below(100).to_string(),
                 Some("{h}") => self.text += &format!("{:08x}", self.random.next() as u32),
                 _ => {
@@ -145,28 +147,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    fn word(&mut self) -> &'static str {
-        const WORDS: [&str; 40] = [
-            "anchor", "basket", "bridge", "candle", "cipher", "cursor", "delta", "engine", "fabric", "filter",
-            "garden", "handle", "hollow", "index", "island", "kernel", "ladder", "lantern", "layer", "ledger",
-            "marker", "meadow", "mirror", "module", "needle", "orbit", "packet", "parcel", "pillar", "quarry",
-            "record", "ribbon", "router", "saddle", "signal", "spiral", "timber", "tunnel", "vector", "window",
-        ];
-        WORDS[self.below(40) as usize]
-    }
-}
+const WORDS: [&str; 40] = [
+    "anchor", "basket", "bridge", "candle", "cipher", "cursor", "delta", "engine", "fabric", "filter", "garden",
+    "handle", "hollow", "index", "island", "kernel", "ladder", "lantern", "layer", "ledger", "marker", "meadow",
+    "mirror", "module", "needle", "orbit", "packet", "parcel", "pillar", "quarry", "record", "ribbon", "router",
+    "saddle", "signal", "spiral", "timber", "tunnel", "vector", "window",
+];

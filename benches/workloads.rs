@@ -1,6 +1,8 @@
 //! The texts that the benches feed: generated, the same in every run. English prose with inline code, blocks of Rust,
 //! some Chinese, Japanese and emoji; cut into chunks as long as the tokens of real streams.
 
+use crate::random::SplitMix;
+
 /// Where thinking stands in a dialect's text.
 pub struct Markers {
     pub dialect: &'static str,
@@ -233,24 +235,3 @@ const CODE: [&str; 10] = [
     "}\n\n",
     "    match state {\n        State::Open => close(),\n        _ => {}\n    }\n",
 ];
-
-/// Sebastiano Vigna's splitmix64: small, and the same on every machine.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    fn pick(&mut self, from: &[&'static str]) -> &'static str {
-        from[self.below(from.len() as u64) as usize]
-    }
-}

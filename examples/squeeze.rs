@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         // Whoever reads our output has seen enough (`| head -1`).
         Err(Stop::PipeClosed) => ExitCode::SUCCESS,
         Err(Stop::Failed(message)) => say(&message, 1),
+        Err(Stop::NotRun(message, code)) => say(&message, code),
         Err(Stop::Usage(message)) => say(&format!("{message}\nTry `squeeze --help`."), 2),
     }
 }
@@ -49,6 +50,8 @@ fn say(message: &str, code: u8) -> ExitCode {
 enum Stop {
     PipeClosed,
     Failed(String),
+    /// The command cannot be run; the code is a shell's.
+    NotRun(String, u8),
     Usage(String),
 }
 
@@ -162,7 +165,10 @@ fn open(program: &[OsString]) -> Result<(Box<dyn Read>, Option<Child>), Stop> {
         // The command is dropped here with its ends of the pipe, so that reading sees the end.
         Ok((reader, Command::new(name).args(args).stdout(writer.try_clone()?).stderr(writer).spawn()?))
     };
-    let (reader, child) = spawn().map_err(|error| Stop::Failed(format!("{}: {error}", name.display())))?;
+    let (reader, child) = spawn().map_err(|error| {
+        let code = if error.kind() == ErrorKind::NotFound { 127 } else { 126 };
+        Stop::NotRun(format!("{}: {error}", name.display()), code)
+    })?;
     Ok((Box::new(reader), Some(child)))
 }
 

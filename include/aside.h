@@ -306,6 +306,12 @@
 #define ASIDE_NO_FILTER 4294967295
 
 /**
+ * The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
+ * `aside_command_line_free()`.
+ */
+typedef struct aside_command_line aside_command_line;
+
+/**
  * What came out of one call, and its report. It never changes. From `aside_compress()` or `aside_tool_stream_finish()`;
  * freed by `aside_compressed_free()`.
  */
@@ -563,12 +569,13 @@ typedef struct aside_bytes {
     size_t len;
 } aside_bytes;
 
-/** Whether a host's filter is for this call: 0 if not. `input` is JSON, UTF-8. */
+/** Whether a host's filter is for this call: 1 or 0; below 0 for a failure, as of `apply`. `input` is JSON, UTF-8. */
 typedef int32_t (*aside_matches_fn)(void *user,
                                     const char *tool_id,
                                     size_t tool_id_len,
                                     const char *input,
-                                    size_t input_len);
+                                    size_t input_len,
+                                    struct aside_reply *reply);
 
 /**
  * Makes a text shorter. Return 1 with the shorter text in `reply`; 0 if there is nothing to do; below 0 for a failure,
@@ -610,13 +617,14 @@ typedef struct aside_filter {
 
 /**
  * Sees every call of a cache's tools, before any cache looks up. `input` is JSON with sorted keys and no white space:
- * equal inputs are equal bytes.
+ * equal inputs are equal bytes. Return 0; below 0 for a failure, with its reason in `reply`.
  */
-typedef void (*aside_observe_fn)(void *user,
-                                 const char *tool_id,
-                                 size_t tool_id_len,
-                                 const char *input,
-                                 size_t input_len);
+typedef int32_t (*aside_observe_fn)(void *user,
+                                    const char *tool_id,
+                                    size_t tool_id_len,
+                                    const char *input,
+                                    size_t input_len,
+                                    struct aside_reply *reply);
 
 /**
  * The recorded result of a call. Return 1 with its raw text in `reply` and its time in `*timestamp`; 0 if there is none;
@@ -630,7 +638,10 @@ typedef int32_t (*aside_lookup_fn)(void *user,
                                    struct aside_reply *reply,
                                    uint64_t *timestamp);
 
-/** Records a result: its raw text parts, joined with line feeds. Return 0, or below 0 for a failure. */
+/**
+ * Records a result: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with its reason in
+ * `reply`.
+ */
 typedef int32_t (*aside_record_fn)(void *user,
                                    const char *tool_id,
                                    size_t tool_id_len,
@@ -638,7 +649,8 @@ typedef int32_t (*aside_record_fn)(void *user,
                                    size_t input_len,
                                    const char *text,
                                    size_t text_len,
-                                   uint64_t now);
+                                   uint64_t now,
+                                   struct aside_reply *reply);
 
 /**
  * A host's own cache: remembers results. It is trusted only where the fresh text is the recorded one. Set all of it to
@@ -763,6 +775,28 @@ typedef struct aside_report {
     /** 0. */
     uint32_t reserved;
 } aside_report;
+
+/** A command of a command line. Its texts are UTF-8. */
+typedef struct aside_command {
+    /** The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`. */
+    struct aside_bytes name;
+    /**
+     * The first argument that is no option nor an option's value: `diff` of `git -C dir diff`; the script of `npm run`.
+     * Without bytes where there is none.
+     */
+    struct aside_bytes subcommand;
+    /** All words behind the program, their quotes taken off. */
+    const struct aside_bytes *words;
+    /** How many there are. */
+    size_t word_count;
+    /**
+     * 1 where its output is seen: not of `cd` and the like, nor where it goes to a file or into a program that writes
+     * something of its own. Otherwise 0.
+     */
+    uint32_t prints;
+    /** 1 where its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0. */
+    uint32_t piped;
+} aside_command;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1500,6 +1534,41 @@ aside_status aside_format_banner(const struct aside_bytes *filter_ids,
                                  uint64_t after,
                                  char **out,
                                  size_t *out_len);
+
+/* ========================================================================== *
+ * Tool results: command lines
+ * ========================================================================== */
+
+/**
+ * Takes a command line apart as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
+ * `line` has `len` bytes of UTF-8.
+ *
+ * Returns the commands, which the caller owns: `aside_command_line_free()`. NULL where that fails; `aside_last_status()` is
+ * then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
+ *
+ * Threads: any, at any time.
+ */
+struct aside_command_line *aside_command_line_parse(const char *line,
+                                                    size_t len);
+
+/**
+ * The commands of a line, in their order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`, `npx` …),
+ * assignments and redirections are not among them. None where the line is better left alone: with `case`, or with shells in
+ * shells more than eight deep.
+ *
+ * Returns the first of `*count` commands: memory of `line`, good as long as that is. NULL where `line` or `count` is.
+ *
+ * Threads: any, at any time.
+ */
+const struct aside_command *aside_command_line_commands(const struct aside_command_line *line,
+                                                        size_t *count);
+
+/**
+ * Frees a command line and the commands that it lent. NULL is left alone.
+ *
+ * Threads: no other thread may be using it.
+ */
+void aside_command_line_free(struct aside_command_line *line);
 
 /* ========================================================================== *
  * Tool results: as they come

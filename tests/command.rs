@@ -54,7 +54,16 @@ fn command_lines() {
         ("npm --prefix web run build", "npm build"),
         ("npm run", "npm run"),
         ("yarn run lint", "yarn lint"),
+        ("npm run test:unit -- --ci", "npm test:unit"),
+        ("npm run -w web --silent test:e2e", "npm test:e2e"),
+        ("pnpm -r test", "pnpm test"),
+        ("pnpm -r run --filter web build", "pnpm build"),
         ("yarn --cwd web test", "yarn test"),
+        ("yarn workspace web test:unit", "yarn test:unit"),
+        ("yarn workspace web run lint", "yarn lint"),
+        ("yarn workspaces foreach -A run test", "yarn test"),
+        ("yarn workspaces info", "yarn workspaces"),
+        ("bun run --bun test:ci", "bun test:ci"),
         ("pnpm -C web install", "pnpm install"),
         ("make -C build all", "make all"),
         ("docker --context ci build .", "docker build"),
@@ -153,6 +162,41 @@ fn command_lines() {
         .map(|(line, expected)| format!("{line:?}: {:?}, not {expected:?}", resolved(line)))
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Every command of a line: name, subcommand, and whether it prints (`!`) through a pipe (`|`).
+fn commands(line: &str) -> Vec<String> {
+    let said = |run: &Invocation| {
+        let prints = if run.prints() { "!" } else { "" };
+        let piped = if run.is_piped() { "|" } else { "" };
+        format!("{} {}{prints}{piped}", run.command(), run.subcommand().unwrap_or("-"))
+    };
+    Invocation::all(line).unwrap_or_default().iter().map(said).collect()
+}
+
+#[test]
+fn every_command_of_a_line() {
+    let table: [(&str, &[&str]); 10] = [
+        ("", &[]),
+        ("A=1", &[]),
+        ("cd app && sudo git -C x diff | head -5", &["cd app", "git diff!|", "head -"]),
+        ("ls -l; cat f", &["ls -!", "cat f!"]),
+        ("make >log 2>&1", &["make -"]),
+        ("bash -c 'cd x; make >log; cargo test' | tail", &["cd x", "make -", "cargo test!|", "tail -"]),
+        ("bash -c 'make all' > log", &["make all"]),
+        ("bash -c 'make' | wc -l", &["make -", "wc -!"]),
+        ("env A=1 timeout 5 npx jest | grep x || true", &["jest -!|", "grep x", "true -"]),
+        ("case $x in a) ls;; esac", &[]),
+    ];
+    for (line, expected) in table {
+        assert_eq!(commands(line), expected, "{line}");
+    }
+    let words: Vec<String> = Invocation::all("grep -e 'a b' \"c\"").unwrap()[0].words().to_vec();
+    assert_eq!(words, ["-e", "a b", "c"]);
+    let nested =
+        |depth: usize| (0..depth).fold("ls".to_owned(), |line, _| format!("bash -c '{}'", line.replace('\'', "'\\''")));
+    assert_eq!(commands(&nested(5)), ["ls -!"]);
+    assert_eq!(Invocation::all(&nested(9)), None);
 }
 
 #[test]

@@ -39,6 +39,54 @@ fn hints() -> String {
     (0..9).map(hint).collect::<String>() + &lines(90, "file")
 }
 
+/// A host's code that fails, or panics, where it is told to.
+struct Broken {
+    at: &'static str,
+    panics: bool,
+}
+
+impl Broken {
+    fn may(&self, at: &str) -> Result<(), String> {
+        match (self.at == at, self.panics) {
+            (true, true) => panic!("oh no"),
+            (true, false) => Err("no luck".to_owned()),
+            (false, _) => Ok(()),
+        }
+    }
+}
+
+impl Filter for Broken {
+    fn id(&self) -> &str {
+        "broken"
+    }
+
+    fn matches(&self, _: &str, _: &Input) -> Result<bool, String> {
+        self.may("matches").map(|()| true)
+    }
+
+    fn apply(&self, _: &[u8], _: &Input) -> Result<Filtered, String> {
+        self.may("apply").map(|()| Filtered::default())
+    }
+}
+
+impl Cache for Broken {
+    fn id(&self) -> &str {
+        "broken"
+    }
+
+    fn observe(&self, _: &str, _: &Input) -> Result<(), String> {
+        self.may("observe")
+    }
+
+    fn lookup(&self, _: &str, _: &Input) -> Result<Option<Hit>, String> {
+        self.may("lookup").map(|()| None)
+    }
+
+    fn record(&self, _: &str, _: &Input, _: &[u8], _: u64) -> Result<(), String> {
+        self.may("record")
+    }
+}
+
 struct Host(&'static str, fn(&[u8]) -> Result<Filtered, String>);
 
 impl Filter for Host {
@@ -59,8 +107,9 @@ impl Cache for Asked {
         self.0
     }
 
-    fn observe(&self, _: &str, _: &Input) {
+    fn observe(&self, _: &str, _: &Input) -> Result<(), String> {
         self.1.lock().unwrap().push(format!("{} observes", self.0));
+        Ok(())
     }
 
     fn lookup(&self, _: &str, _: &Input) -> Result<Option<Hit>, String> {
@@ -225,6 +274,25 @@ fn a_failing_filter_is_dropped_and_the_others_go_on() {
 }
 
 #[test]
+fn each_of_a_hosts_methods_may_fail_or_panic() {
+    let text = "the same\n".repeat(200);
+    for at in ["matches", "apply", "observe", "lookup", "record"] {
+        for panics in [false, true] {
+            let mut registry = Registry::new();
+            match at {
+                "matches" | "apply" => registry.add_filter(Box::new(Broken { at, panics })),
+                _ => registry.add_cache(Box::new(Broken { at, panics })),
+            }
+            let result = run(&Compressor::new(registry), "x", &text);
+            let reason = if panics { "it panicked: oh no" } else { "no luck" };
+            let failed: Vec<_> = result.report.failed.iter().map(|failed| (&*failed.filter, &*failed.reason)).collect();
+            assert_eq!(failed, [("broken", reason)], "{at}");
+            assert_eq!(result.report.filters, ["repeats"], "{at}");
+        }
+    }
+}
+
+#[test]
 fn filters_are_chained_in_the_order_of_registration() {
     let mut registry = Registry::empty();
     registry.add_filter(Box::new(Host("b", |text| {
@@ -270,6 +338,55 @@ fn deep_and_long_json_is_read_whole() {
     let long = format!("[{}1]", "{\"a\":[1,2,\"x\"]},".repeat(1 << 19));
     assert!(is_protected(long.as_bytes()));
     assert!(!is_protected(format!("{long} x").as_bytes()));
+}
+
+#[test]
+fn json_of_a_hundred_megabytes_passes_quickly() {
+    let row = "{\"id\": 12345, \"name\": \"some name\", \"list\": [1, 2, 3]},\n";
+    let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));
+    let start = std::time::Instant::now();
+    let result = run(&new().with_budget(10_000).unwrap(), "curl x", &json);
+    assert_eq!((&result.parts[..], result.report.failed.len()), (&[Outcome::Same][..], 0));
+    // Cut short it is none, and is fitted into the budget.
+    let result = run(&new().with_budget(10_000).unwrap(), "curl x", &json[..json.len() - 1]);
+    assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+#[test]
+fn an_input_that_is_no_json_is_an_error() {
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    assert!(Input::from_json(&deep).unwrap_err().to_string().contains("recursion limit"));
+    assert!(Input::from_json("{").unwrap_err().to_string().starts_with("the input is no JSON: "));
+    let long = format!("{{\"command\": \"echo {}\"}}", "x ".repeat(8 << 20));
+    assert_eq!(Input::from_json(&long).unwrap().invocation().unwrap().command(), "echo");
+}
+
+#[test]
+fn deep_json_is_minified() {
+    let mut registry = Registry::new();
+    registry.minify_json();
+    let deep = format!("{}1{}", "[ ".repeat(10_000), " ]".repeat(10_000));
+    let minified = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    assert_eq!(short(&Compressor::new(registry), "x", &deep), minified);
+}
+
+#[test]
+fn what_files_say_is_not_folded() {
+    let file: String = (0..60)
+        .map(|n| format!("fn f{n}() {{\n    let first = 1;\n    let second = 2;\n    done();\n}}\n\n"))
+        .collect();
+    assert_ne!(short(&new(), "x", &file), file);
+    for command in [
+        "cat f",
+        "cd x && sed -n 1,400p f | head",
+        "echo a; cat a; echo b; cat b",
+        "find . -name '*.rs' -exec cat {} +",
+        "git ls-files | xargs cat",
+        "git show HEAD:src/f.rs",
+    ] {
+        assert_eq!(short(&new(), command, &file), file, "{command}");
+    }
 }
 
 #[test]

@@ -52,6 +52,38 @@ fn neither_wrappers_nor_colours_hide_an_output() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Scripts of a package are found whatever runs them.
+#[test]
+fn scripts_of_packages_select_the_filters_of_their_tools() {
+    let commands = [
+        ("jest", &["npm run test:unit", "npm t", "yarn workspace web test", "pnpm -r test", "bun run test:ci"][..]),
+        ("vitest", &["npm run test:unit -- --run", "pnpm --filter web run test:unit", "yarn test:watch"]),
+        ("mocha", &["npm run test:integration", "yarn test"]),
+        ("node-test", &["npm test", "npm run -s test:node"]),
+        ("playwright", &["npm run test:e2e", "pnpm run e2e:ci", "npx playwright test"]),
+        ("eslint", &["npm run lint:fix", "yarn lint", "npx eslint ."]),
+        ("tsc", &["npm run typecheck", "yarn tsc --noEmit", "pnpm exec tsc -b"]),
+        ("minitest", &["bin/rails test:models", "bundle exec rake test:jobs"]),
+    ];
+    for (id, commands) in commands {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("filters/{id}.toml"));
+        let mut file: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        for command in commands {
+            for test in file["test"].as_array_mut().unwrap() {
+                test.as_table_mut().unwrap()["command"] = (*command).into();
+            }
+            check_filter(&toml::to_string(&file).unwrap()).unwrap_or_else(|error| panic!("{id}: {error}"));
+        }
+        for command in ["npm run testing", "npm run build", "npm run tests-of-mine"] {
+            for test in file["test"].as_array_mut().unwrap() {
+                test.as_table_mut().unwrap()["command"] = command.into();
+            }
+            let error = check_filter(&toml::to_string(&file).unwrap()).unwrap_err();
+            assert!(error.message().contains("does not select"), "{id}: {error}");
+        }
+    }
+}
+
 /// A file that would be right, as lines to break.
 const GOOD: [&str; 7] = [r#"id = "mine""#, "", "[[run]]", r#"command = ["mine"]"#, "", "[[rule]]", r"drop = ['^ok ']"];
 

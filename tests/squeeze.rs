@@ -41,10 +41,11 @@ fn a_command_is_run_and_its_status_kept() {
     assert_eq!(out(&output), "the same\n[… 299 lines as above]\nerror: no\n");
     assert_eq!(output.status.code(), Some(7));
     assert!(err(&output).starts_with("squeeze: 2710 → "), "{}", err(&output));
+    assert_eq!(run(squeeze().args(["--", "/"])).status.code(), Some(126));
     let killed = run(squeeze().args(["--", "sh", "-c", "kill -9 $$"]));
     assert_eq!(killed.status.code(), Some(137));
     let missing = run(squeeze().args(["--", "/no/such/program"]));
-    assert_eq!(missing.status.code(), Some(1));
+    assert_eq!(missing.status.code(), Some(127));
     assert!(err(&missing).contains("/no/such/program"), "{}", err(&missing));
 }
 
@@ -58,6 +59,20 @@ fn the_command_behind_the_dashes_selects_filters() {
     let output = run(squeeze().args(["--filter", filter, "--report", "--", "printf", &format!("{noise}it's done")]));
     assert_eq!(out(&output), "[… 80 lines, 1,360 bytes left out]\nit's done");
     assert!(err(&output).ends_with("by mine\n"), "{}", err(&output));
+}
+
+#[test]
+#[cfg(unix)]
+fn bytes_that_are_no_text_and_output_without_end() {
+    let bytes: Vec<u8> = (0..300_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+    let plain: Vec<u8> = bytes.iter().copied().filter(|byte| !b"\x1b\r\x08".contains(byte)).collect();
+    assert!(feed(&["--budget", "4k"], &bytes).stdout.len() <= 4096);
+    assert!(feed(&[], &plain).stdout.len() <= plain.len());
+    // Whoever reads has gone: the command ends by its own pipe, and its status counts.
+    let script =
+        format!("{} -- sh -c 'yes | head -200000; exit 3' | head -1; exit ${{PIPESTATUS[0]}}", program().display());
+    let output = run(Command::new("bash").args(["-c", &script]));
+    assert_eq!((out(&output).as_str(), output.status.code()), ("y\n", Some(3)));
 }
 
 #[test]

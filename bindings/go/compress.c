@@ -1,7 +1,7 @@
 /* The callbacks of hosts' filters and caches, on their way to Go: a handle is no pointer, and Go must not see it as one. */
 #include "_cgo_export.h"
 
-/* The call of Go's that this thread is inside of, for the reasons of failures. */
+/* The call of Go's that this thread is inside of. It has the errors of callbacks, so that none of them is said in a reply. */
 static _Thread_local uintptr_t inside;
 
 uintptr_t aside_go_inside(uintptr_t call)
@@ -12,8 +12,10 @@ uintptr_t aside_go_inside(uintptr_t call)
     return before;
 }
 
-static int32_t matches(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len)
+static int32_t matches(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
+                       aside_reply *reply)
 {
+    (void)reply;
     return asideGoMatches(inside, (uintptr_t)user, (char *)tool_id, tool_id_len, (char *)input, input_len);
 }
 
@@ -23,9 +25,11 @@ static int32_t apply(void *user, const char *text, size_t text_len, const char *
     return asideGoApply(inside, (uintptr_t)user, (char *)text, text_len, (char *)input, input_len, reply);
 }
 
-static void observe(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len)
+static int32_t observe(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
+                       aside_reply *reply)
 {
-    asideGoObserve(inside, (uintptr_t)user, (char *)tool_id, tool_id_len, (char *)input, input_len);
+    (void)reply;
+    return asideGoObserve(inside, (uintptr_t)user, (char *)tool_id, tool_id_len, (char *)input, input_len);
 }
 
 static int32_t lookup(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
@@ -36,8 +40,9 @@ static int32_t lookup(void *user, const char *tool_id, size_t tool_id_len, const
 }
 
 static int32_t record(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                      const char *text, size_t text_len, uint64_t now)
+                      const char *text, size_t text_len, uint64_t now, aside_reply *reply)
 {
+    (void)reply;
     return asideGoRecord(inside, (uintptr_t)user, (char *)tool_id, tool_id_len, (char *)input, input_len,
                          (char *)text, text_len, now);
 }

@@ -342,13 +342,12 @@ func callback[T any](call, user C.uintptr_t, method func(T) (C.int32_t, error)) 
 
 //export asideGoMatches
 func asideGoMatches(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t) C.int32_t {
-	code := callback(call, user, func(filter Filter) (C.int32_t, error) {
+	return callback(call, user, func(filter Filter) (C.int32_t, error) {
 		if filter.Matches(string(lent(tool, toolLen)), lent(input, inputLen)) {
 			return 1, nil
 		}
 		return 0, nil
 	})
-	return max(code, 0) // there is no match that failed
 }
 
 //export asideGoApply
@@ -363,8 +362,8 @@ func asideGoApply(call, user C.uintptr_t, text *C.char, textLen C.size_t, input 
 }
 
 //export asideGoObserve
-func asideGoObserve(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t) {
-	callback(call, user, func(cache Cache) (C.int32_t, error) {
+func asideGoObserve(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t) C.int32_t {
+	return callback(call, user, func(cache Cache) (C.int32_t, error) {
 		cache.Observe(string(lent(tool, toolLen)), lent(input, inputLen))
 		return 0, nil
 	})
@@ -616,6 +615,39 @@ func (s *ToolStream) Close() error {
 		s.c = nil
 	}
 	return nil
+}
+
+// Command is a command of a command line.
+type Command struct {
+	Name       string   // without folder and version: "pytest" of "python -m pytest"
+	Subcommand string   // the first argument that is no option nor an option's value; may be ""
+	Words      []string // all words behind the program
+	Prints     bool     // its output is seen
+	Piped      bool     // it goes through head, grep and the like, so that it may be only a part
+}
+
+// Commands takes a command line apart as a shell would, and gives its commands in their order; for a shell with -c those that
+// it runs. None where the line is better left alone: with case, or with shells in shells more than eight deep. A line that is
+// not UTF-8 is [ErrOption].
+func Commands(line string) ([]Command, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	parsed := C.aside_command_line_parse(chars(line), C.size_t(len(line)))
+	if parsed == nil {
+		return nil, lastFailure(C.aside_last_status())
+	}
+	defer C.aside_command_line_free(parsed)
+	var n C.size_t
+	first := C.aside_command_line_commands(parsed, &n)
+	commands := make([]Command, 0, int(n))
+	for _, raw := range unsafe.Slice(first, int(n)) {
+		command := Command{Name: text(raw.name), Subcommand: text(raw.subcommand), Prints: raw.prints == 1, Piped: raw.piped == 1}
+		for _, word := range unsafe.Slice(raw.words, int(raw.word_count)) {
+			command.Words = append(command.Words, text(word))
+		}
+		commands = append(commands, command)
+	}
+	return commands, nil
 }
 
 // IsProtected says whether a text is of a machine format, such as JSON, and so passes untouched.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -513,4 +514,24 @@ func TestCompressInManyGoroutines(t *testing.T) {
 		}()
 	}
 	group.Wait()
+}
+
+func TestCommandLinesAreTakenApart(t *testing.T) {
+	commands, err := aside.Commands("cd app && sudo git -C 'a b' diff | head")
+	if err != nil || len(commands) != 3 {
+		t.Fatal(commands, err)
+	}
+	want := aside.Command{Name: "git", Subcommand: "diff", Words: []string{"-C", "a b", "diff"}, Prints: true, Piped: true}
+	if !reflect.DeepEqual(commands[1], want) || commands[0].Prints || commands[2].Prints {
+		t.Error(commands)
+	}
+	if commands, err := aside.Commands("case x in a) ls;; esac"); err != nil || len(commands) != 0 {
+		t.Error(commands, err)
+	}
+	if commands, err := aside.Commands(""); err != nil || len(commands) != 0 {
+		t.Error(commands, err)
+	}
+	if _, err := aside.Commands("\xff"); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
+	}
 }

@@ -2,6 +2,7 @@
 
 use super::{
     budget,
+    command::Invocation,
     draft::Edit,
     filter::{Kind, Pass, Stage},
     input::Input,
@@ -64,6 +65,17 @@ struct Distant;
 const READERS: [&str; 13] =
     ["cat", "bat", "sed", "head", "tail", "less", "more", "nl", "tac", "xxd", "od", "hexdump", "strings"];
 
+fn shows_files(run: &Invocation) -> bool {
+    let is_reader = |name: &str| READERS.contains(&name);
+    match run.command() {
+        // find -exec cat {} +
+        "find" => run.words().windows(2).any(|pair| pair[0].starts_with("-exec") && is_reader(&pair[1])),
+        // git show HEAD:file
+        "git" => run.subcommand() == Some("show") && run.words().iter().any(|word| word.contains(':')),
+        name => is_reader(name),
+    }
+}
+
 impl Pass for Distant {
     fn id(&self) -> &str {
         "repeats-above"
@@ -78,7 +90,7 @@ impl Pass for Distant {
     }
 
     fn matches(&self, _: &str, input: &Input) -> bool {
-        input.invocation().is_none_or(|run| !READERS.contains(&run.command()))
+        !input.invocations().iter().any(|run| run.prints() && shows_files(run))
     }
 
     fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {

@@ -1,4 +1,4 @@
-//! The command line that was run: which program printed the output. Parsed, never executed.
+//! The command line that was run: its programs, and which of them printed the output. Parsed, never executed.
 //!
 //! One pass over the bytes, with a vector for what is open (quotes, substitutions); text inside `bash -c` is parsed in
 //! turn, up to a fixed depth.
@@ -6,7 +6,7 @@
 /// `bash -c "bash -c …"` is followed so far.
 const DEEPEST: usize = 8;
 
-/// The one program of a command line that printed the output.
+/// A program that a command line runs.
 ///
 /// ```
 /// use aside::compress::Invocation;
@@ -21,23 +21,32 @@ pub struct Invocation {
     command: String,
     subcommand: Option<String>,
     words: Vec<String>,
+    prints: bool,
     piped: bool,
 }
 
 impl Invocation {
-    /// Finds the program whose output is seen. `None` if more than one prints, or none does.
+    /// The one program whose output is seen. `None` if more than one prints, or none does.
     pub fn parse(line: &str) -> Option<Invocation> {
-        let mut line = line.to_owned();
-        let mut piped = false;
-        for _ in 0..DEEPEST {
-            let mut run = printing(&split(&line)?)?;
-            piped |= run.piped;
-            match run.script.take() {
-                Some(script) => line = script,
-                None => return Some(resolve(run.words, piped)),
-            }
-        }
-        None
+        let mut printing = Invocation::all(line)?.into_iter().filter(Invocation::prints);
+        let only = printing.next()?;
+        printing.next().is_none().then_some(only)
+    }
+
+    /// Every program of a line, in order; for a shell with `-c`, those that it runs. `None` for what is better left alone:
+    /// `case`, and shells in shells more than eight deep.
+    ///
+    /// ```
+    /// use aside::compress::Invocation;
+    ///
+    /// let runs = Invocation::all("cd app && A=1 cargo +nightly test | tail -5").unwrap();
+    /// let seen: Vec<_> = runs.iter().map(|run| (run.command(), run.subcommand(), run.prints())).collect();
+    /// assert_eq!(seen, [("cd", Some("app"), false), ("cargo", Some("test"), true), ("tail", None, false)]);
+    /// ```
+    pub fn all(line: &str) -> Option<Vec<Invocation>> {
+        let mut all = Vec::new();
+        collect(line, Shown { prints: true, piped: false }, DEEPEST, &mut all)?;
+        Some(all)
     }
 
     /// The program's name, without its folder: `git`, `pytest` for `python -m pytest`, `gradle` for `./gradlew`.
@@ -54,6 +63,12 @@ impl Invocation {
     /// All words behind the program's name.
     pub fn words(&self) -> &[String] {
         &self.words
+    }
+
+    /// Whether its output is seen: not of `cd` and the like, nor where it goes to a file or into a program that writes
+    /// something of its own.
+    pub fn prints(&self) -> bool {
+        self.prints
     }
 
     /// The output went through `head`, `tail`, `tee`, `cat` or `grep`, so it may be only a part.
@@ -325,12 +340,18 @@ impl Lexer<'_> {
     }
 }
 
-/// The simple command that prints, its wrappers taken off.
+/// A simple command, its wrappers taken off.
 struct Run {
     words: Vec<String>,
-    piped: bool,
     /// What `bash -c` or `script -c` runs.
     script: Option<String>,
+}
+
+/// What becomes of a command's output.
+#[derive(Clone, Copy)]
+struct Shown {
+    prints: bool,
+    piped: bool,
 }
 
 /// Commands that say nothing where all goes well.
@@ -342,35 +363,34 @@ const KEYWORDS: [&str; 13] =
 /// They pass on lines that they were given.
 const PASSING: [&str; 8] = ["head", "tail", "tee", "cat", "grep", "egrep", "fgrep", "less"];
 
-/// The one segment whose output is seen.
-fn printing(segments: &[Segment]) -> Option<Run> {
-    let mut only: Option<Run> = None;
-    let mut first = 0;
-    while first < segments.len() {
-        let last = (first..segments.len()).find(|&at| segments[at].joint != Joint::Pipe).unwrap_or(segments.len() - 1);
-        let pipeline = &segments[first..=last];
-        first = last + 1;
-        if pipeline.last().is_some_and(|segment| segment.redirected) {
-            continue;
-        }
-        let mut runs: Vec<(Run, bool)> = pipeline.iter().map(|segment| unwrap(&segment.words)).collect();
+/// Adds the programs of a line, whose output is shown so.
+fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Invocation>) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    let segments = split(line)?;
+    let mut rest = &segments[..];
+    while !rest.is_empty() {
+        let last = rest.iter().position(|segment| segment.joint != Joint::Pipe).unwrap_or(rest.len() - 1);
+        let (pipeline, after) = rest.split_at(last + 1);
+        rest = after;
+        let seen = shown.prints && !pipeline[last].redirected;
+        let runs: Vec<(Run, bool)> = pipeline.iter().map(|segment| unwrap(&segment.words)).collect();
         let passes =
             |(run, takes): &(Run, bool)| !takes && run.words.first().is_some_and(|head| PASSING.contains(&name(head)));
-        let mut at = runs.len() - 1;
-        while at > 0 && passes(&runs[at]) {
-            at -= 1;
-        }
-        let piped = at + 1 < runs.len();
-        let (mut run, _) = runs.swap_remove(at);
-        if run.script.is_none() && run.words.first().is_none_or(|head| SILENT.contains(&head.as_str())) {
-            continue;
-        }
-        run.piped = piped;
-        if only.replace(run).is_some() {
-            return None;
+        let writer = (1..=last).rev().find(|&at| !passes(&runs[at])).unwrap_or(0);
+        for (at, (run, _)) in runs.into_iter().enumerate() {
+            let prints = seen && at == writer;
+            let shown = Shown { prints, piped: prints && (shown.piped || writer < last) };
+            match (run.script, run.words.first()) {
+                (Some(script), _) => collect(&script, shown, depth, all)?,
+                (None, Some(head)) if SILENT.contains(&head.as_str()) => {
+                    all.push(resolve(run.words, Shown { prints: false, piped: false }));
+                }
+                (None, Some(_)) => all.push(resolve(run.words, shown)),
+                (None, None) => {}
+            }
         }
     }
-    only
+    Some(())
 }
 
 /// A wrapper: its name, its subcommand if it is one only with it, its options that take a value, and how many words
@@ -415,8 +435,8 @@ const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 fn unwrap(words: &[String]) -> (Run, bool) {
     let mut rest = words;
     let mut takes = false;
-    let done = |words: &[String], takes: bool| (Run { words: words.to_vec(), piped: false, script: None }, takes);
-    let script = |script: &String| (Run { words: Vec::new(), piped: false, script: Some(script.clone()) }, false);
+    let done = |words: &[String], takes: bool| (Run { words: words.to_vec(), script: None }, takes);
+    let script = |script: &String| (Run { words: Vec::new(), script: Some(script.clone()) }, false);
     loop {
         while rest.first().is_some_and(|word| is_assignment(word) || KEYWORDS.contains(&word.as_str())) {
             rest = &rest[1..];
@@ -518,8 +538,8 @@ fn valued_options(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// Gives the printing command its plain names.
-fn resolve(words: Vec<String>, piped: bool) -> Invocation {
+/// Gives a command its plain names.
+fn resolve(words: Vec<String>, shown: Shown) -> Invocation {
     let mut words = words.into_iter();
     let mut command = plain(name(&words.next().unwrap_or_default()));
     let mut words: Vec<String> = words.collect();
@@ -534,13 +554,23 @@ fn resolve(words: Vec<String>, piped: bool) -> Invocation {
     let from = usize::from(command == "cargo" && words.first().is_some_and(|word| word.starts_with('+')));
     let at = from + skip_options(&words[from..], valued_options(&command), false);
     let mut subcommand = words.get(at);
-    if matches!(command.as_str(), "npm" | "pnpm" | "yarn" | "bun")
-        && subcommand.is_some_and(|word| word == "run" || word == "run-script")
-    {
-        subcommand = words[at + 1..].iter().find(|word| !word.starts_with('-')).or(subcommand);
+    if matches!(command.as_str(), "npm" | "pnpm" | "yarn" | "bun") {
+        let valued = valued_options(&command);
+        let mut at = at;
+        // `npm run x` is x, and so is `yarn workspace w run x`.
+        while let Some(word) = words.get(at) {
+            at += match word.as_str() {
+                "run" | "run-script" => 1,
+                "workspaces" if words.get(at + 1).is_some_and(|word| word == "foreach" || word == "run") => 2,
+                "workspace" => 2,
+                _ => break,
+            };
+            at += skip_options(words.get(at..).unwrap_or_default(), valued, false);
+        }
+        subcommand = words.get(at).or(subcommand);
     }
     let subcommand = subcommand.cloned();
-    Invocation { command, subcommand, words, piped }
+    Invocation { command, subcommand, words, prints: shown.prints, piped: shown.piped }
 }
 
 /// A program's usual name: without its version, and that of the tool for a wrapper script that comes with a project.

@@ -262,10 +262,7 @@ impl Compressor {
     /// Every cache observes, then the first with the same text wins.
     fn ask_caches(&self, call: &Call<'_>, raw: &[u8], report: &mut Report) -> Option<u64> {
         for cache in self.caches(call.tool_id) {
-            guarded(cache.id(), report, || {
-                cache.observe(call.tool_id, call.input);
-                Ok(())
-            });
+            guarded(cache.id(), report, || cache.observe(call.tool_id, call.input));
         }
         for cache in self.caches(call.tool_id) {
             let found = guarded(cache.id(), report, || cache.lookup(call.tool_id, call.input)).flatten();
@@ -526,7 +523,7 @@ impl Run<'_> {
         let number = self.number(filter.id());
         let draft = &self.draft;
         let work = || {
-            if !is_for(filter.tool_ids(), tool_id) || !filter.matches(tool_id, input) {
+            if !is_for(filter.tool_ids(), tool_id) || !filter.matches(tool_id, input)? {
                 return Ok(None);
             }
             let filtered = filter.apply(&draft.bytes, input)?;

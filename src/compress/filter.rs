@@ -36,10 +36,10 @@ pub trait Filter: Send + Sync {
         &[]
     }
 
-    /// Whether it is for this call.
-    fn matches(&self, tool_id: &str, input: &Input) -> bool {
+    /// Whether it is for this call. An error drops the filter for this call, as of `apply`.
+    fn matches(&self, tool_id: &str, input: &Input) -> Result<bool, String> {
         let _ = (tool_id, input);
-        true
+        Ok(true)
     }
 
     /// Makes a text shorter, or says that it did not. An error drops the filter for this call; the report has it.
@@ -66,9 +66,10 @@ pub trait Cache: Send + Sync {
         &[]
     }
 
-    /// Sees every call, before any cache looks up.
-    fn observe(&self, tool_id: &str, input: &Input) {
+    /// Sees every call, before any cache looks up. An error goes to the report.
+    fn observe(&self, tool_id: &str, input: &Input) -> Result<(), String> {
         let _ = (tool_id, input);
+        Ok(())
     }
 
     /// The recorded result of this call, if there is one. An error goes to the report.

@@ -21,7 +21,7 @@ use super::command::Invocation;
 pub struct Input {
     value: Value,
     json: String,
-    invocation: OnceLock<Option<Invocation>>,
+    invocations: OnceLock<Vec<Invocation>>,
 }
 
 /// An input that is not JSON.
@@ -49,7 +49,7 @@ impl Input {
     }
 
     fn new(value: Value) -> Input {
-        Input { json: value.to_string(), value, invocation: OnceLock::new() }
+        Input { json: value.to_string(), value, invocations: OnceLock::new() }
     }
 
     /// The input as JSON, without white space and with sorted keys: equal inputs give equal text.
@@ -72,9 +72,16 @@ impl Input {
         self.value.get("exit_code")?.as_i64()
     }
 
-    /// The program that printed the output. Parsed at most once.
+    /// The program that printed the output: `Invocation::parse` of the command line, which is read once.
     pub fn invocation(&self) -> Option<&Invocation> {
-        let parse = || self.command().and_then(Invocation::parse);
-        self.invocation.get_or_init(parse).as_ref()
+        let mut printing = self.invocations().iter().filter(|run| run.prints());
+        let only = printing.next()?;
+        printing.next().is_none().then_some(only)
+    }
+
+    /// Every program of the command line.
+    pub(super) fn invocations(&self) -> &[Invocation] {
+        let parse = || self.command().and_then(Invocation::all).unwrap_or_default();
+        self.invocations.get_or_init(parse)
     }
 }

@@ -220,11 +220,16 @@ impl ToolFilter {
         self.file.run.iter().any(|wanted| {
             wanted.command.iter().any(|command| command == run.command())
                 && (wanted.subcommand.is_empty()
-                    || wanted.subcommand.iter().any(|name| Some(name.as_str()) == run.subcommand()))
+                    || run.subcommand().is_some_and(|given| wanted.subcommand.iter().any(|name| is_named(given, name))))
                 && wanted.flags.iter().all(|flag| run.has_flag(flag))
                 && !wanted.without.iter().any(|flag| run.has_flag(flag))
         })
     }
+}
+
+/// `test:*` names all that begin with `test:`.
+fn is_named(given: &str, name: &str) -> bool {
+    name.strip_suffix('*').map_or(given == name, |start| given.starts_with(start))
 }
 
 impl Rule {

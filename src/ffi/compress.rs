@@ -5,16 +5,17 @@ use std::cell::{RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::memory::{bytes, lend};
+use super::memory::{bytes, fill_sized, free, give, lend, read_sized, size_to_fill};
+use super::scanner::{BUSY, READY, admit, is_ready};
 use super::status::{fail, fail_null, fail_panic, fail_with, guard};
 use super::types::*;
 use crate::compress::{
-    Cache, Call, Change, Compressed, Compressor, Filter, Filtered, Hit, Input, LastRun, MIN_BUDGET,
+    Cache, Call, Change, Compressed, Compressor, Filter, Filtered, Hit, Input, Invocation, LastRun, MIN_BUDGET,
     MIN_COMPRESSIBLE_LENGTH, Outcome, Part, Registry, Report, SliceError, Stream, check_filter, format_banner,
     is_protected,
 };
@@ -50,7 +51,7 @@ const _: () = {
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_registry {
-    busy: AtomicBool,
+    state: AtomicI32,
     registry: UnsafeCell<Registry>,
 }
 
@@ -76,8 +77,19 @@ pub struct aside_compressed {
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_tool_stream {
-    busy: AtomicBool,
-    state: UnsafeCell<Streaming>,
+    state: AtomicI32,
+    streaming: UnsafeCell<Streaming>,
+}
+
+/// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
+/// `aside_command_line_free()`.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_command_line {
+    commands: Vec<aside_command>,
+    /// Where the commands' words are.
+    _words: Vec<Vec<aside_bytes>>,
+    _runs: Vec<Invocation>,
 }
 
 /// What a host's callback says, beside the number that it returns: `aside_reply_write()`. It belongs to the library and is
@@ -129,7 +141,7 @@ pub struct aside_call {
     pub now: u64,
 }
 
-/// Whether a host's filter is for this call: 0 if not. `input` is JSON, UTF-8.
+/// Whether a host's filter is for this call: 1 or 0; below 0 for a failure, as of `apply`. `input` is JSON, UTF-8.
 pub type aside_matches_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -137,6 +149,7 @@ pub type aside_matches_fn = Option<
         tool_id_len: size_t,
         input: *const c_char,
         input_len: size_t,
+        reply: *mut aside_reply,
     ) -> i32,
 >;
 
@@ -154,7 +167,7 @@ pub type aside_apply_fn = Option<
 >;
 
 /// Sees every call of a cache's tools, before any cache looks up. `input` is JSON with sorted keys and no white space:
-/// equal inputs are equal bytes.
+/// equal inputs are equal bytes. Return 0; below 0 for a failure, with its reason in `reply`.
 pub type aside_observe_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -162,7 +175,8 @@ pub type aside_observe_fn = Option<
         tool_id_len: size_t,
         input: *const c_char,
         input_len: size_t,
-    ),
+        reply: *mut aside_reply,
+    ) -> i32,
 >;
 
 /// The recorded result of a call. Return 1 with its raw text in `reply` and its time in `*timestamp`; 0 if there is none;
@@ -179,7 +193,8 @@ pub type aside_lookup_fn = Option<
     ) -> i32,
 >;
 
-/// Records a result: its raw text parts, joined with line feeds. Return 0, or below 0 for a failure.
+/// Records a result: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with its reason in
+/// `reply`.
 pub type aside_record_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -190,6 +205,7 @@ pub type aside_record_fn = Option<
         text: *const c_char,
         text_len: size_t,
         now: u64,
+        reply: *mut aside_reply,
     ) -> i32,
 >;
 
@@ -245,6 +261,27 @@ pub struct aside_cache {
     pub release: aside_release_fn,
     /// Given to each callback.
     pub user: *mut c_void,
+}
+
+/// A command of a command line. Its texts are UTF-8.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_command {
+    /// The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`.
+    pub name: aside_bytes,
+    /// The first argument that is no option nor an option's value: `diff` of `git -C dir diff`; the script of `npm run`.
+    /// Without bytes where there is none.
+    pub subcommand: aside_bytes,
+    /// All words behind the program, their quotes taken off.
+    pub words: *const aside_bytes,
+    /// How many there are.
+    pub word_count: size_t,
+    /// 1 where its output is seen: not of `cd` and the like, nor where it goes to a file or into a program that writes
+    /// something of its own. Otherwise 0.
+    pub prints: u32,
+    /// 1 where its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0.
+    pub piped: u32,
 }
 
 /// A stretch of an original. All of them together, in order, are the original.
@@ -350,61 +387,15 @@ fn is_inside(compressor: &Arc<Compressor>) -> bool {
     INSIDE.try_with(|inside| inside.borrow().contains(&Arc::as_ptr(compressor))).unwrap_or(false)
 }
 
-fn busy(what: &str) -> aside_status {
-    fail_with(ASIDE_ERROR_BUSY, format_args!("the {what} is in use: called from its own callback, or from two threads"))
-}
-
 /// Runs `body` as the only call of this thread inside the compressor.
 fn inside(compressor: &Arc<Compressor>, body: impl FnOnce() -> aside_status) -> aside_status {
     if is_inside(compressor) {
-        return busy("compressor");
+        return fail(ASIDE_ERROR_BUSY);
     }
     let _ = INSIDE.try_with(|inside| inside.borrow_mut().push(Arc::as_ptr(compressor)));
     let status = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(fail_panic);
     let _ = INSIDE.try_with(|inside| inside.borrow_mut().pop());
     status
-}
-
-/// Runs `body` as the only call that has the value.
-///
-/// # Safety
-/// `value` belongs to `busy`: nobody uses it but through this function.
-unsafe fn alone<T>(
-    what: &str,
-    busy: &AtomicBool,
-    value: &UnsafeCell<T>,
-    body: impl FnOnce(&mut T) -> aside_status,
-) -> aside_status {
-    if busy.swap(true, Relaxed) {
-        return self::busy(what);
-    }
-    // SAFETY: nobody else was inside, and nobody comes in until `busy` is false again.
-    let status = catch_unwind(AssertUnwindSafe(|| body(unsafe { &mut *value.get() }))).unwrap_or_else(fail_panic);
-    busy.store(false, Relaxed);
-    status
-}
-
-/// No version of a struct will ever be larger; a size above it is memory that nobody set.
-const LARGEST: usize = 4096;
-
-/// The caller's struct, whichever version it is: what it does not have is zero.
-///
-/// # Safety
-/// `at` is NULL or has as many bytes as its first field says; a `T` may be all zero.
-unsafe fn sized<T: Copy>(at: *const T, least: usize, what: &str) -> Result<T, aside_status> {
-    if at.is_null() {
-        return Err(fail_null(what));
-    }
-    // SAFETY: every version begins with its size; the caller promises that many bytes, of plain data.
-    unsafe {
-        let size = at.cast::<size_t>().read_unaligned();
-        if !(least..=LARGEST).contains(&size) {
-            return Err(fail_with(ASIDE_ERROR_SIZE, format_args!("{what}->size is not that of any version")));
-        }
-        let mut value = std::mem::zeroed::<T>();
-        ptr::copy_nonoverlapping(at.cast::<u8>(), (&raw mut value).cast(), size.min(size_of::<T>()));
-        Ok(value)
-    }
 }
 
 /// # Safety
@@ -486,11 +477,14 @@ struct HostFilter {
     owner: Owner,
 }
 
-/// What a callback gave as the reason of its failure.
-fn reason(reply: &aside_reply, code: i32) -> String {
-    match reply.text.is_empty() {
-        true => format!("it returned {code}"),
-        false => String::from_utf8_lossy(&reply.text).into_owned(),
+/// What a callback returned and said beside it; below 0 it failed, and what it said is the reason.
+fn answer(call: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
+    let mut reply = aside_reply { text: Vec::new() };
+    let code = call(&raw mut reply);
+    match reply.text {
+        text if code >= 0 => Ok((code, text)),
+        text if text.is_empty() => Err(format!("it returned {code}")),
+        text => Err(String::from_utf8_lossy(&text).into_owned()),
     }
 }
 
@@ -503,32 +497,38 @@ impl Filter for HostFilter {
         &self.tool_ids
     }
 
-    fn matches(&self, tool_id: &str, input: &Input) -> bool {
+    fn matches(&self, tool_id: &str, input: &Input) -> Result<bool, String> {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        self.matches.is_none_or(|matches| {
-            // SAFETY: the host's own function with the host's own pointer; the texts outlive the call.
-            unsafe { matches(self.owner.user, lend(tool), tool.len(), lend(json), json.len()) != 0 }
-        })
+        let Some(matches) = self.matches else { return Ok(true) };
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        let (code, _) =
+            answer(|reply| unsafe { matches(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply) })?;
+        Ok(code > 0)
     }
 
     fn apply(&self, text: &[u8], input: &Input) -> Result<Filtered, String> {
         let json = input.json().as_bytes();
-        let mut reply = aside_reply { text: Vec::new() };
-        // SAFETY: the host's own function with the host's own pointer; the texts and the reply outlive the call.
-        let verdict =
-            unsafe { (self.apply)(self.owner.user, lend(text), text.len(), lend(json), json.len(), &raw mut reply) };
-        match verdict {
-            0 => Ok(Filtered::default()),
-            1.. => Ok(Filtered { text: reply.text, compressed: true }),
-            code => Err(reason(&reply, code)),
-        }
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        let (code, text) = answer(|reply| unsafe {
+            (self.apply)(self.owner.user, lend(text), text.len(), lend(json), json.len(), reply)
+        })?;
+        Ok(Filtered { text, compressed: code > 0 })
     }
 }
 
 type Lookup =
     unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *const c_char, size_t, *mut aside_reply, *mut u64) -> i32;
-type Record =
-    unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *const c_char, size_t, *const c_char, size_t, u64) -> i32;
+type Record = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_char,
+    size_t,
+    *const c_char,
+    size_t,
+    *const c_char,
+    size_t,
+    u64,
+    *mut aside_reply,
+) -> i32;
 
 struct HostCache {
     id: String,
@@ -548,38 +548,33 @@ impl Cache for HostCache {
         &self.tool_ids
     }
 
-    fn observe(&self, tool_id: &str, input: &Input) {
+    fn observe(&self, tool_id: &str, input: &Input) -> Result<(), String> {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        if let Some(observe) = self.observe {
-            // SAFETY: the host's own function with the host's own pointer; the texts outlive the call.
-            unsafe { observe(self.owner.user, lend(tool), tool.len(), lend(json), json.len()) };
-        }
+        let Some(observe) = self.observe else { return Ok(()) };
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        answer(|reply| unsafe { observe(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply) })?;
+        Ok(())
     }
 
     fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String> {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        let mut reply = aside_reply { text: Vec::new() };
         let mut timestamp = 0;
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
-        let found = unsafe {
-            let (reply, timestamp) = (&raw mut reply, &raw mut timestamp);
-            (self.lookup)(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply, timestamp)
-        };
-        match found {
-            0 => Ok(None),
-            1.. => Ok(Some(Hit { text: reply.text, timestamp })),
-            code => Err(reason(&reply, code)),
-        }
+        let (code, text) = answer(|reply| unsafe {
+            let at = &raw mut timestamp;
+            (self.lookup)(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply, at)
+        })?;
+        Ok((code > 0).then_some(Hit { text, timestamp }))
     }
 
     fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String> {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        // SAFETY: the host's own function with the host's own pointer; the texts outlive the call.
-        let code = unsafe {
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        answer(|reply| unsafe {
             let (user, text_at) = (self.owner.user, lend(text));
-            (self.record)(user, lend(tool), tool.len(), lend(json), json.len(), text_at, text.len(), now)
-        };
-        if code < 0 { Err(format!("it returned {code}")) } else { Ok(()) }
+            (self.record)(user, lend(tool), tool.len(), lend(json), json.len(), text_at, text.len(), now, reply)
+        })?;
+        Ok(())
     }
 }
 
@@ -605,7 +600,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
                 }
             };
             let registry = UnsafeCell::new(registry);
-            Box::into_raw(Box::new(aside_registry { busy: AtomicBool::new(false), registry }))
+            Box::into_raw(Box::new(aside_registry { state: AtomicI32::new(READY), registry }))
         },
     )
 }
@@ -615,23 +610,8 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
-    guard(
-        |_| (),
-        || {
-            if registry.is_null() {
-                return;
-            }
-            // SAFETY: the caller promises that it is still there. It came from a Box; with no call inside, this is its
-            // last use.
-            unsafe {
-                if (*registry).busy.load(Relaxed) {
-                    busy("registry");
-                } else {
-                    drop(Box::from_raw(registry));
-                }
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(registry, |registry| registry.state.load(Relaxed) == BUSY) }
 }
 
 /// Changes a registry.
@@ -639,10 +619,10 @@ pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
 /// # Safety
 /// `registry` is NULL or there.
 unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry) -> aside_status) -> aside_status {
-    // SAFETY: the caller's promise; only through `alone` is the registry used.
+    // SAFETY: the caller's promise; only through `admit` is the registry used.
     unsafe {
         match registry.as_ref() {
-            Some(registry) => alone("registry", &registry.busy, &registry.registry, body),
+            Some(registry) => admit(&registry.state, &registry.registry, is_ready, body),
             None => fail_null("registry"),
         }
     }
@@ -704,7 +684,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
             // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
             // or there.
             unsafe {
-                let host = match sized(filter, size_of::<aside_filter>(), "filter") {
+                let host = match read_sized(filter, size_of::<aside_filter>(), "filter") {
                     Ok(host) => host,
                     Err(status) => return status,
                 };
@@ -742,7 +722,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
             // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
             // or there.
             unsafe {
-                let host = match sized(cache, size_of::<aside_cache>(), "cache") {
+                let host = match read_sized(cache, size_of::<aside_cache>(), "cache") {
                     Ok(host) => host,
                     Err(status) => return status,
                 };
@@ -895,7 +875,7 @@ pub unsafe extern "C" fn aside_compressor_new(
             // SAFETY: the caller promises a struct as large as it says, and texts that are there.
             unsafe {
                 if !options.is_null() {
-                    let Ok(options) = sized(options, size_of::<aside_compressor_options>(), "options") else {
+                    let Ok(options) = read_sized(options, size_of::<aside_compressor_options>(), "options") else {
                         return ptr::null_mut();
                     };
                     budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
@@ -906,8 +886,9 @@ pub unsafe extern "C" fn aside_compressor_new(
                     fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
                     return ptr::null_mut();
                 }
-                if (*registry).busy.load(Relaxed) {
-                    busy("registry");
+                let state = (*registry).state.load(Relaxed);
+                if !is_ready(state) {
+                    fail(if state == BUSY { ASIDE_ERROR_BUSY } else { state });
                     return ptr::null_mut();
                 }
             }
@@ -932,19 +913,8 @@ pub unsafe extern "C" fn aside_compressor_new(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor) {
-    guard(
-        |_| (),
-        || {
-            // SAFETY: the caller promises that it is NULL or still there; it came from a Box, and this is its last use.
-            unsafe {
-                match compressor.as_ref() {
-                    None => {}
-                    Some(inside) if is_inside(&inside.compressor) => _ = busy("compressor"),
-                    Some(_) => drop(Box::from_raw(compressor)),
-                }
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(compressor, |compressor| is_inside(&compressor.compressor)) }
 }
 
 /// What the caller says of a call.
@@ -959,7 +929,7 @@ struct Called<'a> {
 unsafe fn called<'a>(call: *const aside_call) -> Result<Called<'a>, aside_status> {
     // SAFETY: the caller's promise.
     unsafe {
-        let call = sized(call, size_of::<aside_call>(), "call")?;
+        let call = read_sized(call, size_of::<aside_call>(), "call")?;
         let tool_id = text(call.tool_id, "call->tool_id")?;
         let json = text(call.input, "call->input")?;
         let input = Input::from_json(if json.is_empty() { "null" } else { json })
@@ -1105,9 +1075,9 @@ pub unsafe extern "C" fn aside_compressed_report(
     let Some(aside_compressed { compressed, lent }) = (unsafe { compressed.as_ref() }) else {
         return fail_null("compressed");
     };
-    // SAFETY: the caller promises as many bytes as the struct says.
-    let size = match unsafe { sized(report.cast_const(), size_of::<aside_report>(), "report") } {
-        Ok(report) => report.size,
+    // SAFETY: every version begins with its size, and the caller promises that many bytes.
+    let size = match unsafe { size_to_fill(report, "report") } {
+        Ok(size) => size,
         Err(status) => return status,
     };
     let filled = aside_report {
@@ -1124,12 +1094,8 @@ pub unsafe extern "C" fn aside_compressed_report(
         cut_protected: compressed.report.cut_protected.into(),
         reserved: 0,
     };
-    // SAFETY: it is as large as its size says; a later version's fields become 0.
-    unsafe {
-        let whole = size_of::<aside_report>();
-        ptr::write_bytes(report.cast::<u8>().add(whole), 0, size - whole);
-        report.write_unaligned(filled);
-    }
+    // SAFETY: it is as large as its size says.
+    unsafe { fill_sized(report, size, filled) };
     ASIDE_OK
 }
 
@@ -1184,15 +1150,8 @@ pub unsafe extern "C" fn aside_compressed_slice(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed) {
-    guard(
-        |_| (),
-        || {
-            if !compressed.is_null() {
-                // SAFETY: the caller promises that it is still there; it came from a Box, and this is its last use.
-                drop(unsafe { Box::from_raw(compressed) });
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(compressed, |_| false) }
 }
 
 /// Whether a text is of a machine format and so passes untouched: 1 or 0; a status below 0 where `text` cannot be read.
@@ -1245,18 +1204,83 @@ pub unsafe extern "C" fn aside_format_banner(
                 };
                 let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
                 let banner = format_banner(&ids, number(before), number(after));
-                let copy = libc::malloc(banner.len() + 1).cast::<u8>();
-                if copy.is_null() {
-                    return fail(ASIDE_ERROR_MEMORY);
-                }
-                ptr::copy_nonoverlapping(banner.as_ptr(), copy, banner.len());
-                copy.add(banner.len()).write(0);
-                out.write_unaligned(copy.cast());
-                out_len.write_unaligned(banner.len());
+                give(banner.as_bytes(), out, out_len)
             }
-            ASIDE_OK
         },
     )
+}
+
+/// == Tool results: command lines ==
+///
+/// Takes a command line apart as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
+/// `line` has `len` bytes of UTF-8.
+///
+/// Returns the commands, which the caller owns: `aside_command_line_free()`. NULL where that fails; `aside_last_status()` is
+/// then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size_t) -> *mut aside_command_line {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            // SAFETY: the caller promises `len` bytes.
+            match unsafe { text(aside_bytes { at: line, len }, "line") } {
+                Ok(line) => Box::into_raw(Box::new(aside_command_line::new(line))),
+                Err(_) => ptr::null_mut(),
+            }
+        },
+    )
+}
+
+impl aside_command_line {
+    fn new(line: &str) -> aside_command_line {
+        let runs = Invocation::all(line).unwrap_or_default();
+        let words: Vec<Vec<aside_bytes>> =
+            runs.iter().map(|run| run.words().iter().map(|word| shown(word.as_bytes())).collect()).collect();
+        let command = |(run, words): (&Invocation, &Vec<aside_bytes>)| aside_command {
+            name: shown(run.command().as_bytes()),
+            subcommand: shown(run.subcommand().unwrap_or_default().as_bytes()),
+            words: words.as_ptr(),
+            word_count: words.len(),
+            prints: run.prints().into(),
+            piped: run.is_piped().into(),
+        };
+        let commands = runs.iter().zip(&words).map(command).collect();
+        aside_command_line { _runs: runs, _words: words, commands }
+    }
+}
+
+/// The commands of a line, in their order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`, `npx` …),
+/// assignments and redirections are not among them. None where the line is better left alone: with `case`, or with shells in
+/// shells more than eight deep.
+///
+/// Returns the first of `*count` commands: memory of `line`, good as long as that is. NULL where `line` or `count` is.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_commands(
+    line: *const aside_command_line,
+    count: *mut size_t,
+) -> *const aside_command {
+    // SAFETY: the caller promises that it is NULL or there.
+    let line = unsafe { line.as_ref() };
+    let (Some(line), false) = (line, count.is_null()) else {
+        fail_null("line or count");
+        return ptr::null();
+    };
+    // SAFETY: not NULL, and the caller promises that it may be written.
+    unsafe { count.write_unaligned(line.commands.len()) };
+    line.commands.as_ptr()
+}
+
+/// Frees a command line and the commands that it lent. NULL is left alone.
+///
+/// Threads: no other thread may be using it.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_free(line: *mut aside_command_line) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(line, |_| false) }
 }
 
 /// == Tool results: as they come ==
@@ -1291,9 +1315,9 @@ pub unsafe extern "C" fn aside_tool_stream_new(
             };
             match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
                 Ok(stream) => {
-                    let state = Streaming { compressor, stream: Some(stream), out: Vec::new() };
-                    let state = UnsafeCell::new(state);
-                    Box::into_raw(Box::new(aside_tool_stream { busy: AtomicBool::new(false), state }))
+                    let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
+                    let streaming = UnsafeCell::new(streaming);
+                    Box::into_raw(Box::new(aside_tool_stream { state: AtomicI32::new(READY), streaming }))
                 }
                 Err(error) => {
                     fail_with(ASIDE_ERROR_OPTION, error);
@@ -1310,23 +1334,8 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
-    guard(
-        |_| (),
-        || {
-            if stream.is_null() {
-                return;
-            }
-            // SAFETY: the caller promises that it is still there. It came from a Box; with no call inside, this is its
-            // last use.
-            unsafe {
-                if (*stream).busy.load(Relaxed) {
-                    busy("stream");
-                } else {
-                    drop(Box::from_raw(stream));
-                }
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(stream, |stream| stream.state.load(Relaxed) == BUSY) }
 }
 
 /// Runs `body` with a stream that is not finished, and lends what it put out.
@@ -1342,18 +1351,19 @@ unsafe fn streaming(
     if out.is_null() || out_len.is_null() {
         return fail_null("out or out_len");
     }
-    // SAFETY: the caller's promise; only through `alone` is the state used.
+    // SAFETY: the caller's promise; only through `admit` is the stream used.
     unsafe {
-        let Some(stream) = stream.as_ref() else { return fail_null("stream") };
-        alone("stream", &stream.busy, &stream.state, |state| {
-            if state.stream.is_none() {
+        let Some(handle) = stream.as_ref() else { return fail_null("stream") };
+        admit(&handle.state, &handle.streaming, is_ready, |streaming| {
+            let Streaming { compressor, stream, out: text } = streaming;
+            if stream.is_none() {
                 return fail_with(ASIDE_ERROR_ORDER, "the stream is finished");
             }
-            inside(&state.compressor, || {
-                state.out.clear();
-                body(&mut state.stream, &mut state.out);
-                out.write_unaligned(lend(&state.out));
-                out_len.write_unaligned(state.out.len());
+            inside(compressor, || {
+                text.clear();
+                body(stream, text);
+                out.write_unaligned(lend(text));
+                out_len.write_unaligned(text.len());
                 ASIDE_OK
             })
         })

@@ -5,8 +5,11 @@ use std::ptr;
 
 use libc::{c_char, size_t};
 
-use super::status::{fail, fail_with};
+use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
+
+/// No version of a struct will ever be larger; a size above it is memory that nobody set.
+pub(super) const STRUCT_MAX: usize = 4096;
 
 /// The caller's bytes. NULL is good where the length is 0.
 ///
@@ -51,6 +54,90 @@ pub(super) unsafe fn give(bytes: &[u8], out: *mut *mut c_char, out_len: *mut siz
         out_len.write_unaligned(bytes.len());
     }
     ASIDE_OK
+}
+
+/// The size that the caller's struct begins with: at least `least`, the smallest version's.
+///
+/// # Safety
+/// `at` is NULL or leads to a struct whose first field is its size.
+unsafe fn size_of_given<T>(at: *const T, least: usize, what: &str) -> Result<usize, aside_status> {
+    if at.is_null() {
+        return Err(fail_null(what));
+    }
+    // SAFETY: the caller's promise; it need not be aligned.
+    let size = unsafe { at.cast::<size_t>().read_unaligned() };
+    match (least..=STRUCT_MAX).contains(&size) {
+        true => Ok(size),
+        false => {
+            Err(fail_with(ASIDE_ERROR_SIZE, format_args!("{what}->size is not that of any version of the struct")))
+        }
+    }
+}
+
+/// The caller's struct, whichever version it is: what it does not have is zero. A later version's field must be zero.
+///
+/// # Safety
+/// `from` is NULL or has as many bytes as its first field says, and a `T` may be all zero.
+pub(super) unsafe fn read_sized<T: Copy>(from: *const T, least: usize, what: &str) -> Result<T, aside_status> {
+    // SAFETY: the caller's promise.
+    let given = unsafe {
+        let size = size_of_given(from, least, what)?;
+        std::slice::from_raw_parts(from.cast::<u8>(), size)
+    };
+    if given.iter().skip(size_of::<T>()).any(|&byte| byte != 0) {
+        return Err(fail_with(
+            ASIDE_ERROR_OPTION,
+            format_args!("{what} has a field set that this version does not know"),
+        ));
+    }
+    // SAFETY: both have that many bytes; what is not copied is zero, as a T may be.
+    unsafe {
+        let mut value = std::mem::zeroed::<T>();
+        ptr::copy_nonoverlapping(given.as_ptr(), (&raw mut value).cast(), given.len().min(size_of::<T>()));
+        Ok(value)
+    }
+}
+
+/// The size of a struct that is to be filled, for `fill_sized`.
+///
+/// # Safety
+/// `to` is NULL or leads to a struct whose first field is its size.
+pub(super) unsafe fn size_to_fill<T>(to: *const T, what: &str) -> Result<usize, aside_status> {
+    // SAFETY: the caller's promise.
+    unsafe { size_of_given(to, size_of::<T>(), what) }
+}
+
+/// Fills the caller's struct; a later version's fields become 0.
+///
+/// # Safety
+/// `size` came from `size_to_fill`, and so many bytes may be written.
+pub(super) unsafe fn fill_sized<T>(to: *mut T, size: usize, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let whole = size_of::<T>();
+        ptr::write_bytes(to.cast::<u8>().add(whole), 0, size - whole);
+        to.write_unaligned(value);
+    }
+}
+
+/// Frees a handle that came from a Box. NULL is left alone, and so is one that a call is inside of.
+///
+/// # Safety
+/// `handle` is NULL or still there; not busy, this is its last use.
+pub(super) unsafe fn free<T>(handle: *mut T, is_busy: impl FnOnce(&T) -> bool) {
+    guard(
+        |_| (),
+        || {
+            // SAFETY: the caller's promise.
+            unsafe {
+                match handle.as_ref() {
+                    None => {}
+                    Some(handle) if is_busy(handle) => _ = fail(ASIDE_ERROR_BUSY),
+                    Some(_) => drop(Box::from_raw(handle)),
+                }
+            }
+        },
+    )
 }
 
 /// `Box::new` that says when there is no memory, instead of aborting.

@@ -19,7 +19,7 @@ use safer_ffi::prelude::*;
 use status::{fail, fail_null, fail_with, guard};
 use types::*;
 
-use crate::{JoinError, JoinOptions, OnMarker};
+use crate::{Dialect, JoinError, JoinOptions, OnMarker};
 
 /// == One call ==
 ///
@@ -40,28 +40,13 @@ pub unsafe extern "C" fn aside_strip(
     out: *mut *mut c_char,
     out_len: *mut size_t,
 ) -> aside_status {
-    guard(
-        |status| status,
-        || {
-            // SAFETY: NULL or a dialect that is still there, as the caller promises.
-            let Some(dialect) = (unsafe { dialect.as_ref() }) else {
-                return fail_null("dialect");
-            };
-            if out.is_null() || out_len.is_null() {
-                return fail_null("out or out_len");
-            }
-            // SAFETY: the caller promises `len` bytes.
-            let text = match unsafe { memory::bytes(text, len, "text") } {
-                Ok(text) => text,
-                Err(status) => return status,
-            };
-            let Ok(content) = crate::strip(&dialect.dialect, text) else {
-                return fail(ASIDE_ERROR_MEMORY);
-            };
-            // SAFETY: both outputs may be written, as the caller promises.
-            unsafe { memory::give(&content, out, out_len) }
-        },
-    )
+    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or there, and outputs that may be written.
+    unsafe {
+        make(dialect, out, out_len, |dialect| {
+            let text = memory::bytes(text, len, "text")?;
+            crate::strip(dialect, text).map_err(|_| fail(ASIDE_ERROR_MEMORY))
+        })
+    }
 }
 
 /// Puts thinking and content into one text, as a model of the dialect writes them: the text splits back into the same,
@@ -94,32 +79,15 @@ pub unsafe extern "C" fn aside_join(
     out: *mut *mut c_char,
     out_len: *mut size_t,
 ) -> aside_status {
-    guard(
-        |status| status,
-        || {
-            // SAFETY: NULL or a dialect that is still there, as the caller promises.
-            let Some(dialect) = (unsafe { dialect.as_ref() }) else {
-                return fail_null("dialect");
-            };
-            if out.is_null() || out_len.is_null() {
-                return fail_null("out or out_len");
-            }
-            // SAFETY: the caller promises so many bytes of each.
-            let parts = unsafe {
-                memory::bytes(thinking, thinking_len, "thinking")
-                    .and_then(|thinking| Ok((thinking, memory::bytes(content, content_len, "content")?)))
-            };
-            let joined = parts.and_then(|(thinking, content)| {
-                let options = JoinOptions { start: scanner::start(start)?, markers: self::markers(markers)? };
-                crate::join(&dialect.dialect, thinking, content, &options).map_err(not_joined)
-            });
-            match joined {
-                // SAFETY: both outputs may be written, as the caller promises.
-                Ok(text) => unsafe { memory::give(&text, out, out_len) },
-                Err(status) => status,
-            }
-        },
-    )
+    // SAFETY: the caller promises so many bytes of each, a dialect that is NULL or there, and outputs that may be written.
+    unsafe {
+        make(dialect, out, out_len, |dialect| {
+            let thinking = memory::bytes(thinking, thinking_len, "thinking")?;
+            let content = memory::bytes(content, content_len, "content")?;
+            let options = JoinOptions { start: scanner::start(start)?, markers: self::markers(markers)? };
+            crate::join(dialect, thinking, content, &options).map_err(not_joined)
+        })
+    }
 }
 
 /// A text without the dialect's markers, for a prompt that a user's text goes into: behind the first character of each
@@ -143,20 +111,37 @@ pub unsafe extern "C" fn aside_escape(
     out: *mut *mut c_char,
     out_len: *mut size_t,
 ) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or there, and outputs that may be written.
+    unsafe {
+        make(dialect, out, out_len, |dialect| {
+            let text = memory::bytes(text, len, "text")?;
+            crate::escape(dialect, text).map_err(not_joined)
+        })
+    }
+}
+
+/// Gives C the text that `body` makes with a dialect.
+///
+/// # Safety
+/// `dialect` is NULL or there; the outputs are NULL or may be written.
+unsafe fn make(
+    dialect: *const aside_dialect,
+    out: *mut *mut c_char,
+    out_len: *mut size_t,
+    body: impl FnOnce(&Dialect) -> Result<Vec<u8>, aside_status>,
+) -> aside_status {
     guard(
         |status| status,
         || {
-            // SAFETY: NULL or a dialect that is still there, as the caller promises.
+            // SAFETY: the caller's promise.
             let Some(dialect) = (unsafe { dialect.as_ref() }) else {
                 return fail_null("dialect");
             };
             if out.is_null() || out_len.is_null() {
                 return fail_null("out or out_len");
             }
-            // SAFETY: the caller promises `len` bytes.
-            let text = unsafe { memory::bytes(text, len, "text") };
-            match text.and_then(|text| crate::escape(&dialect.dialect, text).map_err(not_joined)) {
-                // SAFETY: both outputs may be written, as the caller promises.
+            match body(&dialect.dialect) {
+                // SAFETY: neither is NULL, and the caller promises that they may be written.
                 Ok(text) => unsafe { memory::give(&text, out, out_len) },
                 Err(status) => status,
             }

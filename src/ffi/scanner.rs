@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::memory::{bytes, lend, try_box};
+use super::memory::{STRUCT_MAX, bytes, fill_sized, free, lend, read_sized, size_to_fill, try_box};
 use super::status::{fail, fail_null, fail_panic, fail_with, guard};
 use super::types::*;
+use crate::scanner::check_lengths;
 use crate::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Event, Events, Kind, Options, Scanner, Start, Thought,
     Token,
@@ -26,8 +27,6 @@ pub(super) const BUSY: i32 = 1;
 const ATTRIBUTES_LIMIT: usize = 64 * 1024;
 /// The fields of an event up to `len`: no version of the struct was ever smaller.
 const EVENT_MIN: usize = 32;
-/// No version of a struct will ever be larger; a size above it is memory that nobody set.
-const STRUCT_MAX: usize = 4096;
 
 const _: () = {
     assert!(Channel::Content as u32 == ASIDE_CONTENT);
@@ -326,6 +325,7 @@ const _: fn() = || {
 /// What a call works on.
 enum Work<'a> {
     Feed(&'a [u8]),
+    /// The tokens' lengths add up to the chunk's.
     FeedTokens(&'a [u8], &'a [Token]),
     Finish,
     Flush,
@@ -338,7 +338,7 @@ impl<'c> Work<'c> {
     fn plain(&self, scanner: &mut Scanner) -> Option<Event<'c>> {
         match self {
             Work::Feed(chunk) => scanner.feed_plain(chunk),
-            Work::FeedTokens(chunk, tokens) => scanner.feed_plain_tokens(chunk, tokens).ok().flatten(),
+            Work::FeedTokens(chunk, tokens) => scanner.feed_plain_tokens(chunk, tokens),
             _ => None,
         }
     }
@@ -347,7 +347,7 @@ impl<'c> Work<'c> {
     fn start<'a>(&'a self, scanner: &'a mut Scanner) -> Result<Events<'a>, Error> {
         Ok(match self {
             Work::Feed(chunk) => scanner.events(chunk),
-            Work::FeedTokens(chunk, tokens) => scanner.token_events(chunk, tokens)?,
+            Work::FeedTokens(chunk, tokens) => scanner.summed_token_events(chunk, tokens)?,
             Work::Finish => scanner.finish_events(),
             Work::Flush => scanner.flush_events(),
             Work::ForceClose => scanner.force_close_events(),
@@ -469,29 +469,6 @@ pub(super) fn start(number: u32) -> Result<Option<Start>, aside_status> {
     })
 }
 
-/// Copies a struct that begins with its size, whichever version of it that is.
-///
-/// # Safety
-/// `from` has as many bytes as its first field says, and `T` is made of plain numbers.
-pub(super) unsafe fn copy_sized<T>(from: *const T, to: &mut T, what: &str) -> Result<(), aside_status> {
-    // SAFETY: every version begins with its size.
-    let size = unsafe { from.cast::<size_t>().read_unaligned() };
-    if !(size_of::<size_t>()..=STRUCT_MAX).contains(&size) {
-        return Err(fail_with(ASIDE_ERROR_SIZE, format_args!("{what}.size is not that of any version of the struct")));
-    }
-    // SAFETY: the caller's promise.
-    let given = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), size) };
-    if given.iter().skip(size_of::<T>()).any(|&byte| byte != 0) {
-        return Err(fail_with(
-            ASIDE_ERROR_OPTION,
-            format_args!("{what} has a field set that this version does not know"),
-        ));
-    }
-    // SAFETY: both have that many bytes, and any bytes are a T.
-    unsafe { ptr::copy_nonoverlapping(given.as_ptr(), ptr::from_mut(to).cast(), size.min(size_of::<T>())) };
-    Ok(())
-}
-
 /// The caller's options, whichever version of the struct they are.
 ///
 /// # Safety
@@ -500,10 +477,8 @@ unsafe fn options(options: *const aside_options) -> Result<Options, aside_status
     if options.is_null() {
         return Ok(Options::default());
     }
-    // SAFETY: all of it are numbers, of which 0 is one.
-    let mut all: aside_options = unsafe { std::mem::zeroed() };
     // SAFETY: the caller's promise; the struct is made of plain numbers.
-    unsafe { copy_sized(options, &mut all, "options") }?;
+    let all = unsafe { read_sized(options, size_of::<size_t>(), "options") }?;
     if all.reserved != 0 || all.reserved2 != 0 {
         return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved or reserved2 is not 0"));
     }
@@ -615,23 +590,8 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
 /// Threads: no other thread may be using this scanner.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
-    guard(
-        |_| (),
-        || {
-            if scanner.is_null() {
-                return;
-            }
-            // SAFETY: the caller promises that it is still there. It came from a Box; with no call inside, this is its
-            // last use.
-            unsafe {
-                if (*scanner).state.load(Relaxed) == BUSY {
-                    fail(ASIDE_ERROR_BUSY);
-                } else {
-                    drop(Box::from_raw(scanner));
-                }
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(scanner, |scanner| scanner.state.load(Relaxed) == BUSY) }
 }
 
 /// Says where the next stream starts, before its first byte: behind a rendered prompt that ends in the `len` bytes of
@@ -754,11 +714,28 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and a callback that fits.
     unsafe {
-        match bytes(buf, len, "buf").and_then(|chunk| Ok((chunk, self::tokens(tokens, count)?))) {
-            Ok((chunk, tokens)) => with_callback(scanner, Work::FeedTokens(chunk, tokens), callback, user),
+        match feed_of_tokens(buf, len, tokens, count) {
+            Ok(work) => with_callback(scanner, work, callback, user),
             Err(status) => status,
         }
     }
+}
+
+/// The caller's bytes with their tokens.
+///
+/// # Safety
+/// As of `bytes` and `tokens`.
+#[inline]
+unsafe fn feed_of_tokens<'a>(
+    buf: *const c_char,
+    len: size_t,
+    tokens: *const aside_token,
+    count: size_t,
+) -> Result<Work<'a>, aside_status> {
+    // SAFETY: the caller's promise.
+    let (chunk, tokens) = unsafe { (bytes(buf, len, "buf")?, self::tokens(tokens, count)?) };
+    check_lengths(chunk, tokens).map_err(failed)?;
+    Ok(Work::FeedTokens(chunk, tokens))
 }
 
 /// The caller's tokens. NULL is good where there are none.
@@ -877,10 +854,8 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and an array as large as it
     // says.
     unsafe {
-        match bytes(buf, len, "buf").and_then(|chunk| Ok((chunk, self::tokens(tokens, count)?))) {
-            Ok((chunk, tokens)) => {
-                into_array(scanner, Work::FeedTokens(chunk, tokens), events, capacity, event_size, out)
-            }
+        match feed_of_tokens(buf, len, tokens, count) {
+            Ok(work) => into_array(scanner, work, events, capacity, event_size, out),
             Err(status) => status,
         }
     }
@@ -980,15 +955,11 @@ pub unsafe extern "C" fn aside_scanner_counts(
     channel: u32,
     counts: *mut aside_counts,
 ) -> aside_status {
-    if counts.is_null() {
-        return fail_null("counts");
-    }
     // SAFETY: every version begins with its size, and the caller promises that many bytes.
-    let size = unsafe { counts.cast::<size_t>().read_unaligned() };
-    let whole = size_of::<aside_counts>();
-    if !(whole..=STRUCT_MAX).contains(&size) {
-        return fail_with(ASIDE_ERROR_SIZE, "counts->size is not sizeof(aside_counts) of any version");
-    }
+    let size = match unsafe { size_to_fill(counts, "counts") } {
+        Ok(size) => size,
+        Err(status) => return status,
+    };
     let channel = match channel {
         ASIDE_CONTENT => Channel::Content,
         ASIDE_THINKING => Channel::Thinking,
@@ -1000,8 +971,7 @@ pub unsafe extern "C" fn aside_scanner_counts(
     unsafe {
         enter(scanner, is_whole, |stream| {
             let crate::Counts { bytes, characters, spans, tokens } = stream.scanner.counts(channel);
-            ptr::write_bytes(counts.cast::<u8>().add(whole), 0, size - whole);
-            counts.write_unaligned(aside_counts { size, bytes, characters, spans, tokens });
+            fill_sized(counts, size, aside_counts { size, bytes, characters, spans, tokens });
             ASIDE_OK
         })
     }
@@ -1023,21 +993,16 @@ pub unsafe extern "C" fn aside_scanner_take_thought(
     scanner: *mut aside_scanner,
     thought: *mut aside_thought,
 ) -> aside_status {
-    if thought.is_null() {
-        return fail_null("thought");
-    }
     // SAFETY: every version begins with its size, and the caller promises that many bytes.
-    let size = unsafe { thought.cast::<size_t>().read_unaligned() };
-    if !(size_of::<aside_thought>()..=STRUCT_MAX).contains(&size) {
-        return fail_with(ASIDE_ERROR_SIZE, "thought->size is not sizeof(aside_thought) of any version");
-    }
+    let size = match unsafe { size_to_fill(thought, "thought") } {
+        Ok(size) => size,
+        Err(status) => return status,
+    };
     // SAFETY: NULL or there, as the caller promises; `thought` may be written as far as its size says.
     unsafe {
         enter(scanner, is_whole, |stream| match take(stream, size) {
             Ok(Some(taken)) => {
-                let whole = size_of::<aside_thought>();
-                ptr::write_bytes(thought.cast::<u8>().add(whole), 0, size - whole);
-                thought.write_unaligned(taken);
+                fill_sized(thought, size, taken);
                 ASIDE_OK
             }
             Ok(None) => ASIDE_NONE,

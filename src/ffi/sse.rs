@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::memory::{bytes, lend, try_box};
-use super::scanner::{BUSY, READY, admit, copy_sized, failed, is_ready, is_whole, start};
+use super::memory::{bytes, free, lend, read_sized, try_box};
+use super::scanner::{BUSY, READY, admit, failed, is_ready, is_whole, start};
 use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
 use crate::sse::{Body, Field, Options, Rewriter};
@@ -88,7 +88,7 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
     let mut all = aside_sse_options { size: 0, start: ASIDE_START_DEFAULT, field: 0, body: 0, off: 0, max_event: 0 };
     if !options.is_null() {
         // SAFETY: the caller's promise; the struct is made of plain numbers.
-        unsafe { copy_sized(options, &mut all, "options") }?;
+        all = unsafe { read_sized(options, size_of::<size_t>(), "options") }?;
     }
     let field = match all.field {
         ASIDE_FIELD_REASONING_CONTENT => Field::ReasoningContent,
@@ -165,23 +165,8 @@ pub unsafe extern "C" fn aside_sse_new(
 /// Threads: no other thread may be using this rewriter.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
-    guard(
-        |_| (),
-        || {
-            if sse.is_null() {
-                return;
-            }
-            // SAFETY: the caller promises that it is still there. It came from a Box; with no call inside, this is its
-            // last use.
-            unsafe {
-                if (*sse).state.load(Relaxed) == BUSY {
-                    fail(ASIDE_ERROR_BUSY);
-                } else {
-                    drop(Box::from_raw(sse));
-                }
-            }
-        },
-    )
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(sse, |sse| sse.state.load(Relaxed) == BUSY) }
 }
 
 /// Takes the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes to

@@ -155,26 +155,22 @@ impl Scanner {
         tokens: &[Token],
         mut on_event: impl FnMut(Event<'_>),
     ) -> Result<(), Error> {
-        if let Some(event) = self.feed_plain_tokens(chunk, tokens)? {
+        check_lengths(chunk, tokens)?;
+        if let Some(event) = self.feed_plain_tokens(chunk, tokens) {
             on_event(event);
             return Ok(());
         }
-        self.token_events(chunk, tokens)?.for_each(on_event)
+        self.summed_token_events(chunk, tokens)?.for_each(on_event)
     }
 
-    /// As `feed_plain`.
+    /// As `feed_plain`, for tokens whose lengths add up.
     #[inline]
-    pub(crate) fn feed_plain_tokens<'a>(
-        &mut self,
-        chunk: &'a [u8],
-        tokens: &[Token],
-    ) -> Result<Option<Event<'a>>, Error> {
-        check_lengths(chunk, tokens)?;
+    pub(crate) fn feed_plain_tokens<'a>(&mut self, chunk: &'a [u8], tokens: &[Token]) -> Option<Event<'a>> {
         let event = self.feed_plain(chunk);
         if event.is_some() {
             self.state.add_plain_tokens(tokens.iter().filter(|token| token.len() > 0).count() as u64);
         }
-        Ok(event)
+        event
     }
 
     /// Ends the stream: resolves what is held, closes what is open. The scanner is then as new.
@@ -203,6 +199,15 @@ impl Scanner {
     /// rest of that one.
     pub fn token_events<'a>(&'a mut self, chunk: &'a [u8], tokens: &'a [Token]) -> Result<Events<'a>, Error> {
         check_lengths(chunk, tokens)?;
+        self.summed_token_events(chunk, tokens)
+    }
+
+    /// `token_events` of tokens whose lengths add up.
+    pub(crate) fn summed_token_events<'a>(
+        &'a mut self,
+        chunk: &'a [u8],
+        tokens: &'a [Token],
+    ) -> Result<Events<'a>, Error> {
         self.state.begin_tokens()?;
         let chunk = Chunk::of_tokens(chunk, tokens, self.state.in_token());
         Ok(Events::new(self, chunk, Mode::Feed))
@@ -392,7 +397,8 @@ impl Drop for Events<'_> {
     }
 }
 
-fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error> {
+/// The tokens' lengths add up to the chunk's.
+pub(crate) fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error> {
     let len = tokens.iter().map(|token| u64::from(token.len())).sum::<u64>();
     if len == chunk.len() as u64 { Ok(()) } else { Err(Error::TokenLengths) }
 }

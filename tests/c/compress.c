@@ -144,12 +144,17 @@ struct seen {
     size_t recorded_len;
 };
 
-static int32_t matches(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len)
+static int32_t matches(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
+                       aside_reply *reply)
 {
     struct seen *seen = (struct seen *)user;
 
     seen->matches++;
     CHECK(tool_id_len == 4 && memcmp(tool_id, "bash", 4) == 0);
+    if (seen->verdict == -9) {
+        CHECK_STATUS(aside_reply_write(reply, "who knows", 9), ASIDE_OK);
+        return -1;
+    }
     return input_len == 18 && memcmp(input, "{\"command\":\"make\"}", 18) == 0;
 }
 
@@ -244,6 +249,14 @@ static void filters(void)
     CHECK(seen.matches == 3 && seen.applies == 2);
     aside_compressed_free(compressed);
 
+    /* So is one that cannot say whether it is for a call. */
+    seen.verdict = -9;
+    CHECK_STATUS(aside_compress(seen.compressor, &call, &part, 1, &compressed), ASIDE_OK);
+    CHECK(seen.matches == 4 && seen.applies == 2);
+    report = report_of(compressed);
+    CHECK(report.failed_count == 1 && same(report.failed[0].id, "mine") && same(report.failed[0].reason, "who knows"));
+    aside_compressed_free(compressed);
+
     seen.verdict = 1;
     seen.stream = aside_tool_stream_new(seen.compressor, &call, 8192);
     CHECK(seen.stream != NULL);
@@ -287,12 +300,19 @@ static void stream_reentry(void)
     CHECK(seen.releases == 1);
 }
 
-static void observe(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len)
+static int32_t observe(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
+                       aside_reply *reply)
 {
+    struct seen *seen = (struct seen *)user;
+
     (void)tool_id;
     (void)input;
     CHECK(tool_id_len == 4 && input_len == 4);
-    ((struct seen *)user)->observes++;
+    seen->observes++;
+    if (seen->verdict >= 0)
+        return 0;
+    CHECK_STATUS(aside_reply_write(reply, "blind", 5), ASIDE_OK);
+    return -1;
 }
 
 static int32_t lookup(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
@@ -313,7 +333,7 @@ static int32_t lookup(void *user, const char *tool_id, size_t tool_id_len, const
 }
 
 static int32_t record(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                      const char *bytes, size_t len, uint64_t now)
+                      const char *bytes, size_t len, uint64_t now, aside_reply *reply)
 {
     struct seen *seen = (struct seen *)user;
 
@@ -325,7 +345,10 @@ static int32_t record(void *user, const char *tool_id, size_t tool_id_len, const
     memcpy(seen->recorded, bytes, len);
     seen->recorded_len = len;
     seen->records++;
-    return seen->verdict < 0 ? -1 : 0;
+    if (seen->verdict >= 0)
+        return 0;
+    CHECK_STATUS(aside_reply_write(reply, "full", 4), ASIDE_OK);
+    return -1;
 }
 
 static void caches(void)
@@ -368,7 +391,8 @@ static void caches(void)
     seen.verdict = -1;
     CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &compressed), ASIDE_OK);
     report = report_of(compressed);
-    CHECK(report.failed_count == 2 && same(report.failed[1].reason, "it returned -1") && report.hit.len == 0);
+    CHECK(report.failed_count == 3 && same(report.failed[0].reason, "blind") && report.hit.len == 0);
+    CHECK(same(report.failed[1].reason, "it returned -1") && same(report.failed[2].reason, "full"));
     aside_compressed_free(compressed);
     CHECK(seen.observes == 3 && seen.lookups == 3 && seen.records == 3);
     aside_compressor_free(compressor);
@@ -428,6 +452,10 @@ static void misuse(void)
     aside_cache cache;
     aside_bytes part = text(noise());
     aside_compressed *mark = (aside_compressed *)&filter, *out = mark;
+    struct {
+        aside_call call;
+        uint64_t field;
+    } later;
     char *banner = NULL;
     size_t len = 77;
 
@@ -489,6 +517,17 @@ static void misuse(void)
     call.input = text("{");
     CHECK_STATUS(aside_compress(compressor, &call, NULL, 0, &out), ASIDE_ERROR_OPTION);
     CHECK_SAYS("JSON");
+    /* A field of a later version is refused, unless it says nothing. */
+    memset(&later, 0, sizeof later);
+    later.call = call_of(NULL);
+    later.call.size = sizeof later;
+    later.field = 1;
+    CHECK_STATUS(aside_compress(compressor, &later.call, NULL, 0, &out), ASIDE_ERROR_OPTION);
+    CHECK_SAYS("does not know");
+    later.field = 0;
+    CHECK_STATUS(aside_compress(compressor, &later.call, NULL, 0, &out), ASIDE_OK);
+    aside_compressed_free(out);
+    out = mark;
     call.size = 0;
     CHECK_STATUS(aside_compress(compressor, &call, NULL, 0, &out), ASIDE_ERROR_SIZE);
     CHECK(out == mark);
@@ -506,9 +545,59 @@ static void misuse(void)
     CHECK(ASIDE_MIN_COMPRESSIBLE_LENGTH == 1024);
 }
 
+/* The words of a command, with spaces between them. */
+static const char *words_of(const aside_command *command)
+{
+    static char words[256];
+    size_t i, at = 0;
+
+    for (i = 0; i < command->word_count; i++) {
+        CHECK(at + command->words[i].len + 2 < sizeof words);
+        memcpy(words + at, command->words[i].at, command->words[i].len);
+        at += command->words[i].len;
+        words[at++] = ' ';
+    }
+    words[at] = 0;
+    return words;
+}
+
+static void command_lines(void)
+{
+    static const char line[] = "cd app && sudo -u bob git -C 'a b' diff --stat | head -5; bash -c 'A=1 make >log'";
+    aside_command_line *parsed = aside_command_line_parse(line, strlen(line));
+    const aside_command *commands;
+    size_t count = 77;
+
+    CHECK(parsed != NULL);
+    commands = aside_command_line_commands(parsed, &count);
+    CHECK(count == 4);
+    CHECK(same(commands[0].name, "cd") && same(commands[0].subcommand, "app") && commands[0].prints == 0);
+    CHECK(same(commands[1].name, "git") && same(commands[1].subcommand, "diff"));
+    CHECK(strcmp(words_of(&commands[1]), "-C a b diff --stat ") == 0);
+    CHECK(commands[1].prints == 1 && commands[1].piped == 1);
+    CHECK(same(commands[2].name, "head") && commands[2].prints == 0 && commands[2].piped == 0);
+    CHECK(same(commands[3].name, "make") && commands[3].subcommand.len == 0 && commands[3].word_count == 0);
+    CHECK(commands[3].prints == 0);
+    CHECK(aside_command_line_commands(NULL, &count) == NULL && aside_last_status() == ASIDE_ERROR_NULL && count == 4);
+    CHECK(aside_command_line_commands(parsed, NULL) == NULL);
+    aside_command_line_free(parsed);
+
+    parsed = aside_command_line_parse("case $x in a) ls;; esac", 23);
+    CHECK(aside_command_line_commands(parsed, &count) != NULL && count == 0);
+    aside_command_line_free(parsed);
+    aside_command_line_free(NULL);
+    parsed = aside_command_line_parse(NULL, 0);
+    CHECK(parsed != NULL);
+    aside_command_line_free(parsed);
+    CHECK(aside_command_line_parse(NULL, 1) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(aside_command_line_parse("a", HUGE_LEN) == NULL && aside_last_status() == ASIDE_ERROR_LENGTH);
+    CHECK(aside_command_line_parse("\xff", 1) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
+}
+
 int main(void)
 {
     one_call();
+    command_lines();
     filters();
     stream_reentry();
     caches();

@@ -42,6 +42,7 @@ int main(void)
         CHECK(sizeof(aside_sse_options) == 32);
         CHECK(sizeof(aside_attribute) == 32 && sizeof(aside_thought) == 88);
         CHECK(sizeof(aside_call) == 48 && sizeof(aside_filter) == 72 && sizeof(aside_cache) == 80);
+        CHECK(sizeof(aside_command) == 56);
         CHECK(sizeof(aside_compressor_options) == 32 && sizeof(aside_report) == 96 && sizeof(aside_part_report) == 40);
     }
 

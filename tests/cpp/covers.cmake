@@ -1,4 +1,4 @@
-# The C++ headers call every function that the library exports, so that they do not fall behind.
+# The C++ headers call (or pass on) every function that the library exports, so that they do not fall behind.
 cmake_minimum_required(VERSION 3.20)
 file(STRINGS "${ROOT}/include/aside.symbols" symbols)
 foreach(name aside aside_compress)
@@ -10,7 +10,7 @@ foreach(symbol IN LISTS symbols)
     if(symbol MATCHES "^aside_version_[0-9]")
         set(symbol ASIDE_VERSION_SYMBOL)
     endif()
-    if(NOT headers MATCHES "[^a-z_]${symbol}\\(")
+    if(NOT headers MATCHES "[^a-z_]${symbol}[()]")
         list(APPEND missing ${symbol})
     endif()
 endforeach()

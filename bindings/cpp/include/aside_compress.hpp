@@ -28,8 +28,7 @@
 // call, and the report says so.
 //
 // Callables of filters and caches run in the threads that compress, several at once if the host does so. An exception does
-// not pass through the library: it is caught, and its what() becomes the reason in the report (of record(), only that it
-// failed). A callable that uses the compressor that called it gets Status::busy; one that ends it there never frees it.
+// not pass through the library: it is caught, and its what() becomes the reason in the report. A callable that uses the compressor that called it gets Status::busy; one that ends it there never frees it.
 //
 // Threads. A compressor never changes, its caches apart: any number of threads may use one. One thread at a time uses a
 // registry or a stream.
@@ -113,66 +112,28 @@ inline std::string reason()
     }
 }
 
-/// What a first callable (matches, observe) of a call threw in this thread: it has no reply, so the next one says it.
-struct Thrown {
-    const void *by;
-    std::string reason;
-};
-
-inline std::vector<Thrown> &thrown()
-{
-    thread_local std::vector<Thrown> all;
-    return all;
-}
-
-/// Runs a first callable; it may have failed in an earlier call.
-template <class F>
-std::int32_t first(const void *by, F run) noexcept
-{
-    std::vector<Thrown> &all = thrown();
-    for (auto one = all.begin(); one != all.end(); ++one)
-        if (one->by == by) {
-            all.erase(one);
-            break;
-        }
-    try {
-        return run();
-    } catch (...) {
-        all.push_back({by, reason()});
-        return 1;
-    }
-}
-
-inline std::int32_t fail(aside_reply *reply, const std::string &reason) noexcept
-{
-    aside_reply_write(reply, reason.data(), reason.size());
-    return -1;
-}
-
-/// Runs the callable that comes after it, unless the first one threw.
-template <class F>
-std::int32_t second(const void *by, aside_reply *reply, F run) noexcept
-{
-    for (const Thrown &one : thrown())
-        if (one.by == by)
-            return fail(reply, one.reason);
-    try {
-        return run();
-    } catch (...) {
-        return fail(reply, reason());
-    }
-}
-
 inline std::int32_t answer(aside_reply *reply, std::string_view text)
 {
     return aside_reply_write(reply, text.data(), text.size()) == ASIDE_OK ? 1 : -1;
 }
 
+/// Runs a callable. What it throws is the reason of its failure.
+template <class F>
+std::int32_t run(aside_reply *reply, F callable) noexcept
+{
+    try {
+        return callable();
+    } catch (...) {
+        static_cast<void>(answer(reply, reason()));
+        return -1;
+    }
+}
+
 inline std::int32_t on_matches(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,
-                               std::size_t input_len) noexcept
+                               std::size_t input_len, aside_reply *reply) noexcept
 {
     const Filter &filter = *static_cast<Filter *>(user);
-    return first(user, [&]() -> std::int32_t {
+    return run(reply, [&]() -> std::int32_t {
         return !filter.matches || filter.matches({tool_id, tool_id_len}, {input, input_len});
     });
 }
@@ -181,17 +142,17 @@ inline std::int32_t on_apply(void *user, const char *text, std::size_t text_len,
                              std::size_t input_len, aside_reply *reply) noexcept
 {
     const Filter &filter = *static_cast<Filter *>(user);
-    return second(user, reply, [&] {
+    return run(reply, [&] {
         const std::optional<std::string> shorter = filter.apply({text, text_len}, {input, input_len});
         return shorter ? answer(reply, *shorter) : 0;
     });
 }
 
-inline void on_observe(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,
-                       std::size_t input_len) noexcept
+inline std::int32_t on_observe(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,
+                               std::size_t input_len, aside_reply *reply) noexcept
 {
     const Cache &cache = *static_cast<Cache *>(user);
-    first(user, [&] {
+    return run(reply, [&] {
         if (cache.observe)
             cache.observe({tool_id, tool_id_len}, {input, input_len});
         return 0;
@@ -202,7 +163,7 @@ inline std::int32_t on_lookup(void *user, const char *tool_id, std::size_t tool_
                               std::size_t input_len, aside_reply *reply, std::uint64_t *timestamp) noexcept
 {
     const Cache &cache = *static_cast<Cache *>(user);
-    return second(user, reply, [&] {
+    return run(reply, [&] {
         const std::optional<Hit> hit = cache.lookup({tool_id, tool_id_len}, {input, input_len});
         if (!hit)
             return 0;
@@ -212,14 +173,14 @@ inline std::int32_t on_lookup(void *user, const char *tool_id, std::size_t tool_
 }
 
 inline std::int32_t on_record(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,
-                              std::size_t input_len, const char *text, std::size_t text_len, std::uint64_t now) noexcept
+                              std::size_t input_len, const char *text, std::size_t text_len, std::uint64_t now,
+                              aside_reply *reply) noexcept
 {
-    try {
-        static_cast<Cache *>(user)->record({tool_id, tool_id_len}, {input, input_len}, {text, text_len}, now);
+    const Cache &cache = *static_cast<Cache *>(user);
+    return run(reply, [&] {
+        cache.record({tool_id, tool_id_len}, {input, input_len}, {text, text_len}, now);
         return 0;
-    } catch (...) {
-        return -1;
-    }
+    });
 }
 
 template <class T>
@@ -254,19 +215,10 @@ public:
     {
         if (!filter.apply)
             throw Error(Status::null, "a filter has no apply");
-        auto own = std::make_unique<Filter>(std::move(filter));
-        const std::vector<aside_bytes> tools = detail::lend(own->tool_ids);
         aside_filter raw{};
-        raw.size = sizeof raw;
-        raw.id = detail::lend(own->id);
-        raw.tool_ids = tools.data();
-        raw.tool_id_count = tools.size();
         raw.matches = detail::on_matches;
         raw.apply = detail::on_apply;
-        raw.release = detail::on_release<Filter>;
-        raw.user = own.get();
-        detail::check_status(aside_registry_add_filter(handle_.get(), &raw));
-        static_cast<void>(own.release());
+        add(raw, std::move(filter), aside_registry_add_filter);
     }
 
     /// A host's cache.
@@ -274,20 +226,11 @@ public:
     {
         if (!cache.lookup || !cache.record)
             throw Error(Status::null, "a cache has no lookup or no record");
-        auto own = std::make_unique<Cache>(std::move(cache));
-        const std::vector<aside_bytes> tools = detail::lend(own->tool_ids);
         aside_cache raw{};
-        raw.size = sizeof raw;
-        raw.id = detail::lend(own->id);
-        raw.tool_ids = tools.data();
-        raw.tool_id_count = tools.size();
         raw.observe = detail::on_observe;
         raw.lookup = detail::on_lookup;
         raw.record = detail::on_record;
-        raw.release = detail::on_release<Cache>;
-        raw.user = own.get();
-        detail::check_status(aside_registry_add_cache(handle_.get(), &raw));
-        static_cast<void>(own.release());
+        add(raw, std::move(cache), aside_registry_add_cache);
     }
 
     /// The library's own cache, `last-run`: the last result of each call, in at most `size` bytes.
@@ -304,6 +247,22 @@ public:
     }
 
 private:
+    /// Gives the library a filter or cache of which the callbacks are set.
+    template <class Raw, class Host>
+    void add(Raw raw, Host host, aside_status (*to)(aside_registry *, const Raw *))
+    {
+        auto own = std::make_unique<Host>(std::move(host));
+        const std::vector<aside_bytes> tools = detail::lend(own->tool_ids);
+        raw.size = sizeof raw;
+        raw.id = detail::lend(own->id);
+        raw.tool_ids = tools.data();
+        raw.tool_id_count = tools.size();
+        raw.release = detail::on_release<Host>;
+        raw.user = own.get();
+        detail::check_status(to(handle_.get(), &raw));
+        static_cast<void>(own.release());
+    }
+
     friend class Compressor;
     struct Free {
         void operator()(aside_registry *registry) const noexcept { aside_registry_free(registry); }
@@ -513,6 +472,36 @@ private:
     };
     std::unique_ptr<aside_tool_stream, Free> handle_;
 };
+
+/// A command of a command line.
+struct Command {
+    std::string name;               ///< without folder and version: `pytest` of `python -m pytest`
+    std::string subcommand;         ///< the first argument that is no option nor an option's value; may be empty
+    std::vector<std::string> words; ///< all words behind the program
+    bool prints;                    ///< its output is seen
+    bool piped;                     ///< it goes through `head`, `grep` and the like: it may be only a part
+};
+
+/// The commands of a line, as a shell would take it apart; for a shell with `-c` those that it runs. None where the line is
+/// better left alone: with `case`, or with shells in shells more than eight deep. Status::option where it is not UTF-8.
+inline std::vector<Command> commands(std::string_view line)
+{
+    const std::unique_ptr<aside_command_line, void (*)(aside_command_line *)> parsed(
+        aside_command_line_parse(line.data(), line.size()), [](aside_command_line *own) { aside_command_line_free(own); });
+    if (!parsed)
+        throw Error(last_status(), last_error());
+    std::size_t count = 0;
+    const aside_command *raw = aside_command_line_commands(parsed.get(), &count);
+    std::vector<Command> all;
+    for (std::size_t at = 0; at < count; at++) {
+        Command command{std::string(detail::view(raw[at].name)), std::string(detail::view(raw[at].subcommand)), {},
+                        raw[at].prints != 0, raw[at].piped != 0};
+        for (std::size_t of = 0; of < raw[at].word_count; of++)
+            command.words.emplace_back(detail::view(raw[at].words[of]));
+        all.push_back(std::move(command));
+    }
+    return all;
+}
 
 /// Whether a text is of a machine format, such as JSON, and so passes untouched.
 inline bool is_protected(std::string_view text) noexcept { return aside_is_protected(text.data(), text.size()) == 1; }

@@ -79,6 +79,33 @@ module Aside
     Error.check(Native.aside_is_protected(text, text.bytesize)) == 1
   end
 
+  # A command of a command line: its +name+ without folder and version, the +subcommand+ (the first argument that is no option
+  # nor an option's value) or nil, and all +words+ behind the program; whether its output is seen (+prints+), and whether that
+  # goes through +head+, +grep+ and the like, so that it may be only a part (+piped+).
+  Command = Struct.new(:name, :subcommand, :words, :prints, :piped)
+
+  # The commands of a line as a shell would take it apart, in their order: an Array of Command; for a shell with <tt>-c</tt>
+  # those that it runs. Nothing is run. None where the line is better left alone: with +case+, or with shells in shells more
+  # than eight deep.
+  #
+  #   Aside.commands("cd app && sudo git -C lib diff | head")[1].subcommand  # => "diff"
+  #
+  # OptionError where the line is not UTF-8.
+  def self.commands(line)
+    line = Native.utf8(line)
+    parsed = Error.check_address(Native.aside_command_line_parse(line, line.bytesize))
+    begin
+      count = Native.buffer(8)
+      first = Native.aside_command_line_commands(parsed, count)
+      Native.array(first, count.unpack1("J"), *Native::COMMAND).map do |name, name_len, sub, sub_len, words, word_count, *flags|
+        words = Native.array(words, word_count, *Native::BYTES).map { |at, len| Native.text(at, len) }
+        Command.new(Native.text(name, name_len), sub_len.zero? ? nil : Native.text(sub, sub_len), words, *flags.map { |flag| flag == 1 })
+      end
+    ensure
+      Native.aside_command_line_free(parsed)
+    end
+  end
+
   # The line that a compressed text begins with, without a line end: by which filters, from how many UTF-16 code units to
   # how many.
   #

@@ -363,6 +363,16 @@ class CompressorTest < Minitest::Test
     assert_raises(TypeError) { compressor.stream(tool_id: "bash", memory: 6_000).feed(nil) }
   end
 
+  def test_command_lines_are_taken_apart
+    cd, git, head = Aside.commands("cd app && sudo git -C 'a b' diff | head")
+    assert_equal ["git", "diff", ["-C", "a b", "diff"], true, true], git.to_a
+    assert_equal ["cd", ["app"], false, false], [cd.name, cd.words, cd.prints, cd.piped]
+    assert_equal ["head", nil, [], false, false], head.to_a
+    assert_empty Aside.commands("")
+    assert_empty Aside.commands("case x in a) ls;; esac")
+    assert_raises(Aside::OptionError) { Aside.commands("\xff") }
+  end
+
   def test_a_stream_without_its_compressor_and_with_filters_that_fail
     stream = nil
     filter = Filter.new { stream.feed("a") }

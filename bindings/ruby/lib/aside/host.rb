@@ -47,27 +47,19 @@ module Aside
         raise @fatal if @fatal
       end
 
-      # The library knows no failure of this. It then asks the filter to apply, and hears of it there.
-      def matches(number, tool_id, input)
-        code = answer(number) { |filter| filter.matches?(text(tool_id), parsed(input)) ? 1 : 0 }
-        @refused = number if code.negative?
-        code
+      def matches(number, tool_id, input, reply)
+        answer(number, reply) { |filter| filter.matches?(text(tool_id), parsed(input)) ? 1 : 0 }
       end
 
       def apply(number, text, input, reply)
-        if @refused == number
-          @refused = nil
-          return refuse(@failed.last.last, reply)
-        end
-
         answer(number, reply) do |filter|
           shorter = filter.apply(text(text), parsed(input))
           shorter.nil? ? 0 : write(reply, shorter)
         end
       end
 
-      def observe(number, tool_id, input)
-        answer(number) { |cache| cache.observe(text(tool_id), parsed(input)) && 0 }
+      def observe(number, tool_id, input, reply)
+        answer(number, reply) { |cache| cache.observe(text(tool_id), parsed(input)) && 0 }
       end
 
       def lookup(number, tool_id, input, reply, timestamp)
@@ -80,14 +72,14 @@ module Aside
         end
       end
 
-      def record(number, tool_id, input, text, now)
-        answer(number) { |cache| cache.record(text(tool_id), parsed(input), text(text), Time.at(now)) && 0 }
+      def record(number, tool_id, input, text, now, reply)
+        answer(number, reply) { |cache| cache.record(text(tool_id), parsed(input), text(text), Time.at(now)) && 0 }
       end
 
       private
 
       # What the block gives for the object; below 0, and noted, where it fails.
-      def answer(number, reply = nil, &block)
+      def answer(number, reply, &block)
         host = @hosts[number]
         # A blocking one: a scheduler of Fibers would otherwise change the thread's stack in the middle of the call.
         fiber = Fiber.new(blocking: true) { contain(host.object, &block) }
@@ -97,7 +89,8 @@ module Aside
 
         @fatal ||= failure unless failure.is_a?(StandardError)
         @failed << [host.id, failure]
-        refuse(failure, reply)
+        write(reply, Host.reason(failure))
+        -1
       end
 
       def contain(object)
@@ -109,11 +102,6 @@ module Aside
       ensure
         # Thread.exit is no exception; only this stops it.
         return [code, failure] # rubocop:disable Lint/EnsureReturn
-      end
-
-      def refuse(failure, reply)
-        write(reply, Host.reason(failure)) if reply
-        -1
       end
 
       def write(reply, text)
@@ -139,20 +127,20 @@ module Aside
 
     # Each gives addresses and lengths as Integers, and the number of the object first. They are there as long as the
     # library may call them; in Ractors other than the main one they cannot be had.
-    MATCHES = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len|
-      Call.current.matches(number, [tool, tool_len], [input, len])
+    MATCHES = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len, reply|
+      Call.current.matches(number, [tool, tool_len], [input, len], reply)
     end
     APPLY = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t]) do |number, at, at_len, input, len, reply|
       Call.current.apply(number, [at, at_len], [input, len], reply)
     end
-    OBSERVE = FFI::Function.new(:void, %i[size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len|
-      Call.current.observe(number, [tool, tool_len], [input, len])
+    OBSERVE = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len, reply|
+      Call.current.observe(number, [tool, tool_len], [input, len], reply)
     end
     LOOKUP = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len, reply, time|
       Call.current.lookup(number, [tool, tool_len], [input, len], reply, time)
     end
-    RECORD = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t size_t uint64]) do |number, tool, tool_len, input, len, at, at_len, now|
-      Call.current.record(number, [tool, tool_len], [input, len], [at, at_len], now)
+    RECORD = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t size_t uint64 size_t]) do |number, tool, tool_len, input, len, at, at_len, now, reply|
+      Call.current.record(number, [tool, tool_len], [input, len], [at, at_len], now, reply)
     end
   end
   private_constant :Host

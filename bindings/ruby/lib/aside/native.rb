@@ -60,6 +60,7 @@ module Aside
     PART_REPORT = ["JQ2J2", 40].freeze
     STRETCH = ["Q3L2", 32].freeze
     NO_FILTER = 0xFFFF_FFFF
+    COMMAND = ["J6L2", 56].freeze
 
     class << self
       # A String for the library to write into.
@@ -252,6 +253,10 @@ module Aside
       attach_function :aside_tool_stream_free, [:address], :void
       attach_function :aside_tool_stream_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
       attach_function :aside_tool_stream_finish, %i[address buffer_out buffer_out buffer_out], :int32
+
+      attach_function :aside_command_line_parse, %i[buffer_in size_t], :address
+      attach_function :aside_command_line_commands, %i[address buffer_out], :address
+      attach_function :aside_command_line_free, [:address], :void
 
       attach_function :aside_is_protected, %i[buffer_in size_t], :int32
       attach_function :aside_format_banner, %i[buffer_in size_t uint64 uint64 buffer_out buffer_out], :int32

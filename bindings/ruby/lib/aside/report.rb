@@ -102,18 +102,14 @@ module Aside
 
     private
 
-    # The library's list, with the exceptions; behind it those that it does not know of: a cache cannot fail to observe.
+    # The library's list, with the exceptions.
     def failures(known, errors)
-      all = known.map do |id, id_len, reason, reason_len|
-        id = Native.text(id, id_len)
+      known.map do |id, id_len, reason, reason_len|
+        id = Native.text(id, id_len).freeze
         at = errors.index { |name, _| name == id }
-        at ? failure(*errors.delete_at(at)) : Failed.new(id.freeze, Native.text(reason, reason_len).freeze).freeze
+        error = errors.delete_at(at).last if at
+        Failed.new(id, Native.text(reason, reason_len).freeze, error).freeze
       end
-      all + errors.map { |id, error| failure(id, error) }
-    end
-
-    def failure(id, error)
-      Failed.new(id, Host.reason(error).freeze, error).freeze
     end
 
     def part(part, bytesize, hash, stretches)
