@@ -129,8 +129,22 @@ impl Scanner {
     /// event. `None`, and nothing fed, in all other cases.
     #[inline]
     pub(crate) fn feed_plain<'a>(&mut self, chunk: &'a [u8]) -> Option<Event<'a>> {
-        let (channel, offset) = self.state.plain_text(&self.dialect.tables, chunk)?;
+        let tables = &*self.dialect.tables;
+        let state = &mut self.state;
+        let text = state.short_text(tables, chunk).or_else(|| state.plain_text(tables, chunk));
+        let (channel, offset) = text.or_else(|| state.calm_text(tables, chunk))?;
         Some(Event { kind: Kind::Text, channel, offset, bytes: chunk })
+    }
+
+    /// The plainest of these cases: channel and offset of the event. Cannot panic.
+    pub(crate) fn plain_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        self.state.plain_text(&self.dialect.tables, chunk)
+    }
+
+    /// Of those, the short chunks of ASCII: most tokens.
+    #[inline(always)]
+    pub(crate) fn short_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        self.state.short_text(&self.dialect.tables, chunk)
     }
 
     /// Feeds bytes whose tokens are known. A dialect's markers that are special (`special = true`) then count only where
