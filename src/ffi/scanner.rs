@@ -174,9 +174,9 @@ unsafe fn plain(
 
 /// What an array's call says of such a feed.
 #[inline]
-fn fed_plain(consumed: usize, offset: u64) -> aside_fed {
+fn fed_plain(count: usize, consumed: usize, offset: u64) -> aside_fed {
     let none = c"".as_ptr();
-    aside_fed { count: 1, consumed, offset, held: none, held_len: 0, attributes: none, attributes_len: 0 }
+    aside_fed { count, consumed, offset, held: none, held_len: 0, attributes: none, attributes_len: 0 }
 }
 
 /// An event of text as C sees it.
@@ -373,12 +373,14 @@ enum Work<'a> {
 }
 
 impl<'c> Work<'c> {
-    /// A feed that is one event and nothing else: most are.
+    /// A feed that is one event at most: most are. Gives also how many bytes are done; an event of no bytes is none.
     #[inline]
-    fn plain(&self, scanner: &mut Scanner) -> Option<Event<'c>> {
+    fn plain(&self, scanner: &mut Scanner) -> Option<(Event<'c>, usize)> {
         match self {
-            Work::Feed(chunk) => scanner.feed_plain(chunk),
-            Work::FeedTokens(chunk, tokens) => scanner.feed_plain_tokens(chunk, tokens).ok().flatten(),
+            Work::Feed(chunk) => Some((scanner.feed_plain(chunk)?, chunk.len())),
+            Work::FeedTokens(chunk, tokens) => {
+                Some((scanner.feed_plain_tokens(chunk, tokens).ok().flatten()?, chunk.len()))
+            }
             _ => None,
         }
     }
@@ -410,8 +412,23 @@ unsafe fn with_callback(
         return fail_null("callback");
     };
     let body = |stream: &mut Stream| {
-        if let Some(event) = work.plain(&mut stream.scanner) {
-            stream.consumed = event.bytes.len();
+        let mut plain = work.plain(&mut stream.scanner);
+        if plain.is_none()
+            && let Work::Feed(chunk) = work
+            && let Some(event) = stream.scanner.refuted(chunk)
+        {
+            stream.consumed = 0;
+            // SAFETY: as below.
+            if unsafe { callback(user, &record(&event), lend(event.bytes)) } != 0 {
+                return ASIDE_STOPPED;
+            }
+            plain = work.plain(&mut stream.scanner);
+        }
+        if let Some((event, consumed)) = plain {
+            stream.consumed = consumed;
+            if event.bytes.is_empty() {
+                return ASIDE_OK;
+            }
             // SAFETY: the caller's promise; the record and the bytes outlive the call.
             let verdict = unsafe { callback(user, &record(&event), lend(event.bytes)) };
             return if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED };
@@ -450,12 +467,13 @@ unsafe fn into_array(
         Err(status) => return status,
     };
     let body = |stream: &mut Stream| {
-        if let Some(event) = work.plain(&mut stream.scanner) {
-            stream.consumed = event.bytes.len();
+        if let Some((event, consumed)) = work.plain(&mut stream.scanner) {
+            stream.consumed = consumed;
+            let count = usize::from(!event.bytes.is_empty());
             // SAFETY: the capacity is at least 1; `out` is not NULL, and the caller promises that it may be written.
             unsafe {
                 slots.write(0, &record(&event));
-                out.write_unaligned(fed_plain(event.bytes.len(), event.offset));
+                out.write_unaligned(fed_plain(count, consumed, event.offset));
             }
             return ASIDE_OK;
         }
@@ -908,7 +926,7 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
         let may_write = !events.is_null() && capacity > 0 && event_size == size_of::<aside_event>() && !out.is_null();
         if may_write && let Some(event) = plain(scanner, buf, len, |scanner, chunk| scanner.short_text(chunk)) {
             events.write_unaligned(event);
-            out.write_unaligned(fed_plain(len, event.offset));
+            out.write_unaligned(fed_plain(1, len, event.offset));
             return ASIDE_OK;
         }
         feed_into(scanner, buf, len, events, capacity, event_size, out)

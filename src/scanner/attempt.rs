@@ -3,7 +3,10 @@
 
 use crate::dialect::tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Pattern, Region, Tables, TagRule};
 
-use super::lines::{is_blank, is_language};
+use super::{
+    chunk::Mark,
+    lines::{is_blank, is_language},
+};
 
 /// What the bytes so far are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +61,7 @@ impl Attempt {
     }
 
     /// The next byte does not begin a special token: it is not the first one of a marker that asks for that.
-    pub fn rule_out_special(&mut self, region: &Region) {
+    fn rule_out_special(&mut self, region: &Region) {
         let begins_here = |bit: &usize| {
             let is_special = (self.active & region.special) >> bit & 1 != 0;
             is_special && u32::from(region.patterns[*bit].before) == self.len
@@ -67,9 +70,19 @@ impl Attempt {
         self.active &= !here;
     }
 
-    /// Reads on in `text` from `read` on, to its end or to the byte that decides. Special tokens are not asked for.
-    pub fn run(&mut self, tables: &Tables, region: &Region, text: &[u8], read: &mut usize) -> Verdict {
+    /// Reads on in `text` from `read` on, up to its end or to the byte that decides. `mark` says what is known of a byte.
+    pub fn run(
+        &mut self,
+        tables: &Tables,
+        region: &Region,
+        text: &[u8],
+        read: &mut usize,
+        mark: impl Fn(usize) -> Mark,
+    ) -> Verdict {
         while let Some(&byte) = text.get(*read) {
+            if region.special != 0 && !mark(*read).may_be_special() {
+                self.rule_out_special(region);
+            }
             let verdict = self.step_in_trie(tables, byte).unwrap_or_else(|| self.step(tables, region, byte));
             if verdict != Verdict::More {
                 return verdict;
@@ -97,7 +110,7 @@ impl Attempt {
         Some(Verdict::More)
     }
 
-    pub fn step(&mut self, tables: &Tables, region: &Region, byte: u8) -> Verdict {
+    fn step(&mut self, tables: &Tables, region: &Region, byte: u8) -> Verdict {
         self.len += 1;
         let (len, active) = (self.len, self.active);
         let verdict = self.literal.step(tables, region, active, byte, len);

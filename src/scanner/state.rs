@@ -443,6 +443,13 @@ impl State {
         self.meter.add_tokens(self.channel, tokens);
     }
 
+    /// `plain_text` may take what `calm_text` may, where nothing is held and the line does not matter.
+    fn settle_plain(&mut self, tables: &Tables) {
+        let region = &tables.regions[usize::from(self.region)];
+        let is_plain = self.held().is_empty() && (region.lines == LineRule::Ignore || self.lines.is_settled());
+        self.plain_end = if is_plain { self.calm_end } else { 0 };
+    }
+
     /// Neither `calm_text` nor `plain_text` may take what comes next.
     fn be_alert(&mut self) {
         self.calm_end = 0;
@@ -450,16 +457,16 @@ impl State {
         self.found = None;
     }
 
-    /// Text that `plain_text` has passed.
+    /// Text that `plain_text` or `calm_text` has passed.
     fn meter_plain(&mut self) {
         self.meter.add_plain(self.channel, self.offset - self.metered);
         self.metered = self.offset;
     }
 
-    /// May the next chunk be `calm_text`?
+    /// Does text change nothing but the line?
     fn is_calm(&self, tables: &Tables) -> bool {
         let region = &tables.regions[usize::from(self.region)];
-        self.held().is_empty()
+        self.early == 0
             && self.after == 0
             && self.has_begun
             && !self.in_token
@@ -497,11 +504,13 @@ impl State {
             return None;
         }
         let region = tables.regions.get(usize::from(self.region))?;
-        let has_stop = match region.lines {
-            LineRule::Ignore => search(region, chunk).is_some(),
-            _ => chunk.iter().any(|&byte| region.bytes[usize::from(byte)] & byte::STOP != 0),
-        };
-        if has_stop || !self.takes_wide(chunk) {
+        let is_text = chunk.len() <= BLOCK && is_ascii_text(region, chunk);
+        let has_stop = !is_text
+            && match region.lines {
+                LineRule::Ignore => search(region, chunk).is_some(),
+                _ => chunk.iter().any(|&byte| region.bytes[usize::from(byte)] & byte::STOP != 0),
+            };
+        if has_stop || !is_text && !self.takes_wide(chunk) {
             return None;
         }
         self.before = 0;
@@ -518,31 +527,81 @@ impl State {
         is_whole
     }
 
-    /// The same where a closer look is needed: a marker seems to begin and does not, or a line ends.
-    pub fn calm_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
+    /// The same where a closer look is needed: a marker seems to begin and does not, or a line ends. Gives also how many
+    /// bytes are text, maybe none: `may_hold` lets it hold the rest, which may become a marker.
+    pub fn calm_text(&mut self, tables: &Tables, chunk: &[u8], may_hold: bool) -> Option<(Channel, u64, usize)> {
         let end = self.offset + chunk.len() as u64;
-        if end > self.calm_end || chunk.is_empty() {
+        if end > self.calm_end || chunk.is_empty() || !self.held().is_empty() {
             return None;
         }
         let region = &tables.regions[usize::from(self.region)];
         let mut lines = self.lines;
         let mut at = 0;
+        let mut held = None;
         while let Some(start) = next_start(region, self.active, &mut lines, chunk, at) {
             let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &lines));
-            if attempt.run(tables, region, chunk, &mut start.clone()) != Verdict::Fail {
-                return None;
+            match attempt.run(tables, region, chunk, &mut start.clone(), |_| Mark::PLAIN) {
+                Verdict::Fail => {}
+                Verdict::More if may_hold => {
+                    held = Some((start, attempt));
+                    break;
+                }
+                _ => return None,
             }
             lines.pass(chunk[start], region.lines);
             at = start + 1;
         }
-        if !self.takes_wide(chunk) {
+        let len = match held {
+            Some((start, attempt)) => {
+                if self.held.capacity() < chunk.len() - start {
+                    return None;
+                }
+                self.held.clear();
+                self.held.extend_from_slice(&chunk[start..]);
+                self.done = 0;
+                self.attempt = attempt;
+                self.meter.add_continuations(self.channel, &chunk[..start]);
+                start
+            }
+            None if self.takes_wide(chunk) => chunk.len(),
+            None => return None,
+        };
+        self.lines = lines;
+        self.before = 0;
+        self.settle_plain(tables);
+        let offset = self.offset;
+        self.offset += len as u64;
+        Some((self.channel, offset, len))
+    }
+
+    /// What is held, if this chunk shows that it is text and nothing begins in it: its channel and offset. The chunk is
+    /// not fed by this.
+    pub fn refuted(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, &[u8])> {
+        if !self.attempt.is_alive() || self.has_tokens || self.known > 0 || self.due.is_some() {
+            return None;
+        }
+        let end = self.offset + self.held().len() as u64;
+        if end > self.calm_end {
+            return None;
+        }
+        let region = &tables.regions[usize::from(self.region)];
+        let (first, rest) = self.held().split_first()?;
+        let mut lines = self.lines;
+        lines.pass(*first, region.lines);
+        if next_start(region, self.active, &mut lines, rest, 0).is_some() || incomplete_tail(rest) > 0 {
+            return None;
+        }
+        let mut attempt = self.attempt;
+        if attempt.run(tables, region, chunk, &mut 0, |_| Mark::PLAIN) != Verdict::Fail {
             return None;
         }
         self.lines = lines;
-        self.plain_end = if is_settled(region, &lines) { self.calm_end } else { 0 };
-        self.before = 0;
+        self.attempt = Attempt::default();
+        self.meter.add_continuations(self.channel, &self.held[self.done..]);
+        let from = core::mem::replace(&mut self.done, self.held.len());
         let offset = core::mem::replace(&mut self.offset, end);
-        Some((self.channel, offset))
+        self.settle_plain(tables);
+        Some((self.channel, offset, &self.held[from..]))
     }
 
     pub fn thoughts(&self) -> Option<&Thoughts> {
@@ -639,8 +698,7 @@ impl State {
             if !has_more && (!is_held || self.waits || !self.has_begun) {
                 let end = left.map_or(u64::MAX, |left| self.offset.saturating_add(left as u64));
                 self.calm_end = if !at_end && self.is_calm(tables) { end } else { 0 };
-                let region = &tables.regions[usize::from(self.region)];
-                self.plain_end = if is_settled(region, &self.lines) { self.calm_end } else { 0 };
+                self.settle_plain(tables);
                 return Ok(None);
             }
             if !self.has_begun {
@@ -859,30 +917,17 @@ impl State {
             return self.scan_held(tables, chunk, pos, false, at_end);
         }
         let region = &tables.regions[usize::from(self.region)];
-        let (verdict, read) = loop {
-            let read = self.held().len();
-            let Some(&byte) = chunk.bytes.get(*pos) else {
-                if at_end {
-                    break (self.attempt.end(region), read);
-                }
-                return Ok(Progress::Wait);
-            };
-            if region.special != 0 && !chunk.mark(*pos).may_be_special() {
-                self.attempt.rule_out_special(region);
-            }
-            let verdict = self.attempt.step(tables, region, byte);
-            let is_taken = match verdict {
-                Verdict::More | Verdict::HeaderEnd { .. } => true,
-                Verdict::Match { len, .. } => len > read,
-                Verdict::Fail | Verdict::HeaderBreak { .. } => false,
-            };
-            if is_taken {
-                self.hold(chunk, pos, 1)?;
-            }
-            if verdict != Verdict::More {
-                break (verdict, read);
-            }
-        };
+        let mut end = *pos;
+        let mut verdict = self.attempt.run(tables, region, chunk.bytes, &mut end, |at| chunk.mark(at));
+        self.hold(chunk, pos, end - *pos)?;
+        let read = self.held().len();
+        match verdict {
+            Verdict::More if at_end => verdict = self.attempt.end(region),
+            Verdict::More => return Ok(Progress::Wait),
+            Verdict::HeaderEnd { .. } => self.hold(chunk, pos, 1)?,
+            Verdict::Match { len, .. } if len > read => self.hold(chunk, pos, 1)?,
+            _ => {}
+        }
         self.attempt = Attempt::default();
         let is_marker = self.with_held(|state, held, _| match state.judge(tables, verdict, held, read)? {
             Some(found) => state.begin_marker(tables, found, &held[..found.len]).map(|()| true),
@@ -989,27 +1034,13 @@ impl State {
         while let Some(start) = self.find(tables, region, text, at) {
             let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
             let mut read = start;
-            let verdict = loop {
-                if region.special == 0 {
-                    match attempt.run(tables, region, text, &mut read) {
-                        Verdict::More => {}
-                        verdict => break verdict,
-                    }
-                }
-                let Some(&byte) = text.get(read) else {
-                    if at_end {
-                        break attempt.end(region);
-                    }
+            let verdict = match attempt.run(tables, region, text, &mut read, &mark) {
+                Verdict::More if at_end => attempt.end(region),
+                Verdict::More => {
                     self.attempt = attempt;
                     return Ok(Scan::Hold(start));
-                };
-                if !mark(read).may_be_special() {
-                    attempt.rule_out_special(region);
                 }
-                match attempt.step(tables, region, byte) {
-                    Verdict::More => read += 1,
-                    verdict => break verdict,
-                }
+                verdict => verdict,
             };
             match self.judge(tables, verdict, &text[start..], read - start)? {
                 Some(found) => return Ok(Scan::Match(start, found)),
@@ -1402,9 +1433,7 @@ fn may_begin(region: &Region, active: u64, lines: &Lines, text: &[u8], at: usize
     let may = active != 0
         && match region.lines {
             LineRule::Ignore => is_trigger && !is_dull(region, text, at),
-            LineRule::Guard { inline, .. } => {
-                is_trigger && !lines.guards(byte, inline) && !is_dull(region, text, at)
-            }
+            LineRule::Guard { inline, .. } => is_trigger && !lines.guards(byte, inline) && !is_dull(region, text, at),
             LineRule::Fence => {
                 let is_fence = at_fence_line(region, lines) && (byte == b' ' || byte == b'`');
                 is_fence || is_trigger && !lines.is_nested(byte)
@@ -1416,11 +1445,6 @@ fn may_begin(region: &Region, active: u64, lines: &Lines, text: &[u8], at: usize
 /// May a line that closes this region begin here?
 fn at_fence_line(region: &Region, lines: &Lines) -> bool {
     region.lines == LineRule::Fence && lines.at_start() && !lines.in_block()
-}
-
-/// Does the line matter no more, up to its end?
-fn is_settled(region: &Region, lines: &Lines) -> bool {
-    region.lines == LineRule::Ignore || lines.is_settled()
 }
 
 /// Bytes of a settled line in which neither a marker nor another line begins.
@@ -1435,6 +1459,24 @@ fn skip_line(region: &Region, lines: &Lines, text: &[u8]) -> usize {
         text.iter().position(|&byte| byte == b'\n' || region.triggers.contains(byte))
     };
     at.unwrap_or(text.len())
+}
+
+/// Chunks up to here are looked at as a whole: to stop at the first marker would cost more than it saves.
+const BLOCK: usize = 256;
+
+/// Is this ASCII in which nothing begins? Plain enough for the compiler to look at many bytes at once.
+fn is_ascii_text(region: &Region, chunk: &[u8]) -> bool {
+    fn has_none<const N: usize>(stops: [u8; N], chunk: &[u8]) -> bool {
+        let is_stop = |byte: u8| stops.iter().fold(byte & 0x80, |any, &stop| any | u8::from(byte == stop));
+        chunk.iter().fold(0, |any, &byte| any | is_stop(byte)) == 0
+    }
+    match *region.stops {
+        [a] => has_none([a], chunk),
+        [a, b] => has_none([a, b], chunk),
+        [a, b, c] => has_none([a, b, c], chunk),
+        [a, b, c, d] => has_none([a, b, c, d], chunk),
+        _ => false,
+    }
 }
 
 /// What the bytes of a short chunk are, all together: of its first and its last ones, which may overlap.
@@ -1466,6 +1508,10 @@ fn header_rule(tables: &Tables) -> &HeaderRule {
 
 /// The next byte that may begin a marker of this region.
 fn search(region: &Region, text: &[u8]) -> Option<usize> {
+    // Below this, the call costs more than it saves.
+    if text.len() < 16 {
+        return text.iter().position(|&byte| region.triggers.contains(byte));
+    }
     let [a, b, c] = region.triggers.few;
     match region.triggers.count {
         0 => None,
