@@ -451,6 +451,7 @@ impl Compiler<'_> {
             close_names: 0,
             triggers: Triggers::default(),
             special: 0,
+            stops: Box::default(),
             bytes: [0; 256],
             used: list.iter().fold(0, |used, it| used | it.pattern.needs | it.pattern.avoids),
             cleared: if is_content { flag::LEAD | flag::FRESH | flag::FORCED | flag::BLANK } else { flag::BLANK },
@@ -494,6 +495,7 @@ impl Compiler<'_> {
             let is_stop = region.triggers.contains(value) || is_line || is_code;
             *bits |= if is_stop { byte::STOP } else { 0 } | if value.is_ascii() { 0 } else { byte::WIDE };
         }
+        region.stops = (0..0x80).filter(|value| region.bytes[usize::from(*value)] & byte::STOP != 0).collect();
         Ok(region)
     }
 

@@ -162,6 +162,8 @@ pub struct Region {
     pub triggers: Triggers,
     /// The patterns that ask for a special token.
     pub special: u64,
+    /// The ASCII bytes that are `byte::STOP`.
+    pub stops: Box<[u8]>,
     /// What a byte may be, besides plain ASCII text; see `byte`.
     pub bytes: [u8; 256],
     /// Flags that some pattern of this region asks for.

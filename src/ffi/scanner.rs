@@ -144,16 +144,50 @@ fn lent(place: &mut Option<Box<Lent>>) -> Result<&mut Lent, aside_status> {
     place.as_deref_mut().ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
 }
 
-/// An event as C sees it, all but an attribute's names and values.
+/// Feeds the caller's bytes if `text` takes them, as one event of text and nothing else: gives the event. None, and
+/// nothing done, in all other cases, and where anything is wrong. `text` cannot panic, so there is no `catch_unwind`.
+///
+/// # Safety
+/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes.
+#[inline(always)]
+unsafe fn plain(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    text: impl FnOnce(&mut Scanner, &[u8]) -> Option<(Channel, u64)>,
+) -> Option<aside_event> {
+    if scanner.is_null() || buf.is_null() || len > isize::MAX as usize {
+        return None;
+    }
+    // SAFETY: both are there. The state is READY, so no call is inside, and this one ends before anybody else can come.
+    unsafe {
+        if (*scanner).state.load(Relaxed) != READY {
+            return None;
+        }
+        let stream = &mut *(*scanner).stream.get();
+        let (channel, offset) = text(&mut stream.scanner, std::slice::from_raw_parts(buf.cast(), len))?;
+        stream.consumed = len;
+        Some(text_record(channel, offset, len))
+    }
+}
+
+/// What an array's call says of such a feed.
 #[inline]
-fn record(event: &Event<'_>) -> aside_event {
-    let mut record = aside_event {
+fn fed_plain(count: usize, consumed: usize, offset: u64) -> aside_fed {
+    let none = c"".as_ptr();
+    aside_fed { count, consumed, offset, held: none, held_len: 0, attributes: none, attributes_len: 0 }
+}
+
+/// An event of text as C sees it.
+#[inline]
+fn text_record(channel: Channel, offset: u64, len: usize) -> aside_event {
+    aside_event {
         kind: ASIDE_TEXT,
-        channel: event.channel as u32,
+        channel: channel as u32,
         cause: 0,
         rule: 0,
-        offset: event.offset,
-        len: event.bytes.len() as u64,
+        offset,
+        len: len as u64,
         tag: 0,
         text_at: 0,
         name_len: 0,
@@ -162,7 +196,13 @@ fn record(event: &Event<'_>) -> aside_event {
         raw_name_len: 0,
         raw_value_at: 0,
         raw_value_len: 0,
-    };
+    }
+}
+
+/// An event as C sees it, all but an attribute's names and values.
+#[inline]
+fn record(event: &Event<'_>) -> aside_event {
+    let mut record = text_record(event.channel, event.offset, event.bytes.len());
     match &event.kind {
         Kind::Text => {}
         Kind::Open { rule, tag } => {
@@ -333,12 +373,12 @@ enum Work<'a> {
 }
 
 impl<'c> Work<'c> {
-    /// A feed that is one event and nothing else: most are.
+    /// A feed that is one event at most: most are. Gives also how many bytes are done; an event of no bytes is none.
     #[inline]
-    fn plain(&self, scanner: &mut Scanner) -> Option<Event<'c>> {
+    fn plain(&self, scanner: &mut Scanner) -> Option<(Event<'c>, usize)> {
         match self {
-            Work::Feed(chunk) => scanner.feed_plain(chunk),
-            Work::FeedTokens(chunk, tokens) => scanner.feed_plain_tokens(chunk, tokens),
+            Work::Feed(chunk) => Some((scanner.feed_plain(chunk)?, chunk.len())),
+            Work::FeedTokens(chunk, tokens) => Some((scanner.feed_plain_tokens(chunk, tokens)?, chunk.len())),
             _ => None,
         }
     }
@@ -370,8 +410,23 @@ unsafe fn with_callback(
         return fail_null("callback");
     };
     let body = |stream: &mut Stream| {
-        if let Some(event) = work.plain(&mut stream.scanner) {
-            stream.consumed = event.bytes.len();
+        let mut plain = work.plain(&mut stream.scanner);
+        if plain.is_none()
+            && let Work::Feed(chunk) = work
+            && let Some(event) = stream.scanner.refuted(chunk)
+        {
+            stream.consumed = 0;
+            // SAFETY: as below.
+            if unsafe { callback(user, &record(&event), lend(event.bytes)) } != 0 {
+                return ASIDE_STOPPED;
+            }
+            plain = work.plain(&mut stream.scanner);
+        }
+        if let Some((event, consumed)) = plain {
+            stream.consumed = consumed;
+            if event.bytes.is_empty() {
+                return ASIDE_OK;
+            }
             // SAFETY: the caller's promise; the record and the bytes outlive the call.
             let verdict = unsafe { callback(user, &record(&event), lend(event.bytes)) };
             return if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED };
@@ -410,16 +465,13 @@ unsafe fn into_array(
         Err(status) => return status,
     };
     let body = |stream: &mut Stream| {
-        if let Some(event) = work.plain(&mut stream.scanner) {
-            // Said again below, for this way has nothing held and no attributes: shared, it costs 29 instructions more.
-            let (consumed, offset) = (event.bytes.len(), event.offset);
+        if let Some((event, consumed)) = work.plain(&mut stream.scanner) {
             stream.consumed = consumed;
-            let (held, attributes) = (lend(&[]), lend(&[]));
-            let fed = aside_fed { count: 1, consumed, offset, held, held_len: 0, attributes, attributes_len: 0 };
+            let count = usize::from(!event.bytes.is_empty());
             // SAFETY: the capacity is at least 1; `out` is not NULL, and the caller promises that it may be written.
             unsafe {
                 slots.write(0, &record(&event));
-                out.write_unaligned(fed);
+                out.write_unaligned(fed_plain(count, consumed, event.offset));
             }
             return ASIDE_OK;
         }
@@ -652,10 +704,59 @@ pub unsafe extern "C" fn aside_scanner_feed(
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
     unsafe {
+        if let Some(call) = callback
+            && let Some(event) = plain(scanner, buf, len, |scanner, chunk| scanner.short_text(chunk))
+        {
+            return deliver_plain(scanner, &event, buf, call, user);
+        }
+        feed(scanner, buf, len, callback, user)
+    }
+}
+
+/// `aside_scanner_feed` for all other chunks. Apart, so that short text need not save registers for it.
+///
+/// # Safety
+/// As of `aside_scanner_feed`.
+#[inline(never)]
+unsafe fn feed(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
+    unsafe {
+        if let Some(call) = callback
+            && let Some(event) = plain(scanner, buf, len, |scanner, chunk| scanner.plain_text(chunk))
+        {
+            return deliver_plain(scanner, &event, buf, call, user);
+        }
         match bytes(buf, len, "buf") {
             Ok(chunk) => with_callback(scanner, Work::Feed(chunk), callback, user),
             Err(status) => status,
         }
+    }
+}
+
+/// Calls the callback with what `plain` gave.
+///
+/// # Safety
+/// The scanner is there; `callback` fits `user`.
+#[inline(always)]
+unsafe fn deliver_plain(
+    scanner: *mut aside_scanner,
+    event: &aside_event,
+    buf: *const c_char,
+    callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*scanner).state.store(BUSY, Relaxed);
+        let verdict = callback(user, event, buf);
+        (*scanner).state.store(READY, Relaxed);
+        if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED }
     }
 }
 
@@ -787,6 +888,32 @@ pub unsafe extern "C" fn aside_scanner_force_close(
 /// Threads: one at a time for one scanner. Memory: none is allocated, collecting and attributes apart.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_into(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    events: *mut aside_event,
+    capacity: size_t,
+    event_size: size_t,
+    out: *mut aside_fed,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
+    unsafe {
+        let may_write = !events.is_null() && capacity > 0 && event_size == size_of::<aside_event>() && !out.is_null();
+        if may_write && let Some(event) = plain(scanner, buf, len, |scanner, chunk| scanner.short_text(chunk)) {
+            events.write_unaligned(event);
+            out.write_unaligned(fed_plain(1, len, event.offset));
+            return ASIDE_OK;
+        }
+        feed_into(scanner, buf, len, events, capacity, event_size, out)
+    }
+}
+
+/// `aside_scanner_feed_into` for all other chunks.
+///
+/// # Safety
+/// As of `aside_scanner_feed_into`.
+#[inline(never)]
+unsafe fn feed_into(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,

@@ -3,7 +3,10 @@
 
 use crate::dialect::tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Pattern, Region, Tables, TagRule};
 
-use super::lines::{is_blank, is_language};
+use super::{
+    chunk::Mark,
+    lines::{is_blank, is_language},
+};
 
 /// What the bytes so far are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +61,7 @@ impl Attempt {
     }
 
     /// The next byte does not begin a special token: it is not the first one of a marker that asks for that.
-    pub fn rule_out_special(&mut self, region: &Region) {
+    fn rule_out_special(&mut self, region: &Region) {
         let begins_here = |bit: &usize| {
             let is_special = (self.active & region.special) >> bit & 1 != 0;
             is_special && u32::from(region.patterns[*bit].before) == self.len
@@ -67,7 +70,47 @@ impl Attempt {
         self.active &= !here;
     }
 
-    pub fn step(&mut self, tables: &Tables, region: &Region, byte: u8) -> Verdict {
+    /// Reads on in `text` from `read` on, up to its end or to the byte that decides. `mark` says what is known of a byte.
+    pub fn run(
+        &mut self,
+        tables: &Tables,
+        region: &Region,
+        text: &[u8],
+        read: &mut usize,
+        mark: impl Fn(usize) -> Mark,
+    ) -> Verdict {
+        while let Some(&byte) = text.get(*read) {
+            if region.special != 0 && !mark(*read).may_be_special() {
+                self.rule_out_special(region);
+            }
+            let verdict = self.step_in_trie(tables, byte).unwrap_or_else(|| self.step(tables, region, byte));
+            if verdict != Verdict::More {
+                return verdict;
+            }
+            *read += 1;
+        }
+        Verdict::More
+    }
+
+    /// The common step, made cheap: on to a node where nothing ends, in the one reading that is left.
+    #[inline]
+    fn step_in_trie(&mut self, tables: &Tables, byte: u8) -> Option<Verdict> {
+        let most = if tables.tag.attributes > 0 { tables.tag.attributes } else { u32::MAX };
+        let node = match (&mut self.literal, &mut self.tag, &self.close) {
+            (Literal::Trie(node), Tag::Dead, FenceClose::Dead) => node,
+            (Literal::Dead, Tag::Name { node, .. }, FenceClose::Dead) if self.len + 1 < most => node,
+            _ => return None,
+        };
+        let next = child(&tables.nodes, *node, fold(tables, byte), self.active);
+        if next == 0 || tables.nodes[next as usize].accept & self.active != 0 {
+            return None;
+        }
+        *node = next;
+        self.len += 1;
+        Some(Verdict::More)
+    }
+
+    fn step(&mut self, tables: &Tables, region: &Region, byte: u8) -> Verdict {
         self.len += 1;
         let (len, active) = (self.len, self.active);
         let verdict = self.literal.step(tables, region, active, byte, len);

@@ -48,7 +48,7 @@ impl Lines {
         self.at == At::Start && self.count == 0
     }
 
-    /// Nothing but a line's end or a marker can change anything here.
+    /// Nothing but a line's end or what may begin a marker can change anything here.
     pub fn is_settled(&self) -> bool {
         self.at == At::Prose && self.ticks == 0
     }
@@ -95,12 +95,6 @@ impl Lines {
     pub fn pass_marker(&mut self, last: u8) {
         let at = if last == b'\n' { At::Start } else { At::Prose };
         *self = Lines { at, ..Lines::default() };
-    }
-
-    /// Bytes of a settled line, none of them a line's end, have passed.
-    pub fn skip_to(&mut self, last: u8) {
-        // A settled line has no backtick before here, and none is skipped but as the last byte.
-        self.ticks = u32::from(last == b'`');
     }
 
     pub fn pass(&mut self, byte: u8, rule: LineRule) {

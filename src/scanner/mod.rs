@@ -118,19 +118,59 @@ impl Scanner {
     /// Feeds the next bytes of the stream, cut anywhere, and reports all that is decided.
     #[inline]
     pub fn feed(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        if let Some(event) = self.feed_plain(chunk) {
-            on_event(event);
+        if let Some((channel, offset)) = self.short_text(chunk) {
+            on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
             return Ok(());
         }
-        self.events(chunk).for_each(on_event)
+        self.feed_any(chunk, on_event)
     }
 
-    /// The common case, made cheap: where nothing is held or due, a chunk of text in which no marker begins is one
-    /// event. `None`, and nothing fed, in all other cases.
+    fn feed_any(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        let mut plain = self.feed_plain(chunk);
+        if plain.is_none()
+            && let Some(event) = self.refuted(chunk)
+        {
+            on_event(event);
+            plain = self.feed_plain(chunk);
+        }
+        match plain {
+            Some(event) if event.bytes.is_empty() => {}
+            Some(event) => on_event(event),
+            None => return self.events(chunk).for_each(on_event),
+        }
+        Ok(())
+    }
+
+    /// Before a feed: what is held, where this chunk shows that it is text and nothing else. The chunk is not fed by it.
     #[inline]
+    pub(crate) fn refuted(&mut self, chunk: &[u8]) -> Option<Event<'_>> {
+        let (channel, offset, bytes) = self.state.refuted(&self.dialect.tables, chunk)?;
+        Some(Event { kind: Kind::Text, channel, offset, bytes })
+    }
+
+    /// The common cases, made cheap: where nothing is held or due, and no marker ends in the chunk, there is one event at
+    /// most; one of no bytes is none. `None`, and nothing fed, in all other cases.
     pub(crate) fn feed_plain<'a>(&mut self, chunk: &'a [u8]) -> Option<Event<'a>> {
-        let (channel, offset) = self.state.plain_text(&self.dialect.tables, chunk)?;
-        Some(Event { kind: Kind::Text, channel, offset, bytes: chunk })
+        self.plain_event(chunk, true)
+    }
+
+    fn plain_event<'a>(&mut self, chunk: &'a [u8], may_hold: bool) -> Option<Event<'a>> {
+        let (tables, state) = (&*self.dialect.tables, &mut self.state);
+        let text = state.short_text(tables, chunk).or_else(|| state.plain_text(tables, chunk));
+        let text = text.map(|(channel, offset)| (channel, offset, chunk.len()));
+        let (channel, offset, len) = text.or_else(|| state.calm_text(tables, chunk, may_hold))?;
+        Some(Event { kind: Kind::Text, channel, offset, bytes: &chunk[..len] })
+    }
+
+    /// The plainest of these cases: channel and offset of the event. Cannot panic.
+    pub(crate) fn plain_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        self.state.plain_text(&self.dialect.tables, chunk)
+    }
+
+    /// Of those, the short chunks of ASCII: most tokens.
+    #[inline(always)]
+    pub(crate) fn short_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        self.state.short_text(&self.dialect.tables, chunk)
     }
 
     /// Feeds bytes whose tokens are known. A dialect's markers that are special (`special = true`) then count only where
@@ -166,7 +206,7 @@ impl Scanner {
     /// As `feed_plain`, for tokens whose lengths add up.
     #[inline]
     pub(crate) fn feed_plain_tokens<'a>(&mut self, chunk: &'a [u8], tokens: &[Token]) -> Option<Event<'a>> {
-        let event = self.feed_plain(chunk);
+        let event = self.plain_event(chunk, false);
         if event.is_some() {
             self.state.add_plain_tokens(tokens.iter().filter(|token| token.len() > 0).count() as u64);
         }
@@ -290,7 +330,8 @@ impl Scanner {
         self.state.held_of_stream()
     }
 
-    /// What was held back when the last call began; it stood directly before that call's chunk.
+    /// What was held back when the last call that gives events one by one began; it stood directly before that call's
+    /// chunk.
     pub fn before(&self) -> &[u8] {
         self.state.before()
     }

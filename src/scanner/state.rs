@@ -58,9 +58,13 @@ pub struct State {
     offset: u64,
     /// Text before here is in `meter`.
     metered: u64,
-    /// Up to here, text that begins no marker changes nothing, and is within the budget: see `plain_text`. 0 where a
-    /// byte is held or due.
+    /// Up to here, text that begins no marker changes nothing but the line, and is within the budget: see `calm_text`. 0
+    /// where a byte is held or due.
+    calm_end: u64,
+    /// The same where the line matters no more: see `plain_text`.
     plain_end: u64,
+    /// The marker behind the text that was reported last.
+    found: Option<Found>,
     meter: Meter,
     /// What is held back is `held[done..]`; the first `before` bytes were there when the call began.
     held: Vec<u8>,
@@ -240,7 +244,9 @@ impl State {
             due: None,
             offset: 0,
             metered: 0,
+            calm_end: 0,
             plain_end: 0,
+            found: None,
             meter: Meter::new(options.budget),
             held,
             marks: Vec::new(),
@@ -272,7 +278,7 @@ impl State {
         self.early = 0;
         self.early_settled = false;
         self.early_marker = 0;
-        self.plain_end = 0;
+        self.be_alert();
         self.waits = false;
         self.after = 0;
         self.lines = Lines::default();
@@ -359,7 +365,7 @@ impl State {
         self.prompted = Some(0);
         self.early = self.held().len();
         self.early_marker = usize::MAX;
-        self.plain_end = 0;
+        self.be_alert();
         self.offset = 0;
         self.metered = 0;
         Ok(if in_header { Start::Header } else { Start::Channel(self.channel) })
@@ -403,7 +409,7 @@ impl State {
         }
         self.before = self.held.len();
         self.waits = false;
-        self.plain_end = 0;
+        self.be_alert();
         self.meter_plain();
     }
 
@@ -437,21 +443,34 @@ impl State {
         self.meter.add_tokens(self.channel, tokens);
     }
 
-    /// Text that `plain_text` has passed.
+    /// `plain_text` may take what `calm_text` may, where nothing is held and the line does not matter.
+    fn settle_plain(&mut self, tables: &Tables) {
+        let region = &tables.regions[usize::from(self.region)];
+        let is_plain = self.held().is_empty() && (region.lines == LineRule::Ignore || self.lines.is_settled());
+        self.plain_end = if is_plain { self.calm_end } else { 0 };
+    }
+
+    /// Neither `calm_text` nor `plain_text` may take what comes next.
+    fn be_alert(&mut self) {
+        self.calm_end = 0;
+        self.plain_end = 0;
+        self.found = None;
+    }
+
+    /// Text that `plain_text` or `calm_text` has passed.
     fn meter_plain(&mut self) {
         self.meter.add_plain(self.channel, self.offset - self.metered);
         self.metered = self.offset;
     }
 
-    /// May the next chunk be `plain_text`?
-    fn looks_plain(&self, tables: &Tables) -> bool {
+    /// Does text change nothing but the line?
+    fn is_calm(&self, tables: &Tables) -> bool {
         let region = &tables.regions[usize::from(self.region)];
-        self.held().is_empty()
+        self.early == 0
             && self.after == 0
             && self.has_begun
             && !self.in_token
             && self.flags & (flag::START | flag::HEADER | region.cleared) == 0
-            && (region.lines == LineRule::Ignore || self.lines.is_settled())
             && !self.is_collected(self.channel)
     }
 
@@ -462,65 +481,127 @@ impl State {
     }
 
     /// The common case, made cheap: in a plain state, a chunk of text in which nothing begins is one event. Gives its
-    /// channel and offset.
-    #[inline]
-    pub fn plain_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
-        const SHORT: usize = 16;
-        let (offset, end) = (self.offset, self.offset + chunk.len() as u64);
+    /// channel and offset. This is for short ones of ASCII alone. Cannot panic.
+    #[inline(always)]
+    pub fn short_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
+        let end = self.offset.wrapping_add(chunk.len() as u64);
         if end > self.plain_end {
             return None;
         }
-        let last = *chunk.last()?;
-        let region = &tables.regions[usize::from(self.region)];
-        let bits = if chunk.len() <= SHORT {
-            chunk.iter().fold(0, |bits, &byte| bits | region.bytes[usize::from(byte)])
-        } else {
-            self.bits_of_long(region, chunk)
-        };
-        if bits & byte::STOP != 0 && !self.is_all_text(tables, region, chunk) {
+        let region = tables.regions.get(usize::from(self.region))?;
+        if kinds_of_short(region, chunk)? & (byte::STOP | byte::WIDE) != 0 {
             return None;
         }
-        if bits & byte::WIDE != 0 {
-            if incomplete_tail(chunk) > 0 {
-                return None;
-            }
-            self.meter.add_continuations(self.channel, chunk);
-        }
-        self.lines.skip_to(last);
         self.before = 0;
-        self.offset = end;
+        let offset = core::mem::replace(&mut self.offset, end);
         Some((self.channel, offset))
     }
 
-    /// Is it plain within the chunk that no marker begins in it?
-    fn is_all_text(&self, tables: &Tables, region: &Region, chunk: &[u8]) -> bool {
-        if region.lines != LineRule::Ignore {
-            return false;
+    /// The same for all chunks. Cannot panic.
+    pub fn plain_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
+        let end = self.offset.wrapping_add(chunk.len() as u64);
+        if end > self.plain_end || chunk.is_empty() {
+            return None;
         }
-        if self.active == 0 {
-            return true;
+        let region = tables.regions.get(usize::from(self.region))?;
+        let is_text = chunk.len() <= BLOCK && is_ascii_text(region, chunk);
+        let has_stop = !is_text
+            && match region.lines {
+                LineRule::Ignore => search(region, chunk).is_some(),
+                _ => chunk.iter().any(|&byte| region.bytes[usize::from(byte)] & byte::STOP != 0),
+            };
+        if has_stop || !is_text && !self.takes_wide(chunk) {
+            return None;
         }
-        let mut at = 0;
-        while let Some(start) = search(region, &chunk[at..]).map(|found| at + found) {
-            if !is_dull(region, chunk, start) {
-                let mut attempt = Attempt::begin(region, self.active, false);
-                let verdicts = chunk[start..].iter().map(|&byte| attempt.step(tables, region, byte));
-                match verdicts.into_iter().find(|verdict| *verdict != Verdict::More) {
-                    Some(Verdict::Fail) => {}
-                    _ => return false,
-                }
-            }
-            at = start + 1;
-        }
-        true
+        self.before = 0;
+        let offset = core::mem::replace(&mut self.offset, end);
+        Some((self.channel, offset))
     }
 
-    fn bits_of_long(&self, region: &Region, chunk: &[u8]) -> u8 {
-        let has_stop = match region.lines {
-            LineRule::Ignore => search(region, chunk).is_some(),
-            _ => self.skip_line(region, chunk) < chunk.len(),
+    /// Counts the characters of a chunk, if it ends with a whole one.
+    fn takes_wide(&mut self, chunk: &[u8]) -> bool {
+        let is_whole = incomplete_tail(chunk) == 0;
+        if is_whole {
+            self.meter.add_continuations(self.channel, chunk);
+        }
+        is_whole
+    }
+
+    /// The same where a closer look is needed: a marker seems to begin and does not, or a line ends. Gives also how many
+    /// bytes are text, maybe none: `may_hold` lets it hold the rest, which may become a marker.
+    pub fn calm_text(&mut self, tables: &Tables, chunk: &[u8], may_hold: bool) -> Option<(Channel, u64, usize)> {
+        let end = self.offset + chunk.len() as u64;
+        if end > self.calm_end || chunk.is_empty() || !self.held().is_empty() {
+            return None;
+        }
+        let region = &tables.regions[usize::from(self.region)];
+        let mut lines = self.lines;
+        let mut at = 0;
+        let mut held = None;
+        while let Some(start) = next_start(region, self.active, &mut lines, chunk, at) {
+            let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &lines));
+            match attempt.run(tables, region, chunk, &mut start.clone(), |_| Mark::PLAIN) {
+                Verdict::Fail => {}
+                Verdict::More if may_hold && !self.has_tokens => {
+                    held = Some((start, attempt));
+                    break;
+                }
+                _ => return None,
+            }
+            lines.pass(chunk[start], region.lines);
+            at = start + 1;
+        }
+        let len = match held {
+            Some((start, attempt)) => {
+                if self.held.capacity() < chunk.len() - start {
+                    return None;
+                }
+                self.held.clear();
+                self.held.extend_from_slice(&chunk[start..]);
+                self.done = 0;
+                self.attempt = attempt;
+                self.meter.add_continuations(self.channel, &chunk[..start]);
+                start
+            }
+            None if self.takes_wide(chunk) => chunk.len(),
+            None => return None,
         };
-        byte::WIDE | if has_stop { byte::STOP } else { 0 }
+        self.lines = lines;
+        self.before = 0;
+        self.settle_plain(tables);
+        let offset = self.offset;
+        self.offset += len as u64;
+        Some((self.channel, offset, len))
+    }
+
+    /// What is held, if this chunk shows that it is text and nothing begins in it: its channel and offset. The chunk is
+    /// not fed by this.
+    pub fn refuted(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, &[u8])> {
+        if !self.attempt.is_alive() || self.has_tokens || self.known > 0 || self.due.is_some() {
+            return None;
+        }
+        let end = self.offset + self.held().len() as u64;
+        if end > self.calm_end {
+            return None;
+        }
+        let region = &tables.regions[usize::from(self.region)];
+        let (first, rest) = self.held().split_first()?;
+        let mut lines = self.lines;
+        lines.pass(*first, region.lines);
+        if next_start(region, self.active, &mut lines, rest, 0).is_some() || incomplete_tail(rest) > 0 {
+            return None;
+        }
+        let mut attempt = self.attempt;
+        if attempt.run(tables, region, chunk, &mut 0, |_| Mark::PLAIN) != Verdict::Fail {
+            return None;
+        }
+        self.lines = lines;
+        self.attempt = Attempt::default();
+        self.meter.add_continuations(self.channel, &self.held[self.done..]);
+        let from = core::mem::replace(&mut self.done, self.held.len());
+        let offset = core::mem::replace(&mut self.offset, end);
+        self.settle_plain(tables);
+        Some((self.channel, offset, &self.held[from..]))
     }
 
     pub fn thoughts(&self) -> Option<&Thoughts> {
@@ -616,7 +697,8 @@ impl State {
             let has_more = *pos < chunk.len();
             if !has_more && (!is_held || self.waits || !self.has_begun) {
                 let end = left.map_or(u64::MAX, |left| self.offset.saturating_add(left as u64));
-                self.plain_end = if !at_end && self.looks_plain(tables) { end } else { 0 };
+                self.calm_end = if !at_end && self.is_calm(tables) { end } else { 0 };
+                self.settle_plain(tables);
                 return Ok(None);
             }
             if !self.has_begun {
@@ -657,7 +739,7 @@ impl State {
         if let Some(raw) = self.next_of_feed(tables, &Chunk::EMPTY, &mut 0, false)? {
             return Ok(Some(raw));
         }
-        self.plain_end = 0;
+        self.be_alert();
         if self.held().is_empty() || !self.has_begun {
             return Ok(None);
         }
@@ -674,7 +756,7 @@ impl State {
         if let Some(raw) = self.next_of_feed(tables, &Chunk::EMPTY, &mut 0, false)? {
             return Ok(Some(raw));
         }
-        self.plain_end = 0;
+        self.be_alert();
         if self.channel != Channel::Thinking || !self.has_begun {
             return Ok(None);
         }
@@ -786,13 +868,20 @@ impl State {
     /// Reads on in the chunk, nothing being held.
     fn read_chunk(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Progress, Error> {
         let rest = &chunk.bytes[*pos..];
-        let (text, held) = match self.scan(tables, rest, |at| chunk.mark(*pos + at), false, false)? {
+        let scan = match self.found.take() {
+            Some(found) => Scan::Match(0, found),
+            None => self.scan(tables, rest, |at| chunk.mark(*pos + at), false, false)?,
+        };
+        let (text, held) = match scan {
             Scan::Match(0, found) => {
                 self.begin_marker(tables, found, &rest[..found.len])?;
                 self.make_room_to_park()?;
                 return Ok(Progress::GoOn);
             }
-            Scan::Match(at, _) => (at, 0),
+            Scan::Match(at, found) => {
+                self.found = Some(found);
+                (at, 0)
+            }
             Scan::Hold(at) => (at, rest.len() - at),
             Scan::Text => {
                 let tail = incomplete_tail(rest);
@@ -802,6 +891,7 @@ impl State {
         if self.meter.fitting(self.channel, &rest[..text]) < text {
             self.hold(chunk, pos, text + held)?;
             self.known = text;
+            self.found = None;
             return Ok(Progress::GoOn);
         }
         let progress = match text {
@@ -827,30 +917,17 @@ impl State {
             return self.scan_held(tables, chunk, pos, false, at_end);
         }
         let region = &tables.regions[usize::from(self.region)];
-        let (verdict, read) = loop {
-            let read = self.held().len();
-            let Some(&byte) = chunk.bytes.get(*pos) else {
-                if at_end {
-                    break (self.attempt.end(region), read);
-                }
-                return Ok(Progress::Wait);
-            };
-            if region.special != 0 && !chunk.mark(*pos).may_be_special() {
-                self.attempt.rule_out_special(region);
-            }
-            let verdict = self.attempt.step(tables, region, byte);
-            let is_taken = match verdict {
-                Verdict::More | Verdict::HeaderEnd { .. } => true,
-                Verdict::Match { len, .. } => len > read,
-                Verdict::Fail | Verdict::HeaderBreak { .. } => false,
-            };
-            if is_taken {
-                self.hold(chunk, pos, 1)?;
-            }
-            if verdict != Verdict::More {
-                break (verdict, read);
-            }
-        };
+        let mut end = *pos;
+        let mut verdict = self.attempt.run(tables, region, chunk.bytes, &mut end, |at| chunk.mark(at));
+        self.hold(chunk, pos, end - *pos)?;
+        let read = self.held().len();
+        match verdict {
+            Verdict::More if at_end => verdict = self.attempt.end(region),
+            Verdict::More => return Ok(Progress::Wait),
+            Verdict::HeaderEnd { .. } => self.hold(chunk, pos, 1)?,
+            Verdict::Match { len, .. } if len > read => self.hold(chunk, pos, 1)?,
+            _ => {}
+        }
         self.attempt = Attempt::default();
         let is_marker = self.with_held(|state, held, _| match state.judge(tables, verdict, held, read)? {
             Some(found) => state.begin_marker(tables, found, &held[..found.len]).map(|()| true),
@@ -955,23 +1032,15 @@ impl State {
             at = 1;
         }
         while let Some(start) = self.find(tables, region, text, at) {
-            let mut attempt = Attempt::begin(region, self.active, self.at_fence_line(region));
+            let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
             let mut read = start;
-            let verdict = loop {
-                let Some(&byte) = text.get(read) else {
-                    if at_end {
-                        break attempt.end(region);
-                    }
+            let verdict = match attempt.run(tables, region, text, &mut read, &mark) {
+                Verdict::More if at_end => attempt.end(region),
+                Verdict::More => {
                     self.attempt = attempt;
                     return Ok(Scan::Hold(start));
-                };
-                if region.special != 0 && !mark(read).may_be_special() {
-                    attempt.rule_out_special(region);
                 }
-                match attempt.step(tables, region, byte) {
-                    Verdict::More => read += 1,
-                    verdict => break verdict,
-                }
+                verdict => verdict,
             };
             match self.judge(tables, verdict, &text[start..], read - start)? {
                 Some(found) => return Ok(Scan::Match(start, found)),
@@ -1000,64 +1069,14 @@ impl State {
 
     /// The next place from `at` on where a marker may begin. What it passes is text.
     fn find(&mut self, tables: &Tables, region: &Region, text: &[u8], mut at: usize) -> Option<usize> {
-        let volatile = flag::START | flag::HEADER | region.cleared;
-        while self.flags & volatile != 0 || region.lines != LineRule::Ignore {
-            let byte = *text.get(at)?;
-            if self.may_begin(region, byte) && (region.lines == LineRule::Fence || !is_dull(region, text, at)) {
+        while self.flags & (flag::START | flag::HEADER | region.cleared) != 0 {
+            if may_begin(region, self.active, &self.lines, text, at)? {
                 return Some(at);
             }
-            self.pass(tables, byte);
-            at += 1;
-            if region.lines != LineRule::Ignore && self.lines.is_settled() && self.flags & volatile == 0 {
-                let skipped = self.skip_line(region, &text[at..]);
-                if skipped > 0 {
-                    at += skipped;
-                    self.lines.skip_to(text[at - 1]);
-                }
-            }
-        }
-        if self.active == 0 {
-            return None;
-        }
-        loop {
-            at += search(region, &text[at..])?;
-            if !is_dull(region, text, at) {
-                return Some(at);
-            }
+            self.pass(tables, text[at]);
             at += 1;
         }
-    }
-
-    /// Bytes of a settled line in which neither a marker nor another line begins.
-    fn skip_line(&self, region: &Region, text: &[u8]) -> usize {
-        let at = if matches!(region.lines, LineRule::Guard { inline: true, .. }) {
-            text.iter().position(|&byte| region.bytes[usize::from(byte)] & byte::STOP != 0)
-        } else if self.lines.in_block() || region.triggers.count == 0 {
-            memchr::memchr(b'\n', text)
-        } else if region.triggers.count == 1 {
-            memchr::memchr2(b'\n', region.triggers.few[0], text)
-        } else {
-            text.iter().position(|&byte| byte == b'\n' || region.triggers.contains(byte))
-        };
-        at.unwrap_or(text.len())
-    }
-
-    fn may_begin(&self, region: &Region, byte: u8) -> bool {
-        let is_trigger = region.triggers.contains(byte);
-        self.active != 0
-            && match region.lines {
-                LineRule::Ignore => is_trigger,
-                LineRule::Guard { inline, .. } => is_trigger && !self.lines.guards(byte, inline),
-                LineRule::Fence => {
-                    let is_fence = self.at_fence_line(region) && (byte == b' ' || byte == b'`');
-                    is_fence || is_trigger && !self.lines.is_nested(byte)
-                }
-            }
-    }
-
-    /// May a line that closes this region begin here?
-    fn at_fence_line(&self, region: &Region) -> bool {
-        region.lines == LineRule::Fence && self.lines.at_start() && !self.lines.in_block()
+        next_start(region, self.active, &mut self.lines, text, at)
     }
 
     /// A byte has turned out to be text.
@@ -1382,6 +1401,102 @@ impl State {
     }
 }
 
+/// The next place from `at` on where one of these patterns may begin, where text takes no flags away. The lines follow
+/// what it passes.
+fn next_start(region: &Region, active: u64, lines: &mut Lines, text: &[u8], mut at: usize) -> Option<usize> {
+    if region.lines != LineRule::Ignore {
+        loop {
+            if lines.is_settled() {
+                at += skip_line(region, lines, &text[at..]);
+            }
+            if may_begin(region, active, lines, text, at)? {
+                return Some(at);
+            }
+            lines.pass(text[at], region.lines);
+            at += 1;
+        }
+    }
+    while active != 0 {
+        at += search(region, &text[at..])?;
+        if !is_dull(region, text, at) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// May one of these patterns begin at this byte? None behind the last one.
+fn may_begin(region: &Region, active: u64, lines: &Lines, text: &[u8], at: usize) -> Option<bool> {
+    let byte = *text.get(at)?;
+    let is_trigger = region.triggers.contains(byte);
+    let may = active != 0
+        && match region.lines {
+            LineRule::Ignore => is_trigger && !is_dull(region, text, at),
+            LineRule::Guard { inline, .. } => is_trigger && !lines.guards(byte, inline) && !is_dull(region, text, at),
+            LineRule::Fence => {
+                let is_fence = at_fence_line(region, lines) && (byte == b' ' || byte == b'`');
+                is_fence || is_trigger && !lines.is_nested(byte)
+            }
+        };
+    Some(may)
+}
+
+/// May a line that closes this region begin here?
+fn at_fence_line(region: &Region, lines: &Lines) -> bool {
+    region.lines == LineRule::Fence && lines.at_start() && !lines.in_block()
+}
+
+/// Bytes of a settled line in which neither a marker nor another line begins.
+fn skip_line(region: &Region, lines: &Lines, text: &[u8]) -> usize {
+    let at = if matches!(region.lines, LineRule::Guard { inline: true, .. }) {
+        text.iter().position(|&byte| region.bytes[usize::from(byte)] & byte::STOP != 0)
+    } else if lines.in_block() || region.triggers.count == 0 {
+        memchr::memchr(b'\n', text)
+    } else if region.triggers.count == 1 {
+        memchr::memchr2(b'\n', region.triggers.few[0], text)
+    } else {
+        text.iter().position(|&byte| byte == b'\n' || region.triggers.contains(byte))
+    };
+    at.unwrap_or(text.len())
+}
+
+/// Chunks up to here are looked at as a whole: to stop at the first marker would cost more than it saves.
+const BLOCK: usize = 256;
+
+/// Is this ASCII in which nothing begins? Plain enough for the compiler to look at many bytes at once.
+fn is_ascii_text(region: &Region, chunk: &[u8]) -> bool {
+    fn has_none<const N: usize>(stops: [u8; N], chunk: &[u8]) -> bool {
+        let is_stop = |byte: u8| stops.iter().fold(byte & 0x80, |any, &stop| any | u8::from(byte == stop));
+        chunk.iter().fold(0, |any, &byte| any | is_stop(byte)) == 0
+    }
+    match *region.stops {
+        [a] => has_none([a], chunk),
+        [a, b] => has_none([a, b], chunk),
+        [a, b, c] => has_none([a, b, c], chunk),
+        [a, b, c, d] => has_none([a, b, c, d], chunk),
+        _ => false,
+    }
+}
+
+/// What the bytes of a short chunk are, all together: of its first and its last ones, which may overlap.
+#[inline(always)]
+fn kinds_of_short(region: &Region, chunk: &[u8]) -> Option<u8> {
+    const SHORT: usize = 16;
+    let all = |bytes: &[u8]| bytes.iter().fold(0, |kinds, &byte| kinds | region.bytes[usize::from(byte)]);
+    if chunk.len() > SHORT {
+        return None;
+    }
+    if let (Some(first), Some(last)) = (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
+        return Some(all(first) | all(last));
+    }
+    if let (Some(first), Some(last)) = (chunk.first_chunk::<4>(), chunk.last_chunk::<4>()) {
+        return Some(all(first) | all(last));
+    }
+    let (first, last) = (chunk.first()?, chunk.last()?);
+    Some(all(&[*first, chunk[chunk.len() / 2], *last]))
+}
+
 /// The byte behind this one cannot be a marker's second.
 fn is_dull(region: &Region, text: &[u8], at: usize) -> bool {
     text.get(at + 1).is_some_and(|&next| region.bytes[usize::from(next)] & byte::SECOND == 0)
@@ -1393,6 +1508,10 @@ fn header_rule(tables: &Tables) -> &HeaderRule {
 
 /// The next byte that may begin a marker of this region.
 fn search(region: &Region, text: &[u8]) -> Option<usize> {
+    // Below this, the call costs more than it saves.
+    if text.len() < 16 {
+        return text.iter().position(|&byte| region.triggers.contains(byte));
+    }
     let [a, b, c] = region.triggers.few;
     match region.triggers.count {
         0 => None,
