@@ -25,13 +25,16 @@ pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     pairs
 });
 
-pub fn run(data: &[u8]) {
-    let mut input = Input { rest: data };
-    let name = input.until(b'\n');
-    // A name that is none stands for one of them, so that no input is in vain.
+/// The dialect of that name. A name that is none stands for one of them, so that no input is in vain.
+pub fn pair(name: &[u8]) -> &'static Pair {
     let any = name.iter().fold(0usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let pair = PAIRS.iter().find(|pair| pair.reference.name.as_bytes() == name);
-    let pair = pair.unwrap_or_else(|| &PAIRS[any % PAIRS.len()]);
+    pair.unwrap_or_else(|| &PAIRS[any % PAIRS.len()])
+}
+
+pub fn run(data: &[u8]) {
+    let mut input = Input { rest: data };
+    let pair = pair(input.until(b'\n'));
     let starts = pair.reference.starts();
     let start = starts[input.below(starts.len())];
     let lengths = input.lengths();
