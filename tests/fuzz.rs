@@ -195,5 +195,12 @@ fn abi() {
         }
         seeds.push(seed);
     }
+    // A scanner, then event streams, whole texts and tool results.
+    for number in 0..60 {
+        let mut seed = vec![0, 30, 0, 0, 0, 0, 0, 0, 0, 0];
+        seed.extend([240 + 3 * (number % 3), 0]);
+        seed.extend((0..300).map(|_| random.next() as u8));
+        seeds.push(seed);
+    }
     all("abi", targets::abi::run, &seeds, 10_000);
 }
