@@ -9,9 +9,11 @@ mod texts;
 
 use std::ffi::{c_char, c_void};
 use std::ptr;
+use std::sync::LazyLock;
 
 use super::Input;
 use super::scanner::PAIRS;
+use crate::support::Pair;
 // Linked for what it exports.
 use aside as _;
 
@@ -175,6 +177,10 @@ const OPTION: i32 = -1005;
 const SIZE: i32 = -1006;
 const BUSY: i32 = -1007;
 const ORDER: i32 = -1008;
+
+/// The dialects that are built in; those of the tests are not.
+static BUILT_IN: LazyLock<Vec<&Pair>> =
+    LazyLock::new(|| PAIRS.iter().filter(|pair| aside::Dialect::find(&pair.reference.name).is_ok()).collect());
 
 /// A scanner, and what it must know of its stream.
 struct Slot {

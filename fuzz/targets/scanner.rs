@@ -12,9 +12,11 @@ use crate::{ROOT, reference};
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let mut pairs = Vec::new();
     for folder in ["dialects", "tests/dialects"] {
-        for entry in std::fs::read_dir(format!("{ROOT}/{folder}")).unwrap() {
+        for (number, entry) in std::fs::read_dir(format!("{ROOT}/{folder}")).unwrap().enumerate() {
             let path = entry.unwrap().path();
-            if path.extension().is_some_and(|end| end == "toml") {
+            // Miri takes seconds to read one.
+            let is_wanted = !cfg!(miri) || number % 8 == 0;
+            if is_wanted && path.extension().is_some_and(|end| end == "toml") {
                 let text = std::fs::read_to_string(path).unwrap();
                 let library = aside::Dialect::from_toml(&text).unwrap();
                 pairs.push(Pair { library, reference: reference::Dialect::parse(&text).unwrap() });

@@ -274,6 +274,11 @@ unsafe extern "C" fn record(
     i32::from(mischief) - 40
 }
 
+/// How often a text is repeated. Miri takes too long for those that filters look at.
+fn often(most: usize) -> usize {
+    if cfg!(miri) { most.min(2) } else { most }
+}
+
 fn call(tool_id: &[u8], input: &[u8]) -> Call {
     Call { size: size_of::<Call>(), tool_id: Bytes::new(tool_id), input: Bytes::new(input), now: 0 }
 }
@@ -411,11 +416,14 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
                 }
                 130..180 if !world.stream.get().is_null() => {
                     let (mut out, mut len) = (ptr::null(), 0);
-                    let text = input.until(0).repeat(1 + 4 * input.below(64));
+                    let text = input.until(0).repeat(often(1 + 4 * input.below(64)));
                     let status =
                         aside_tool_stream_feed(world.stream.get(), text.as_ptr(), text.len(), &mut out, &mut len);
                     assert_eq!(status, if finished { ORDER } else { OK });
-                    std::hint::black_box(std::slice::from_raw_parts(out, len).iter().fold(0u8, |sum, byte| sum ^ byte));
+                    if status == OK {
+                        let out = std::slice::from_raw_parts(out, len);
+                        std::hint::black_box(out.iter().fold(0u8, |sum, byte| sum ^ byte));
+                    }
                 }
                 180..210 if !world.stream.get().is_null() => {
                     let (mut out, mut len, mut report) = (ptr::null(), 0, ptr::null_mut());
@@ -466,8 +474,8 @@ unsafe fn compress(input: &mut Input<'_>, compressor: Handle) -> Option<(Handle,
     let part = |input: &mut Input<'_>| match input.byte() {
         0..20 => None,
         20..80 => Some(input.until(0).to_vec()),
-        80..140 => Some(input.until(0).repeat(60)),
-        often => Some(LOG.repeat(usize::from(often & 31))),
+        80..140 => Some(input.until(0).repeat(often(60))),
+        call => Some(LOG.repeat(often(usize::from(call & 31)))),
     };
     let parts: Parts = (0..way & 3).map(|_| part(input)).collect();
     let none = Bytes { at: ptr::null(), len: usize::from(way == 255) };

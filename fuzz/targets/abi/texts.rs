@@ -6,8 +6,9 @@ use std::ptr;
 use aside::{JoinOptions, OnMarker, Start};
 
 use super::super::Input;
-use super::super::scanner::PAIRS;
-use super::{Dialect, LENGTH, NULL, OK, OPTION, aside_dialect_find, aside_last_status, aside_strip, chunk, free};
+use super::{
+    BUILT_IN, Dialect, LENGTH, NULL, OK, OPTION, aside_dialect_find, aside_last_status, aside_strip, chunk, free,
+};
 
 unsafe extern "C" {
     fn aside_dialect_name(dialect: Dialect, len: *mut usize) -> *const u8;
@@ -50,9 +51,7 @@ fn owned(call: impl FnOnce(*mut *mut c_void, *mut usize) -> i32) -> Result<Vec<u
 
 pub fn run(input: &mut Input<'_>) {
     let (which, way) = (input.byte(), input.byte());
-    // Those of the tests are not built in.
-    let built_in = PAIRS.iter().filter(|pair| aside::Dialect::find(&pair.reference.name).is_ok());
-    let pair = built_in.clone().nth(usize::from(which) % built_in.count()).unwrap();
+    let pair = BUILT_IN[usize::from(which) % BUILT_IN.len()];
     let (name, rust) = (&pair.reference.name, &pair.library);
     let (one, two) = (chunk(input), chunk(input));
     unsafe {
