@@ -32,7 +32,7 @@ fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], mutations: usize) {
         run(&path.display().to_string(), target, &std::fs::read(&path).unwrap());
     }
     // Miri takes seconds for what takes microseconds otherwise.
-    let (step, mutations) = if cfg!(miri) { (seeds.len() / 6, 6) } else { (1, mutations) };
+    let (step, mutations) = if cfg!(miri) { (seeds.len() / 3, 3) } else { (1, mutations) };
     for seed in seeds.iter().step_by(step) {
         run(name, target, seed);
     }
