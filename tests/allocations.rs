@@ -4,6 +4,7 @@
 mod reference;
 mod support;
 
+use aside::sse::Rewriter;
 use aside::{Error, JoinError, JoinOptions, Options, Scanner, Token};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -242,4 +243,63 @@ fn refused_memory_is_an_error_of_whole_texts() {
     assert!(refused(Error::OutOfMemory, || aside::strip(&dialect, b"<think>a</think> b")) > 0);
     assert!(refused(JoinError::OutOfMemory, || aside::escape(&dialect, b"a <think> b")) > 0);
     assert!(refused(JoinError::OutOfMemory, || aside::join(&dialect, b"a", b"b", &options)) > 0);
+}
+
+/// Events that become several, are held back, are cut, and a body.
+const ANSWERS: [(&str, &str); 2] = [
+    (
+        "events",
+        "event: x\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"<think>a\\u0062</think>c<thi\"}},\
+         {\"index\":1,\"delta\":{\"content\":\"d\",\"reasoning_content\":\"\"}}]}\n\n\
+         data: {\"choices\":[\ndata: {\"index\":0,\"delta\":{\"content\":\"n\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+    ),
+    ("body", "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"<think>a</think>\\n\\nb\"}}]}"),
+];
+
+#[test]
+fn refused_memory_is_an_error_of_an_event_stream() {
+    let dialect = Pair::find("qwen3").library;
+    for (name, answer) in ANSWERS {
+        for chunks in [vec![answer.as_bytes()], support::bytes(answer.as_bytes())] {
+            let points = refused(Error::OutOfMemory, || {
+                let (mut rewriter, mut out) = (Rewriter::new(&dialect, &Default::default())?, Vec::new());
+                for chunk in &chunks {
+                    rewriter.feed(chunk, &mut out)?;
+                }
+                rewriter.finish(&mut out)
+            });
+            assert!(points > 3, "{name}: {points} points");
+        }
+    }
+}
+
+/// What came before the failure stands, and after a reset all is well.
+#[test]
+fn refused_memory_loses_nothing_of_an_event_stream_after_a_reset() {
+    let dialect = Pair::find("qwen3").library;
+    for (name, answer) in ANSWERS {
+        let whole = |rewriter: &mut Rewriter, out: &mut Vec<u8>| {
+            rewriter.feed(answer.as_bytes(), out).and_then(|()| rewriter.finish(out))
+        };
+        let mut wanted = Vec::new();
+        whole(&mut Rewriter::new(&dialect, &Default::default()).unwrap(), &mut wanted).unwrap();
+        assert_ne!(wanted, answer.as_bytes());
+        for number in 1.. {
+            // What is kept for the next stream is made anew by a new one.
+            let mut rewriter = Rewriter::new(&dialect, &Default::default()).unwrap();
+            let mut out = Vec::new();
+            REFUSE.set(number);
+            let result = whole(&mut rewriter, &mut out);
+            let is_over = REFUSE.replace(0) > 0;
+            assert!(wanted.starts_with(&out), "{name}: {}", out.escape_ascii());
+            assert_eq!(result, if is_over { Ok(()) } else { Err(Error::OutOfMemory) }, "{name}: allocation {number}");
+            rewriter.reset();
+            out.clear();
+            whole(&mut rewriter, &mut out).unwrap();
+            assert_eq!(out, wanted, "{name}: after allocation {number} was refused");
+            if is_over {
+                break;
+            }
+        }
+    }
 }

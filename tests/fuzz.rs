@@ -19,7 +19,7 @@ fn run(what: &str, target: fn(&[u8]), data: &[u8]) {
     }
 }
 
-fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>]) {
+fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], mutations: usize) {
     if let Some(folder) = std::env::var_os("ASIDE_SEEDS") {
         let folder = Path::new(&folder).join(name);
         std::fs::create_dir_all(&folder).unwrap();
@@ -32,8 +32,8 @@ fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>]) {
         run(&path.display().to_string(), target, &std::fs::read(&path).unwrap());
     }
     // Miri takes seconds for what takes microseconds otherwise.
-    let (few, mutations) = if cfg!(miri) { (2, 4) } else { (usize::MAX, 10_000) };
-    for seed in seeds.iter().take(few) {
+    let (step, mutations) = if cfg!(miri) { (seeds.len() / 3, 3) } else { (1, mutations) };
+    for seed in seeds.iter().step_by(step) {
         run(name, target, seed);
     }
     let mut random = Random::announced(name);
@@ -92,7 +92,7 @@ fn scanner() {
             }
         }
     }
-    all("scanner", targets::scanner::run, &seeds);
+    all("scanner", targets::scanner::run, &seeds, 10_000);
 }
 
 #[test]
@@ -115,7 +115,64 @@ fn dialect() {
         }
         seeds.push(seed);
     }
-    all("dialect", targets::dialect::run, &seeds);
+    all("dialect", targets::dialect::run, &seeds, 10_000);
+}
+
+#[test]
+fn events() {
+    let mut random = Random::announced("seeds");
+    let mut seeds = Vec::new();
+    let head = |random: &mut Random, dialect: &str, way: u8| {
+        let mut seed = format!("{dialect}\n").into_bytes();
+        seed.extend([random.below(6) as u8, way << 6 | random.below(64) as u8, 2, 7, random.next() as u8]);
+        seed
+    };
+    for entry in std::fs::read_dir(format!("{ROOT}/tests/sse")).unwrap() {
+        let stream = std::fs::read(entry.unwrap().path()).unwrap();
+        for way in [0, 1] {
+            let mut seed = head(&mut random, "qwen3", way);
+            seed.extend(if way == 1 { &[60][..] } else { &[] });
+            seed.extend(&stream);
+            seeds.push(seed);
+        }
+    }
+    for pair in targets::scanner::PAIRS.iter() {
+        let texts = Texts::new(&pair.reference);
+        for way in [2, 2, 3] {
+            let mut seed = head(&mut random, &pair.reference.name, way);
+            for _ in 0..2 + random.below(12) {
+                let text = texts.next(&mut random, if way == 2 { 40 } else { 100 });
+                if way == 2 {
+                    seed.extend([random.next() as u8, text.len() as u8]);
+                }
+                seed.extend(text);
+            }
+            seeds.push(seed);
+        }
+    }
+    all("events", targets::events::run, &seeds, 4000);
+}
+
+#[test]
+fn results() {
+    let mut random = Random::announced("seeds");
+    let samples = &targets::results::SAMPLES;
+    let mut seeds = Vec::new();
+    for (number, (_, output)) in samples.tests.iter().enumerate() {
+        let long = output.repeat(1 + 1500 / output.len().max(1));
+        seeds.push([&[number as u8 & 3, number as u8, 2, 40, 255], long.as_bytes()].concat());
+    }
+    for file in &samples.files {
+        let text =
+            [&[4 | random.below(4) as u8, 0, 1, 90], file.as_bytes(), b"\0", &b"ok 1\nwrong\n".repeat(150)].concat();
+        seeds.push(text);
+    }
+    for _ in 0..200 {
+        let mut seed = vec![8 | random.below(4) as u8, random.next() as u8, 1, 1 + random.below(255) as u8];
+        seed.extend((0..100).map(|_| random.next() as u8));
+        seeds.push(seed);
+    }
+    all("results", targets::results::run, &seeds, 1500);
 }
 
 #[test]
@@ -138,5 +195,12 @@ fn abi() {
         }
         seeds.push(seed);
     }
-    all("abi", targets::abi::run, &seeds);
+    // A scanner, then event streams, whole texts and tool results.
+    for number in 0..60 {
+        let mut seed = vec![0, 30, 0, 0, 0, 0, 0, 0, 0, 0];
+        seed.extend([240 + 3 * (number % 3), 0]);
+        seed.extend((0..300).map(|_| random.next() as u8));
+        seeds.push(seed);
+    }
+    all("abi", targets::abi::run, &seeds, 10_000);
 }

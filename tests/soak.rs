@@ -165,6 +165,36 @@ fn soak(scanners: usize, size: usize, growth: u64) {
     println!("{count} scanners on {THREADS} threads, {gigabytes:.1} GB in {:.0} s", began.elapsed().as_secs_f64());
 }
 
+/// One compressor with a cache, used by all threads: each result is what one thread alone gets.
+#[cfg(feature = "compress")]
+#[test]
+fn a_compressor_on_many_threads_remembers_each_call() {
+    use aside::compress::{Call, Compressor, Input, LastRun, Outcome, Part, Registry};
+    let compressor = || {
+        let mut registry = Registry::new();
+        registry.add_cache(Box::new(LastRun::new(1 << 20)));
+        Compressor::new(registry)
+    };
+    let log = |thread: usize| format!("{}error: number {thread}\n", "a line\n".repeat(300 + thread));
+    // The first time a filter makes it short, the second time the cache knows it.
+    let run = |compressor: &Compressor, thread: usize| -> Vec<Outcome> {
+        let (input, text) = (Input::of_command(&format!("make {thread}")), log(thread));
+        let once = |_| compressor.compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]).parts.remove(0);
+        (0..20).map(once).collect()
+    };
+    let shared = compressor();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let shared = &shared;
+            scope.spawn(move || {
+                let alone = run(&compressor(), thread);
+                assert!(alone[0] != alone[1] && alone[1] == alone[19]);
+                assert_eq!(run(shared, thread), alone);
+            });
+        }
+    });
+}
+
 #[test]
 fn scanners_on_many_threads_share_dialects() {
     soak(1000, 12_000, 4096);

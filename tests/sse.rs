@@ -4,12 +4,12 @@
 mod reference;
 mod support;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use aside::sse::{Body, Field, Options, Rewriter};
 use aside::{Channel, Dialect, Start};
-use serde_json::{Value, json};
+use serde_json::Value;
+use support::client::{check, client, events, split};
 use support::{Pair, Random, texts::Texts};
 
 // ------------------------------------------------------------------------------------------------------------- running
@@ -54,144 +54,6 @@ fn same(wanted: &[u8], got: &[u8], how: &str) {
 fn foreign() -> Dialect {
     let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
     Dialect::from_toml(text).unwrap()
-}
-
-// ---------------------------------------------------------------------------------------------------------- the reference
-
-/// An event as a client of the standard sees it.
-#[derive(Debug)]
-struct Seen {
-    /// All lines but data and comments.
-    lines: Vec<String>,
-    data: String,
-}
-
-fn events(stream: &str) -> Vec<Seen> {
-    let plain = stream.strip_prefix('\u{FEFF}').unwrap_or(stream).replace("\r\n", "\n").replace('\r', "\n");
-    let mut events = Vec::new();
-    for block in plain.split_inclusive("\n\n") {
-        let (mut lines, mut data) = (Vec::new(), Vec::new());
-        for line in block.lines().filter(|line| !line.is_empty()) {
-            match line.strip_prefix("data:") {
-                Some(value) => data.push(value.strip_prefix(' ').unwrap_or(value)),
-                None if line.starts_with(':') => {}
-                None => lines.push(line.to_owned()),
-            }
-        }
-        if !lines.is_empty() || !data.is_empty() {
-            events.push(Seen { lines, data: data.join("\n") });
-        }
-    }
-    events
-}
-
-fn comments(stream: &str) -> Vec<&str> {
-    stream.trim_start_matches('\u{FEFF}').split(['\r', '\n']).filter(|line| line.starts_with(':')).collect()
-}
-
-/// Stretches of text, and whether each is reasoning.
-type Runs = Vec<(bool, String)>;
-
-fn push(runs: &mut Runs, reasoning: bool, text: &str) {
-    match runs.last_mut() {
-        _ if text.is_empty() => {}
-        Some(last) if last.0 == reasoning => last.1 += text,
-        _ => runs.push((reasoning, text.to_owned())),
-    }
-}
-
-/// What the reference says of a whole text.
-fn split(pair: &Pair, text: &str, start: Option<&str>) -> Runs {
-    let mut runs = Runs::new();
-    for event in reference::read(&pair.reference, text.as_bytes(), start) {
-        if event.what == reference::What::Text || event.channel == "tool" {
-            push(&mut runs, event.channel == "thinking", std::str::from_utf8(&event.bytes).unwrap());
-        }
-    }
-    runs
-}
-
-/// What a client has of each choice when the stream is over.
-#[derive(Debug, Default, PartialEq)]
-struct Said {
-    runs: Runs,
-    roles: usize,
-    finished: bool,
-}
-
-fn client(events: &[Seen], field: &str) -> BTreeMap<u64, Said> {
-    let mut said: BTreeMap<u64, Said> = BTreeMap::new();
-    for event in events {
-        let Ok(value) = serde_json::from_str::<Value>(&event.data) else { continue };
-        for choice in value["choices"].as_array().unwrap_or(&Vec::new()) {
-            let said = said.entry(choice["index"].as_u64().unwrap()).or_default();
-            let delta = &choice["delta"];
-            let text = |name: &str| delta[name].as_str().unwrap_or_default().to_owned();
-            assert!(text(field).is_empty() || text("content").is_empty(), "two fields in one chunk: {value}");
-            let before = said.runs.clone();
-            push(&mut said.runs, true, &text(field));
-            push(&mut said.runs, false, &text("content"));
-            assert!(!said.finished || said.runs == before, "text behind the finish: {value}");
-            if delta["role"].is_string() {
-                said.roles += 1;
-            }
-            said.finished |= choice["finish_reason"].is_string();
-        }
-    }
-    said
-}
-
-/// Compares what clients of input and output see: text as the reference splits it, all else the same and in order.
-fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output: &str) {
-    assert_eq!(comments(input), comments(output));
-    let (sent, got) = (events(input), events(output));
-    let (before, after) = (client(&sent, "none"), client(&got, field));
-    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
-    for (index, before) in before {
-        let after = &after[&index];
-        let text: String = before.runs.iter().map(|(_, text)| text.as_str()).collect();
-        // A choice without a byte of text says nothing, even where the dialect starts in a span.
-        let wanted = split(pair, &text, start);
-        assert_eq!(after.runs, wanted, "{} choice {index} of\n{input}\nbecame\n{output}", pair.reference.name);
-        assert_eq!((after.roles, after.finished), (before.roles, before.finished), "{input}\nbecame\n{output}");
-    }
-    let mut got = got.iter();
-    for sent in &sent {
-        let wanted = others(sent, field);
-        loop {
-            let event = got.next().unwrap_or_else(|| panic!("lost: {sent:?}\n{input}\nbecame\n{output}"));
-            if event.lines == sent.lines && others(event, field) == wanted {
-                break;
-            }
-            // What is more is a chunk with text, and nothing that could count twice.
-            let more: Value = serde_json::from_str(&event.data).unwrap_or_else(|_| panic!("{event:?} for {sent:?}"));
-            let choice = &more["choices"][0];
-            let says = |name: &str| choice["delta"][name].as_str().is_some_and(|text| !text.is_empty());
-            assert!(says(field) != says("content"), "{more}");
-            assert!(choice["finish_reason"].is_null() && more.get("usage").is_none(), "{more}");
-            assert!(event.lines.iter().all(|line| line.starts_with("event: ")), "{event:?}");
-            if let Ok(value) = serde_json::from_str::<Value>(&sent.data) {
-                assert!(
-                    ["id", "object", "model"].iter().all(|key| more.get(key) == value.get(key)),
-                    "{more}\n{sent:?}"
-                );
-            }
-        }
-    }
-    assert!(got.next().is_none(), "more behind the end:\n{input}\nbecame\n{output}");
-}
-
-/// An event's data without what is split.
-fn others(event: &Seen, field: &str) -> Value {
-    let Ok(mut value) = serde_json::from_str::<Value>(&event.data) else { return json!(event.data) };
-    for choice in value["choices"].as_array_mut().into_iter().flatten() {
-        if let Some(delta) = choice["delta"].as_object_mut() {
-            for key in ["content", "role", field] {
-                delta.remove(key);
-            }
-        }
-    }
-    value
 }
 
 // ------------------------------------------------------------------------------------------------------------ recordings

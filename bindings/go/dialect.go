@@ -13,6 +13,7 @@ import (
 // one at once.
 type Dialect struct {
 	c *C.aside_dialect // nil once closed
+	_ *byte            // without a pointer of Go's, small values share memory, and a finalizer may never run
 }
 
 // Find gives the built-in dialect of that name or alias. Where there is none, the error is [ErrUnknown] and names the
@@ -24,7 +25,7 @@ func Find(name string) (*Dialect, error) {
 	if c == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
-	return &Dialect{c}, nil
+	return &Dialect{c: c}, nil
 }
 
 // FindForModel gives the built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface,
@@ -37,7 +38,7 @@ func FindForModel(model string) (*Dialect, error) {
 	if c == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
-	return &Dialect{c}, nil
+	return &Dialect{c: c}, nil
 }
 
 // FindForTemplate gives the built-in dialect that a chat template (Jinja) is written for, by the markers in its text, and
@@ -54,7 +55,7 @@ func FindForTemplate(template string) (*Dialect, Start, error) {
 	case 0:
 		return nil, StartDefault, lastFailure(C.aside_last_status())
 	case 1:
-		return &Dialect{found[0]}, Start(start), nil
+		return &Dialect{c: found[0]}, Start(start), nil
 	}
 	ambiguous := &AmbiguousError{}
 	for _, c := range found[:count] {
@@ -83,7 +84,7 @@ func Load(toml string) (*Dialect, error) {
 	if status := C.aside_dialect_load(chars(toml), C.size_t(len(toml)), &c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
-	d := &Dialect{c}
+	d := &Dialect{c: c}
 	runtime.SetFinalizer(d, (*Dialect).Close)
 	return d, nil
 }

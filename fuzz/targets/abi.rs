@@ -3,11 +3,17 @@
 //!
 //! Input: which calls, with which arguments.
 
+mod results;
+mod rewriter;
+mod texts;
+
 use std::ffi::{c_char, c_void};
 use std::ptr;
+use std::sync::LazyLock;
 
 use super::Input;
 use super::scanner::PAIRS;
+use crate::support::Pair;
 // Linked for what it exports.
 use aside as _;
 
@@ -113,6 +119,17 @@ unsafe extern "C" {
         callback: Callback,
         user: *mut c_void,
     ) -> i32;
+    fn aside_scanner_feed_tokens_into(
+        scanner: Handle,
+        buf: *const u8,
+        len: usize,
+        tokens: *const Token,
+        count: usize,
+        events: *mut Event,
+        capacity: usize,
+        event_size: usize,
+        out: *mut Fed,
+    ) -> i32;
     fn aside_scanner_finish(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
     fn aside_scanner_finish_into(
         s: Handle,
@@ -130,6 +147,13 @@ unsafe extern "C" {
         out: *mut Fed,
     ) -> i32;
     fn aside_scanner_force_close(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
+    fn aside_scanner_force_close_into(
+        s: Handle,
+        events: *mut Event,
+        capacity: usize,
+        event_size: usize,
+        out: *mut Fed,
+    ) -> i32;
     fn aside_scanner_free(scanner: Handle);
     fn aside_scanner_held(scanner: Handle) -> usize;
     fn aside_scanner_lost_thoughts(scanner: Handle) -> u64;
@@ -149,9 +173,14 @@ const MORE: i32 = 2;
 const NONE: i32 = 3;
 const NULL: i32 = -1001;
 const LENGTH: i32 = -1002;
+const OPTION: i32 = -1005;
 const SIZE: i32 = -1006;
 const BUSY: i32 = -1007;
 const ORDER: i32 = -1008;
+
+/// The dialects that are built in; those of the tests are not.
+static BUILT_IN: LazyLock<Vec<&Pair>> =
+    LazyLock::new(|| PAIRS.iter().filter(|pair| aside::Dialect::find(&pair.reference.name).is_ok()).collect());
 
 /// A scanner, and what it must know of its stream.
 struct Slot {
@@ -278,7 +307,10 @@ pub fn run(data: &[u8]) {
                 assert!(status == if begun { ORDER } else { OK } || status == ORDER, "{status}");
                 assert_eq!(status == OK, start != 99);
             },
-            236..244 => lookups(&mut input),
+            236..240 => lookups(&mut input),
+            240..243 => rewriter::run(&mut input),
+            243..246 => texts::run(&mut input),
+            246..249 => results::run(&mut input),
             _ => misuse(&mut input, slot),
         }
     }
@@ -365,10 +397,18 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
                 tokens.push(Token { len, special: u32::from(input.byte()) & 1 });
                 left -= len;
             }
-            called(slot, input, |scanner, user| unsafe {
-                let (tokens, count) = (tokens.as_ptr(), tokens.len());
-                aside_scanner_feed_tokens(scanner, text.as_ptr(), text.len(), tokens, count, Some(listen), user)
-            })
+            let (given, count) = (tokens.as_ptr(), tokens.len());
+            if way % 2 == 0 {
+                let size = size_of::<Event>();
+                array(slot, input.below(5) + 1, |scanner, events, capacity, out| unsafe {
+                    let (text, len) = (text.as_ptr(), text.len());
+                    aside_scanner_feed_tokens_into(scanner, text, len, given, count, events, capacity, size, out)
+                })
+            } else {
+                called(slot, input, |scanner, user| unsafe {
+                    aside_scanner_feed_tokens(scanner, text.as_ptr(), text.len(), given, count, Some(listen), user)
+                })
+            }
         }
     };
     assert!(status == OK || status == STOPPED || status == MORE, "{status}");
@@ -383,13 +423,16 @@ fn other(input: &mut Input<'_>, slot: &mut Slot, finish: bool) {
     let way = input.byte();
     let capacity = input.below(5) + 1;
     let size = size_of::<Event>();
-    let (status, _) = match (finish, way % 3) {
+    let (status, _) = match (finish, way % 4) {
         (true, 0) => called(slot, input, |s, user| unsafe { aside_scanner_finish(s, Some(listen), user) }),
         (true, _) => array(slot, capacity, |s, events, capacity, out| unsafe {
             aside_scanner_finish_into(s, events, capacity, size, out)
         }),
         (_, 0) => called(slot, input, |s, user| unsafe { aside_scanner_flush(s, Some(listen), user) }),
         (_, 1) => called(slot, input, |s, user| unsafe { aside_scanner_force_close(s, Some(listen), user) }),
+        (_, 2) => array(slot, capacity, |s, events, capacity, out| unsafe {
+            aside_scanner_force_close_into(s, events, capacity, size, out)
+        }),
         _ => array(slot, capacity, |s, events, capacity, out| unsafe {
             aside_scanner_flush_into(s, events, capacity, size, out)
         }),

@@ -2,6 +2,8 @@
 
 pub mod abi;
 pub mod dialect;
+pub mod events;
+pub mod results;
 pub mod scanner;
 
 use crate::{reference, support};

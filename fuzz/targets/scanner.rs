@@ -12,9 +12,11 @@ use crate::{ROOT, reference};
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let mut pairs = Vec::new();
     for folder in ["dialects", "tests/dialects"] {
-        for entry in std::fs::read_dir(format!("{ROOT}/{folder}")).unwrap() {
+        for (number, entry) in std::fs::read_dir(format!("{ROOT}/{folder}")).unwrap().enumerate() {
             let path = entry.unwrap().path();
-            if path.extension().is_some_and(|end| end == "toml") {
+            // Miri takes seconds to read one.
+            let is_wanted = !cfg!(miri) || number % 8 == 0;
+            if is_wanted && path.extension().is_some_and(|end| end == "toml") {
                 let text = std::fs::read_to_string(path).unwrap();
                 let library = aside::Dialect::from_toml(&text).unwrap();
                 pairs.push(Pair { library, reference: reference::Dialect::parse(&text).unwrap() });
@@ -25,13 +27,16 @@ pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     pairs
 });
 
-pub fn run(data: &[u8]) {
-    let mut input = Input { rest: data };
-    let name = input.until(b'\n');
-    // A name that is none stands for one of them, so that no input is in vain.
+/// The dialect of that name. A name that is none stands for one of them, so that no input is in vain.
+pub fn pair(name: &[u8]) -> &'static Pair {
     let any = name.iter().fold(0usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let pair = PAIRS.iter().find(|pair| pair.reference.name.as_bytes() == name);
-    let pair = pair.unwrap_or_else(|| &PAIRS[any % PAIRS.len()]);
+    pair.unwrap_or_else(|| &PAIRS[any % PAIRS.len()])
+}
+
+pub fn run(data: &[u8]) {
+    let mut input = Input { rest: data };
+    let pair = pair(input.until(b'\n'));
     let starts = pair.reference.starts();
     let start = starts[input.below(starts.len())];
     let lengths = input.lengths();

@@ -3,6 +3,8 @@
 //! A [`Compressor`] has a [`Registry`] of filters and caches. Built-in filters say what they do as edits to a draft
 //! (`docs/compress.md` has the order of a call); only `draft` carries edits out, so each
 //! byte of a result leads back to its original.
+//!
+//! Where memory runs out in this half of the library, the process ends.
 
 mod banner;
 mod budget;

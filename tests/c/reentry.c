@@ -10,6 +10,9 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     aside_event events[2];
     aside_fed fed;
     aside_thought thought;
+    aside_counts counts;
+    aside_token token = { 1, 0 };
+    uint32_t start = 99;
 
     calls++;
     CHECK_STATUS(aside_scanner_feed(scanner, "x", 1, listen, user), ASIDE_ERROR_BUSY);
@@ -18,6 +21,15 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     CHECK_STATUS(aside_scanner_feed_into(scanner, "x", 1, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_finish_into(scanner, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_flush_into(scanner, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
+    CHECK_STATUS(aside_scanner_feed_tokens(scanner, "x", 1, &token, 1, listen, user), ASIDE_ERROR_BUSY);
+    CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, "x", 1, &token, 1, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
+    CHECK_STATUS(aside_scanner_force_close(scanner, listen, user), ASIDE_ERROR_BUSY);
+    CHECK_STATUS(aside_scanner_force_close_into(scanner, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
+    CHECK_STATUS(aside_scanner_start_from_prompt(scanner, "x", 1, &start), ASIDE_ERROR_BUSY);
+    CHECK(start == 99);
+    CHECK(aside_scanner_clone(scanner) == NULL && aside_last_status() == ASIDE_ERROR_BUSY);
+    counts.size = sizeof counts;
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CONTENT, &counts), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_ERROR_BUSY);
     thought.size = sizeof thought;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_ERROR_BUSY);

@@ -1,4 +1,4 @@
-/* Several threads share a dialect, each with scanners of its own; and two threads meet in one scanner. */
+/* Several threads share a dialect, each with scanners of its own, and a compressor; and two threads meet in one scanner. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <pthread.h>
@@ -66,11 +66,87 @@ static void *take_over(void *user)
     return NULL;
 }
 
+static aside_compressor *compressor;
+#ifdef __SANITIZE_THREAD__
+/* It does not see the locks inside the library, and takes what they guard for races. */
+static const int has_cache = 0;
+#else
+static const int has_cache = 1;
+#endif
+
+/* Half of the text, as a filter of the host that runs in several threads at once. */
+static int32_t half(void *user, const char *text, size_t len, const char *input, size_t input_len, aside_reply *reply)
+{
+    (void)user;
+    (void)input;
+    (void)input_len;
+    return aside_reply_write(reply, text, len / 2) == ASIDE_OK ? 1 : -1;
+}
+
+/* One compressor, used by all threads: each result is what one thread alone gets. */
+static void *compress(void *user)
+{
+    char log[3000];
+    aside_bytes part;
+    aside_call call;
+    aside_compressed *compressed = NULL;
+    const char *text;
+    size_t len;
+    int round;
+
+    memset(log, *(const char *)user, sizeof log);
+    part.at = log;
+    part.len = sizeof log;
+    memset(&call, 0, sizeof call);
+    call.size = sizeof call;
+    call.tool_id.at = (const char *)user;
+    call.tool_id.len = 1;
+    for (round = 0; round < 50; round++) {
+        call.now = (uint64_t)round;
+        CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &compressed), ASIDE_OK);
+        CHECK_STATUS(aside_compressed_part(compressed, 0, &text, &len), ASIDE_OK);
+        /* The second time, the cache knows it. */
+        if (round == 0 || !has_cache)
+            CHECK(len > 1500 && len < 2000 && text[len - 1] == *log);
+        else
+            CHECK(len < 200 && text[len - 1] != *log);
+        aside_compressed_free(compressed);
+    }
+    return NULL;
+}
+
+static void share_a_compressor(void)
+{
+    static char names[] = "abcd";
+    aside_registry *registry = aside_registry_new(0);
+    aside_filter filter;
+    pthread_t threads[4];
+    int i;
+
+    memset(&filter, 0, sizeof filter);
+    filter.size = sizeof filter;
+    filter.id.at = "half";
+    filter.id.len = 4;
+    filter.apply = half;
+    CHECK_STATUS(aside_registry_add_filter(registry, &filter), ASIDE_OK);
+    if (has_cache)
+        CHECK_STATUS(aside_registry_add_last_run(registry, 1 << 20), ASIDE_OK);
+    compressor = aside_compressor_new(registry, NULL);
+    CHECK(compressor != NULL);
+    for (i = 0; i < 4; i++)
+        CHECK(pthread_create(&threads[i], NULL, compress, &names[i]) == 0);
+    for (i = 0; i < 4; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    aside_compressor_free(compressor);
+}
+
 int main(void)
 {
     static struct heard heard[4][2];
     pthread_t threads[4];
     int i;
+
+    share_a_compressor();
 
     shared = dialect_named("inline-think");
     for (i = 0; i < 4; i++)

@@ -5,6 +5,7 @@
 use crate::reference::{self, Event, Part, What};
 use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought};
 
+pub mod client;
 pub mod texts;
 
 /// The scanner's event as the reference writes it.
