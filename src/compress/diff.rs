@@ -92,11 +92,10 @@ impl Hunk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compress::text::line_ends;
 
     /// `h` for a line of a hunk.
     fn hunks(text: &str) -> String {
-        let ends = line_ends(text.as_bytes());
+        let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).collect();
         let mut classes = vec![Class::default(); ends.len()];
         mark_hunks(text.as_bytes(), &ends, &mut classes);
         classes.iter().map(|class| if class.has(Class::HUNK) { 'h' } else { '.' }).collect()
