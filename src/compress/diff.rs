@@ -4,9 +4,16 @@ use memchr::memmem;
 
 use super::failures::Class;
 
+/// In every hunk's header.
+const SIGN: &[u8] = b"@@ -";
+
+pub fn may_have_hunks(bytes: &[u8]) -> bool {
+    memmem::find(bytes, SIGN).is_some()
+}
+
 /// Marks every line that belongs to a hunk, its header included.
 pub fn mark_hunks(bytes: &[u8], ends: &[usize], classes: &mut [Class]) {
-    let finder = memmem::Finder::new(b"@@ -");
+    let finder = memmem::Finder::new(SIGN);
     let mut at = 0;
     let mut line = 0;
     while let Some(found) = finder.find(&bytes[at..]) {

@@ -6,7 +6,7 @@ use aho_corasick::{AhoCorasick, Input, MatchKind};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 
-use super::{diff, text::is_blank};
+use super::text::is_blank;
 
 /// A region goes on for so many lines behind its last failure line.
 const LONGEST_TAIL: usize = 64;
@@ -224,9 +224,8 @@ impl Failures {
         }
     }
 
-    /// What each line is, given where the lines end and which of them have been seen.
-    pub fn classify(&self, bytes: &[u8], ends: &[usize], sights: &mut [Sight]) -> Vec<Class> {
-        let mut classes = vec![Class::default(); ends.len()];
+    /// Adds to what each line is, given where the lines end and which of them have been seen. Hunks are marked already.
+    pub fn classify(&self, bytes: &[u8], ends: &[usize], sights: &mut [Sight], classes: &mut [Class]) {
         let line_of = |index: usize| {
             let start = if index == 0 { 0 } else { ends[index - 1] };
             let line = &bytes[start..ends[index]];
@@ -238,7 +237,6 @@ impl Failures {
             }
             sights[line]
         };
-        diff::mark_hunks(bytes, ends, &mut classes);
         // Regions are grown forwards only, so one pass is enough.
         let mut line = 0;
         // The first line that no region has taken yet.
@@ -314,7 +312,6 @@ impl Failures {
             free = next;
             line = next;
         }
-        classes
     }
 
     /// A line without what a machine put before it.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{
+    diff,
     draft::Draft,
     failures::{Class, Failures, Sight},
     marker::Marker,
@@ -16,13 +17,15 @@ pub struct Layout {
     /// What each line is by itself: it stays true where the line moves.
     sights: Vec<Sight>,
     classes: Vec<Class>,
+    /// There may be hunks of a diff.
+    has_hunks: bool,
 }
 
 impl Layout {
     pub fn new(bytes: &[u8], failures: &Failures) -> Layout {
         let mut layout = Layout::default();
         layout.read(bytes, bytes.len(), failures);
-        layout.classes = failures.classify(bytes, &layout.ends, &mut layout.sights);
+        layout.classify(bytes, failures);
         layout
     }
 
@@ -33,6 +36,7 @@ impl Layout {
             ends: Vec::with_capacity(self.ends.len() + draft.taken.len()),
             sights: Vec::with_capacity(self.ends.len() + draft.taken.len()),
             classes: Vec::new(),
+            has_hunks: self.has_hunks,
         };
         let old_start = |line: usize| if line == 0 { 0 } else { self.ends[line - 1] };
         let mut line = 0;
@@ -56,7 +60,7 @@ impl Layout {
             }
         }
         layout.read(bytes, bytes.len(), failures);
-        layout.classes = failures.classify(bytes, &layout.ends, &mut layout.sights);
+        layout.classify(bytes, failures);
         layout
     }
 
@@ -76,6 +80,15 @@ impl Layout {
         }
         self.sights.resize(self.ends.len(), Sight::default());
         failures.sight(bytes, from..upto, &self.ends[first..], &mut self.sights[first..]);
+        self.has_hunks |= diff::may_have_hunks(&bytes[from..upto]);
+    }
+
+    fn classify(&mut self, bytes: &[u8], failures: &Failures) {
+        self.classes = vec![Class::default(); self.ends.len()];
+        if self.has_hunks {
+            diff::mark_hunks(bytes, &self.ends, &mut self.classes);
+        }
+        failures.classify(bytes, &self.ends, &mut self.sights, &mut self.classes);
     }
 }
 
@@ -151,4 +164,35 @@ impl<'a> Text<'a> {
 /// Nothing but white space.
 pub fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::{
+        banner::Length,
+        draft::{Edit, How},
+        failures,
+    };
+
+    #[test]
+    fn the_next_layout_is_that_of_the_next_text() {
+        let failures = failures::built_in();
+        let text = b"plain\nerror: x\n  note\n\nfailures:\n\nFAILED";
+        let draft = Draft::new(text, Length::of(text));
+        let layout = Layout::new(text, failures);
+        for start in 0..=text.len() {
+            for end in start..=text.len() {
+                for new in ["", "x", "y\n", "\nerror: z\n", "\n[… 9 bytes of this line]\n"] {
+                    let how = How::Replace(new.into());
+                    let next = draft.with(vec![Edit { range: start..end, how }], 0);
+                    let (known, fresh) = (layout.next(&next, failures), Layout::new(&next.bytes, failures));
+                    let shown = String::from_utf8_lossy(&next.bytes);
+                    assert_eq!(known.ends, fresh.ends, "{shown}");
+                    assert!(known.classes == fresh.classes, "{shown}");
+                    assert_eq!(next.length.units, Length::of(&next.bytes).units);
+                }
+            }
+        }
+    }
 }
