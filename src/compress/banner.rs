@@ -64,7 +64,27 @@ fn units_of_valid(text: &[u8]) -> usize {
     text.chunks(127).map(|part| usize::from(units(part))).sum()
 }
 
-/// Whether `text` is shorter than `other` by bytes and by UTF-16 units.
-pub fn is_shorter(text: &[u8], other: &[u8]) -> bool {
-    text.len() < other.len() && (text.len() * 3 <= other.len() || units(text) < units(other))
+/// How long a text is.
+#[derive(Clone, Copy, Default)]
+pub struct Length {
+    pub bytes: usize,
+    pub units: usize,
+}
+
+impl Length {
+    pub fn of(text: &[u8]) -> Length {
+        Length { bytes: text.len(), units: units(text) }
+    }
+
+    /// Shorter by bytes and by UTF-16 units.
+    pub fn is_below(self, other: Length) -> bool {
+        self.bytes < other.bytes && self.units < other.units
+    }
+}
+
+impl std::ops::AddAssign for Length {
+    fn add_assign(&mut self, other: Length) {
+        self.bytes += other.bytes;
+        self.units += other.units;
+    }
 }

@@ -124,10 +124,7 @@ impl Pass for Paths {
     }
 
     fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {
-        let edits = paths::edits(text);
-        // Text that is indented already would not come back.
-        let fits = paths::unfold(text.bytes) == text.bytes;
-        if fits { edits } else { Vec::new() }
+        paths::edits(text)
     }
 
     fn is_undone(&self, old: &[u8], new: &[u8]) -> bool {

@@ -1,9 +1,12 @@
 //! The order of a call: caches, then filters in their stages, each checked; then the banner and the report.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use super::{
-    banner::{self, MIN_COMPRESSIBLE_LENGTH, SWITCH_OFF, has_banner, is_shorter, units},
+    banner::{self, Length, MIN_COMPRESSIBLE_LENGTH, SWITCH_OFF, has_banner},
     built_in,
     draft::{Draft, Edit, How, difference, keeps_lines},
     failures::{self, Class},
@@ -215,34 +218,33 @@ impl Compressor {
 
     /// Compresses the parts of one result.
     pub fn compress(&self, call: &Call<'_>, parts: &[Part<'_>]) -> Compressed {
-        let texts: Vec<&[u8]> = parts.iter().filter_map(|part| text_of(*part)).collect();
-        let before = texts.iter().map(|text| units(text)).sum();
+        let texts: Vec<Original> = parts.iter().filter_map(|part| text_of(*part)).map(Original::new).collect();
+        let before = texts.iter().map(|text| text.length.units).sum();
         let mut report = Report { tool_id: call.tool_id.to_owned(), before, after: before, ..Report::default() };
-        let raw = texts.join(&b'\n');
+        let raw: Cow<[u8]> = match &texts[..] {
+            [only] => only.bytes.into(),
+            _ => texts.iter().map(|text| text.bytes).collect::<Vec<_>>().join(&b'\n').into(),
+        };
         let hit = self.ask_caches(call, &raw, &mut report);
         let mut outcomes = vec![Outcome::Same; parts.len()];
-        let total: usize = texts.iter().map(|text| text.len()).sum();
+        let total = Length { bytes: texts.iter().map(|text| text.bytes.len()).sum(), units: before };
         let replacement = hit.map(|timestamp| same_output(timestamp, &raw)).filter(|line| {
             before >= MIN_COMPRESSIBLE_LENGTH
-                && !texts.iter().any(|text| protect::is_protected(text))
-                && line.len() < total
-                && units(line.as_bytes()) < before
+                && texts.iter().all(|text| text.format.is_none())
+                && Length::of(line.as_bytes()).is_below(total)
         });
         if let Some(line) = replacement {
-            report.after = units(line.as_bytes());
+            report.after = banner::units(line.as_bytes());
             let mut line = Some(line.into_bytes());
             for (outcome, _) in outcomes.iter_mut().zip(parts).filter(|(_, part)| text_of(**part).is_some()) {
                 *outcome = line.take().map_or(Outcome::Gone, Outcome::Text);
             }
         } else {
             report.hit = None;
-            let shares = self.shares(&texts);
-            let mut shares = shares.into_iter();
-            for (index, part) in parts.iter().enumerate() {
-                let Some(text) = text_of(*part) else { continue };
-                let share = shares.next().flatten();
-                if let Some(short) = self.part(call, index, text, share, &mut report) {
-                    report.after = report.after - units(text) + units(&short);
+            let places = (0..parts.len()).filter(|&index| text_of(parts[index]).is_some());
+            for ((index, text), share) in places.zip(&texts).zip(self.shares(&texts)) {
+                if let Some((short, length)) = self.part(call, index, text, share, &mut report) {
+                    report.after = report.after - text.length.units + length.units;
                     outcomes[index] = Outcome::Text(short);
                 }
             }
@@ -275,15 +277,15 @@ impl Compressor {
     }
 
     /// How much of the budget each text may use: what is never touched comes first, the rest by length.
-    fn shares(&self, texts: &[&[u8]]) -> Vec<Option<usize>> {
+    fn shares(&self, texts: &[Original]) -> Vec<Option<usize>> {
         let Some(budget) = self.budget else { return vec![None; texts.len()] };
-        let touched: Vec<bool> = texts.iter().map(|text| is_touched(text) && !protect::is_protected(text)).collect();
-        let sum = |wanted: bool| -> usize {
-            texts.iter().zip(&touched).filter(|(_, touched)| **touched == wanted).map(|(text, _)| text.len()).sum()
+        let is_touched = |text: &Original| text.is_touched() && text.format.is_none();
+        let sum = |touched: bool| -> usize {
+            texts.iter().filter(|text| is_touched(text) == touched).map(|text| text.bytes.len()).sum()
         };
         let free = budget.saturating_sub(sum(false)) as u128;
         let all = sum(true).max(1) as u128;
-        let share = |text: &&[u8]| Some(((free * text.len() as u128 / all) as usize).max(MIN_BUDGET));
+        let share = |text: &Original| Some(((free * text.bytes.len() as u128 / all) as usize).max(MIN_BUDGET));
         texts.iter().map(share).collect()
     }
 
@@ -297,11 +299,11 @@ impl Compressor {
         &self,
         call: &Call<'_>,
         part: usize,
-        raw: &[u8],
+        raw: &Original,
         limit: Option<usize>,
         report: &mut Report,
-    ) -> Option<Vec<u8>> {
-        if !is_touched(raw) {
+    ) -> Option<(Vec<u8>, Length)> {
+        if !raw.is_touched() {
             return None;
         }
         let ids = report.filters.len();
@@ -310,23 +312,23 @@ impl Compressor {
             return None;
         }
         let names: Vec<&str> = used.iter().map(String::as_str).collect();
-        let head = banner::banner(&names, units(raw), units(&draft.bytes), &self.switch_off);
-        let mut result = head.into_bytes();
-        result.push(b'\n');
-        result.extend_from_slice(&draft.bytes);
-        if !is_shorter(&result, raw) {
+        let mut head = banner::banner(&names, raw.length.units, draft.length.units, &self.switch_off);
+        head.push('\n');
+        let mut length = Length::of(head.as_bytes());
+        length += draft.length;
+        if !length.is_below(raw.length) {
             report.filters.truncate(ids);
             return None;
         }
-        report.parts.push(PartReport::new(part, raw, &draft));
-        Some(result)
+        report.parts.push(PartReport::new(part, raw.bytes, &draft));
+        Some(([head.as_bytes(), &draft.bytes].concat(), length))
     }
 
     /// Runs those of the filters over one text. Gives the draft, and who changed it.
     pub(super) fn run(
         &self,
         call: &Call<'_>,
-        raw: &[u8],
+        raw: &Original,
         limit: Option<usize>,
         report: &mut Report,
         wanted: fn(&str) -> bool,
@@ -334,10 +336,10 @@ impl Compressor {
         let mut run = Run {
             call,
             report,
-            draft: Draft::new(raw),
+            draft: Draft::new(raw.bytes, raw.length),
             layout: None,
             used: Vec::new(),
-            format: protect::format(raw),
+            format: raw.format,
             is_normalised: false,
         };
         for entry in self.registry.entries.iter().filter(|entry| wanted(entry.id())) {
@@ -351,7 +353,7 @@ impl Compressor {
             // What is left for the text once the banner has its place.
             let room = limit.map(|limit| {
                 let names: Vec<&str> = run.used.iter().map(String::as_str).chain([entry.id()]).collect();
-                let head = banner::banner(&names, raw.len(), raw.len(), &self.switch_off).len() + 1;
+                let head = banner::banner(&names, raw.bytes.len(), raw.bytes.len(), &self.switch_off).len() + 1;
                 limit.saturating_sub(head)
             });
             let fits = room.is_none_or(|room| run.draft.bytes.len() <= room);
@@ -373,9 +375,21 @@ fn text_of(part: Part<'_>) -> Option<&[u8]> {
     }
 }
 
-fn is_touched(text: &[u8]) -> bool {
-    // UTF-16 is never longer than UTF-8.
-    text.len() >= MIN_COMPRESSIBLE_LENGTH && units(text) >= MIN_COMPRESSIBLE_LENGTH && !has_banner(text)
+/// A text that came in, and what is known of it before any filter.
+pub(super) struct Original<'a> {
+    pub bytes: &'a [u8],
+    pub length: Length,
+    pub format: Option<Format>,
+}
+
+impl<'a> Original<'a> {
+    pub fn new(bytes: &'a [u8]) -> Original<'a> {
+        Original { bytes, length: Length::of(bytes), format: protect::format(bytes) }
+    }
+
+    fn is_touched(&self) -> bool {
+        self.length.units >= MIN_COMPRESSIBLE_LENGTH && !has_banner(self.bytes)
+    }
 }
 
 fn is_for(tool_ids: &[String], tool_id: &str) -> bool {
@@ -458,11 +472,11 @@ impl Run<'_> {
             }
         };
         let fits = must_fit.is_none_or(|room| next.bytes.len() <= room);
-        if !fits || is_blank(&next.bytes) || !is_shorter(&next.bytes, &self.draft.bytes) {
+        if !fits || is_blank(&next.bytes) || !next.length.is_below(self.draft.length) {
             return false;
         }
+        self.layout = self.layout.take().map(|layout| layout.next(&next, failures::built_in()));
         self.draft = next;
-        self.layout = None;
         if !self.used.iter().any(|id| id == entry.id()) {
             self.used.push(entry.id().to_owned());
         }
@@ -488,7 +502,7 @@ impl Run<'_> {
         let work = || {
             let bytes = &draft.bytes;
             if pass.kind() == Kind::Normalise {
-                let edits = pass.edits(Text::new(bytes, &Layout::none()), input, target);
+                let edits = pass.edits(Text::new(bytes, &Layout::default()), input, target);
                 normalises(bytes, &edits)?;
                 return Ok((!edits.is_empty()).then(|| draft.with(edits, number)));
             }

@@ -4,9 +4,16 @@ use memchr::memmem;
 
 use super::failures::Class;
 
+/// In every hunk's header.
+const SIGN: &[u8] = b"@@ -";
+
+pub fn may_have_hunks(bytes: &[u8]) -> bool {
+    memmem::find(bytes, SIGN).is_some()
+}
+
 /// Marks every line that belongs to a hunk, its header included.
 pub fn mark_hunks(bytes: &[u8], ends: &[usize], classes: &mut [Class]) {
-    let finder = memmem::Finder::new(b"@@ -");
+    let finder = memmem::Finder::new(SIGN);
     let mut at = 0;
     let mut line = 0;
     while let Some(found) = finder.find(&bytes[at..]) {
@@ -92,11 +99,10 @@ impl Hunk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compress::text::line_ends;
 
     /// `h` for a line of a hunk.
     fn hunks(text: &str) -> String {
-        let ends = line_ends(text.as_bytes());
+        let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).collect();
         let mut classes = vec![Class::default(); ends.len()];
         mark_hunks(text.as_bytes(), &ends, &mut classes);
         classes.iter().map(|class| if class.has(Class::HUNK) { 'h' } else { '.' }).collect()

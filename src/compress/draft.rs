@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::{
-    banner::units,
+    banner::{Length, units},
     marker::Marker,
     text::{Text, is_blank},
 };
@@ -52,18 +52,30 @@ pub struct Tile {
 }
 
 /// A text and the tiles that lead back to its original.
+#[derive(Default)]
 pub struct Draft {
     pub bytes: Vec<u8>,
+    pub length: Length,
     pub tiles: Vec<Tile>,
+    /// Stretches of the draft before this one that it took over, and where each begins here.
+    pub taken: Vec<(Range<usize>, usize)>,
 }
 
 impl Draft {
-    pub fn new(original: &[u8]) -> Draft {
+    pub fn new(original: &[u8], length: Length) -> Draft {
         let whole = 0..original.len();
         Draft {
             bytes: original.to_vec(),
+            length,
             tiles: vec![Tile { original: whole.clone(), output: whole, fate: Fate::Kept }],
+            taken: Vec::new(),
         }
+    }
+
+    /// Adds text. No character goes over its end, so that lengths add up.
+    pub fn append(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.length += Length::of(text);
     }
 
     /// Lines and bytes that a range of the text stands for: a marker counts as what it replaced.
@@ -111,7 +123,12 @@ impl Draft {
             tile: 0,
             torn: false,
             at: 0,
-            draft: Draft { bytes: Vec::with_capacity(self.bytes.len()), tiles: Vec::new() },
+            draft: Draft {
+                bytes: Vec::with_capacity(self.bytes.len()),
+                tiles: Vec::with_capacity(self.tiles.len() + 2 * edits.len()),
+                taken: Vec::with_capacity(edits.len() + 1),
+                ..Draft::default()
+            },
         };
         for edit in edits {
             debug_assert!(edit.range.start >= next.at && edit.range.end <= self.bytes.len());
@@ -165,6 +182,9 @@ struct Weaver<'a> {
 impl Weaver<'_> {
     /// Takes the old text up to `end` over as it is.
     fn keep(&mut self, end: usize) {
+        if self.at < end {
+            self.draft.taken.push((self.at..end, self.draft.bytes.len()));
+        }
         while let Some(tile) = self.old.tiles.get(self.tile) {
             if tile.output.start >= end && !(tile.output.is_empty() && tile.output.start == end) {
                 break;
@@ -229,7 +249,7 @@ impl Weaver<'_> {
     /// Adds a tile; joins it with the last one where both hold parts of an old tile that cannot be split.
     fn push(&mut self, original: Range<usize>, text: &[u8], fate: Fate, tears: bool) {
         let start = self.draft.bytes.len();
-        self.draft.bytes.extend_from_slice(text);
+        self.draft.append(text);
         let end = self.draft.bytes.len();
         match self.draft.tiles.last_mut() {
             Some(last) if self.torn => {

@@ -1,12 +1,12 @@
 //! What a failure looks like: failure lines, verdicts and error regions, read from `filters/_failures.toml`.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{collections::BTreeMap, ops::Range, sync::LazyLock};
 
-use aho_corasick::{AhoCorasick, Input};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 
-use super::{diff, text::is_blank};
+use super::text::is_blank;
 
 /// A region goes on for so many lines behind its last failure line.
 const LONGEST_TAIL: usize = 64;
@@ -47,6 +47,8 @@ impl Class {
 
 /// The definitions, compiled. Each rule has patterns of its own, which see only lines that hold one of its literals.
 pub struct Failures {
+    /// Find whether there is any literal, as fast as can be.
+    any: Vec<AhoCorasick>,
     literals: AhoCorasick,
     /// Of each literal, the rules and sections that it belongs to: a bit each, lines first.
     owners: Vec<u64>,
@@ -70,15 +72,14 @@ const BEGIN: usize = 0;
 const END: usize = 1;
 const BLOCK: usize = 2;
 
-/// What the patterns say of one line.
+/// What the patterns say of a line by itself, whatever lines are around it.
 #[derive(Clone, Copy, Default)]
-struct Found {
+pub struct Sight {
+    /// It holds a literal, and no pattern has seen it yet.
+    unread: bool,
     class: Class,
     block: bool,
-    begin: Option<usize>,
-    /// It ends the open section, or begins a block of it.
-    ends: bool,
-    begins_block: bool,
+    begin: Option<u8>,
 }
 
 /// The definitions that come with the library.
@@ -161,6 +162,17 @@ fn set<'a>(patterns: impl IntoIterator<Item = &'a String>) -> RegexSet {
     RegexSetBuilder::new(patterns).unicode(false).build().expect("the patterns of _failures.toml are right")
 }
 
+/// Searchers for any of these literals, made so that wide instructions look for all of one searcher at once: without
+/// those that hold another one, not more than 64 in each, and those of two bytes, which are often met by chance, apart.
+fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasick> {
+    let is_needed = |literal: &&str| !literals.clone().any(|other| other != *literal && literal.contains(other));
+    let mut needed: Vec<&str> = literals.clone().filter(is_needed).collect();
+    needed.sort_by_key(|literal| std::cmp::Reverse(literal.len()));
+    let (long, short) = needed.split_at(needed.partition_point(|literal| literal.len() > 2));
+    let searcher = |few: &[&str]| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(few);
+    long.chunks(64).chain([short]).map(|few| searcher(few).expect("the literals are few")).collect()
+}
+
 impl Failures {
     fn new(file: &File) -> Failures {
         let mut owners: BTreeMap<&str, u64> = BTreeMap::new();
@@ -182,6 +194,7 @@ impl Failures {
             LineRule { patterns: set(&line.patterns), class, block: line.block }
         });
         Failures {
+            any: any_of(owners.keys().copied()),
             literals: AhoCorasick::new(owners.keys()).expect("the literals are few"),
             owners: owners.into_values().collect(),
             lines: lines.collect(),
@@ -196,29 +209,47 @@ impl Failures {
         }
     }
 
-    /// What each line is, given where the lines end.
-    pub fn classify(&self, bytes: &[u8], ends: &[usize]) -> Vec<Class> {
-        let mut classes = vec![Class::default(); ends.len()];
+    /// Finds the lines that the patterns have to see. `ends` are those of the lines in `part`.
+    pub fn sight(&self, bytes: &[u8], part: Range<usize>, ends: &[usize], sights: &mut [Sight]) {
+        for any in &self.any {
+            let mut at = part.start;
+            let mut line = 0;
+            while let Some(found) = any.find(Input::new(bytes).range(at..part.end)) {
+                while ends[line] <= found.start() {
+                    line += 1;
+                }
+                sights[line].unread = true;
+                at = ends[line];
+            }
+        }
+    }
+
+    /// Adds to what each line is, given where the lines end and which of them have been seen. Hunks are marked already.
+    pub fn classify(&self, bytes: &[u8], ends: &[usize], sights: &mut [Sight], classes: &mut [Class]) {
         let line_of = |index: usize| {
             let start = if index == 0 { 0 } else { ends[index - 1] };
             let line = &bytes[start..ends[index]];
             self.without_prefix(line.strip_suffix(b"\n").unwrap_or(line))
         };
-        diff::mark_hunks(bytes, ends, &mut classes);
-        // Regions are grown forwards only, so one pass over the lines that hold a literal is enough.
-        let mut at = 0;
+        let mut look = |line: usize| {
+            if sights[line].unread {
+                sights[line] = self.look(line_of(line));
+            }
+            sights[line]
+        };
+        // Regions are grown forwards only, so one pass is enough.
         let mut line = 0;
         // The first line that no region has taken yet.
         let mut free = 0;
-        while let Some(found) = self.literals.find(Input::new(bytes).range(at..)) {
-            line += ends[line..].partition_point(|&end| end <= found.start());
-            at = ends[line];
-            if classes[line].has(Class::HUNK) || line < free {
+        while line < ends.len() {
+            if classes[line].has(Class::HUNK) {
+                line += 1;
                 continue;
             }
-            let mut found = self.look(line_of(line), None);
+            let found = look(line);
             classes[line].add(found.class);
             if found.begin.is_none() && !found.class.has(Class::FAILURE) {
+                line += 1;
                 continue;
             }
             let mut first = line;
@@ -234,9 +265,12 @@ impl Failures {
             let mut next = line + 1;
             while next < ends.len() && !classes[next].has(Class::HUNK) {
                 let text = line_of(next);
-                found = self.look(text, section);
-                if section.is_some() {
-                    if found.ends {
+                let found = look(next);
+                let mut begins_block = false;
+                if let Some(open) = section {
+                    let matches = self.sections[usize::from(open)].matches(text);
+                    begins_block = matches.matched(BLOCK);
+                    if matches.matched(END) {
                         section = None;
                         if !found.class.has(Class::FAILURE) {
                             break;
@@ -258,7 +292,7 @@ impl Failures {
                     }
                 }
                 let begins = match section {
-                    Some(_) => found.begins_block,
+                    Some(_) => begins_block,
                     // An unindented failure line is worth keeping by itself.
                     None => {
                         let indented = matches!(text.first(), Some(b' ' | b'\t'));
@@ -276,13 +310,8 @@ impl Failures {
                 next += 1;
             }
             free = next;
-            if next >= ends.len() {
-                break;
-            }
-            at = if next == 0 { 0 } else { ends[next - 1] };
             line = next;
         }
-        classes
     }
 
     /// A line without what a machine put before it.
@@ -293,9 +322,10 @@ impl Failures {
         self.prefix.find(line).map_or(line, |prefix| &line[prefix.end()..])
     }
 
-    /// What a line is, inside the open section if there is one.
-    fn look(&self, line: &[u8], open: Option<usize>) -> Found {
-        let mut found = Found::default();
+    /// What a line is by itself. Not inlined, so that lines without a literal pass quickly.
+    #[inline(never)]
+    fn look(&self, line: &[u8]) -> Sight {
+        let mut found = Sight::default();
         let mut owners = 0;
         for literal in self.literals.find_overlapping_iter(line) {
             owners |= self.owners[literal.pattern().as_usize()];
@@ -307,15 +337,8 @@ impl Failures {
             }
         }
         for (index, section) in self.sections.iter().enumerate() {
-            if open == Some(index) || owners & 1 << (self.lines.len() + index) != 0 {
-                let matches = section.matches(line);
-                if matches.matched(BEGIN) {
-                    found.begin = Some(index);
-                }
-                if open == Some(index) {
-                    found.ends = matches.matched(END);
-                    found.begins_block = matches.matched(BLOCK);
-                }
+            if owners & 1 << (self.lines.len() + index) != 0 && section.matches(line).matched(BEGIN) {
+                found.begin = Some(index as u8);
             }
         }
         if found.class != Class::default() && self.except.is_match(line) {
@@ -334,6 +357,7 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compress::text::{Layout, Text};
 
     fn file() -> File {
         toml::from_str(include_str!("../../filters/_failures.toml")).unwrap()
@@ -341,7 +365,8 @@ mod tests {
 
     /// The class of a text's only line, found as in any text.
     fn class(line: &str) -> Class {
-        built_in().classify(line.as_bytes(), &[line.len()])[0]
+        let layout = Layout::new(line.as_bytes(), built_in());
+        Text::new(line.as_bytes(), &layout).class(0)
     }
 
     #[test]
@@ -399,13 +424,14 @@ mod tests {
 
     /// One letter a line: `S` the first of a region, `R` another line of one, `.` no line of one.
     fn regions(text: &str) -> String {
-        let ends = crate::compress::text::line_ends(text.as_bytes());
-        let letter = |class: &Class| match () {
+        let layout = Layout::new(text.as_bytes(), built_in());
+        let text = Text::new(text.as_bytes(), &layout);
+        let letter = |class: Class| match () {
             _ if class.has(Class::START) => 'S',
             _ if class.has(Class::REGION) => 'R',
             _ => '.',
         };
-        built_in().classify(text.as_bytes(), &ends).iter().map(letter).collect()
+        (0..text.len()).map(|line| letter(text.class(line))).collect()
     }
 
     #[test]

@@ -8,15 +8,23 @@ use super::{
 
 const INDENT: &[u8] = b"  ";
 
-/// One edit for each run of lines with a common prefix.
+/// One edit for each run of lines with a common prefix. None for a text that is indented already: it would not come back.
 pub fn edits(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
+    if (0..text.len()).any(|line| text.bytes[text.start(line)..].starts_with(INDENT)) {
+        return edits;
+    }
+    let prefix_of = |line: usize| if line < text.len() { prefix(text.line(line)) } else { b"" };
     let mut line = 0;
+    let mut next = prefix_of(0);
     while line < text.len() {
-        let prefix = prefix(text.line(line));
-        let end = (line + 1..text.len())
-            .find(|&next| prefix.is_empty() || self::prefix(text.line(next)) != prefix)
-            .unwrap_or(text.len());
+        let prefix = next;
+        let mut end = line + 1;
+        next = prefix_of(end);
+        while !prefix.is_empty() && next == prefix {
+            end += 1;
+            next = prefix_of(end);
+        }
         // The prefix goes once for each line but the first; each line costs its indent.
         if end - line > 1 && (prefix.len() * (end - line - 1)) > (INDENT.len() * (end - line) + 1) {
             let mut folded = prefix.to_vec();
@@ -70,12 +78,13 @@ pub fn unfold(folded: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compress::{draft::Draft, failures, text::Layout};
+    use crate::compress::{banner::Length, draft::Draft, failures, text::Layout};
 
     fn fold(text: &str) -> String {
         let layout = Layout::new(text.as_bytes(), failures::built_in());
         let edits = edits(Text::new(text.as_bytes(), &layout));
-        String::from_utf8(Draft::new(text.as_bytes()).with(edits, 0).bytes).unwrap()
+        let draft = Draft::new(text.as_bytes(), Length::of(text.as_bytes()));
+        String::from_utf8(draft.with(edits, 0).bytes).unwrap()
     }
 
     #[test]
@@ -90,7 +99,9 @@ mod tests {
 
     #[test]
     fn what_would_not_come_back_is_seen() {
+        assert_eq!(fold("a/long/path/x\na/long/path/y\nplain\n"), "a/long/path/\n  x\n  y\nplain\n");
         let indented = "a/long/path/x\na/long/path/y\nplain\n  indented\n";
-        assert_ne!(unfold(fold(indented).as_bytes()), indented.as_bytes());
+        assert_eq!(fold(indented), indented);
+        assert_ne!(unfold(indented.as_bytes()), indented.as_bytes());
     }
 }

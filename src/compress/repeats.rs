@@ -38,8 +38,8 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
 /// A2: adjacent repeats, blank runs and all but the last of a run of progress lines.
 pub fn adjacent(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
-    // The last line with each hash; a collision only hides a repeat.
-    let mut last = [usize::MAX; 256];
+    // The last lines with their hashes; a collision only hides a repeat.
+    let mut last = [(0, usize::MAX); 256];
     let mut line = 0;
     while line < text.len() {
         if !is_movable(text, line) {
@@ -60,9 +60,9 @@ pub fn adjacent(text: Text<'_>) -> Vec<Edit> {
             line += run;
             continue;
         }
-        let slot = &mut last[(hash(text, line) & 0xff) as usize];
-        let before = std::mem::replace(slot, line);
-        if before < line && line - before <= LONGEST_PERIOD {
+        let hash = hash(text, line);
+        let (other, before) = std::mem::replace(&mut last[(hash & 0xff) as usize], (hash, line));
+        if hash == other && before < line && line - before <= LONGEST_PERIOD {
             let period = line - before;
             let long = (line..text.len()).take_while(|&next| is_movable(text, next) && same(text, next, next - period));
             let repeats = long.count() / period * period;
@@ -93,13 +93,13 @@ fn progress_words(line: &[u8]) -> Option<u64> {
         b"b", b"kb", b"mb", b"gb", b"kib", b"mib", b"gib", b"s", b"ms", b"m", b"min", b"h", b"eta", b"k", b"g", b"it",
         b"d", b"bytes", b"t",
     ];
-    let percent = memchr::memchr(b'%', line).is_some_and(|at| at > 0 && line[at - 1].is_ascii_digit());
-    if line.len() > 400 || !(percent || is_bar(line)) {
+    let percent = || memchr::memchr(b'%', line).is_some_and(|at| at > 0 && line[at - 1].is_ascii_digit());
+    if line.len() > 400 || !(percent() || is_bar(line)) {
         return None;
     }
     let mut words = 0u64;
     for word in line.split(|byte| !byte.is_ascii_alphabetic()).filter(|word| !word.is_empty()) {
-        if !UNITS.contains(&word.to_ascii_lowercase().as_slice()) {
+        if !UNITS.iter().any(|unit| word.eq_ignore_ascii_case(unit)) {
             words = words.rotate_left(5) ^ XxHash3_64::oneshot(word);
         }
     }

@@ -46,7 +46,7 @@ pub struct PartReport {
 
 impl PartReport {
     pub(super) fn new(part: usize, original: &[u8], draft: &Draft) -> PartReport {
-        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut stretches = Vec::with_capacity(draft.tiles.len());
         for tile in draft.tiles.iter().filter(|tile| !tile.original.is_empty()) {
             let (change, filter) = match tile.fate {
                 Fate::Kept => (Change::Kept, None),

@@ -5,14 +5,14 @@ use std::{collections::VecDeque, fmt, sync::Arc};
 use super::{
     banner::{has_banner, units},
     budget,
-    compressor::{Call, Compressor},
+    compressor::{Call, Compressor, Original},
     draft::{Draft, Fate, Tile},
     failures::{self, Class},
     input::Input,
     marker::Marker,
     protect::may_be_protected,
     report::Report,
-    text::{Layout, Text, line_ends},
+    text::{Layout, Text},
 };
 
 /// The smallest memory for a stream without a budget.
@@ -122,10 +122,11 @@ impl Stream {
     pub fn finish(mut self, mut out: impl FnMut(&[u8])) -> Report {
         if matches!(self.way, Way::Whole) {
             let text = std::mem::take(&mut self.buffer);
-            self.report.before = units(&text);
+            let original = Original::new(&text);
+            self.report.before = original.length.units;
             let call = Call::new(&self.tool_id, &self.input);
-            match self.compressor.part(&call, 0, &text, self.compressor.budget(), &mut self.report) {
-                Some(result) => {
+            match self.compressor.part(&call, 0, &original, self.compressor.budget(), &mut self.report) {
+                Some((result, _)) => {
                     let banner = memchr::memchr(b'\n', &result).map_or(0, |end| end + 1);
                     self.report.after = units(&result[banner..]);
                     out(&result[banner..]);
@@ -195,14 +196,14 @@ impl Stream {
                 out(&window);
             }
             Way::Passing => {
-                let (draft, _) = self.compressor.run(&call, lines, None, &mut self.report, wanted);
+                let (draft, _) = self.compressor.run(&call, &Original::new(lines), None, &mut self.report, wanted);
                 for piece in [head, &draft.bytes, broken].into_iter().filter(|piece| !piece.is_empty()) {
                     self.report.after += units(piece);
                     out(piece);
                 }
             }
             Way::Keeping(keeper) => {
-                let (draft, _) = self.compressor.run(&call, lines, None, &mut self.report, wanted);
+                let (draft, _) = self.compressor.run(&call, &Original::new(lines), None, &mut self.report, wanted);
                 keeper.pass(pieces[0]);
                 keeper.take(&draft.bytes);
                 keeper.pass(pieces[2]);
@@ -216,14 +217,11 @@ impl Stream {
         if quarter == self.buffer.len() {
             return quarter;
         }
-        let ends = line_ends(&self.buffer);
-        let classes = failures::built_in().classify(&self.buffer, &ends);
-        let last = ends.partition_point(|&end| end <= quarter);
-        let clean = (1..=last).rev().find(|&line| classes.get(line).is_none_or(|class| !class.has(Class::REGION)));
-        match clean.or((last > 0).then_some(last)) {
-            Some(line) => ends[line - 1],
-            None => ends[0].min(self.buffer.len()),
-        }
+        let layout = Layout::new(&self.buffer, failures::built_in());
+        let text = Text::new(&self.buffer, &layout);
+        let last = text.line_at(quarter);
+        let clean = (1..=last).rev().find(|&line| line == text.len() || !text.class(line).has(Class::REGION));
+        text.start(clean.unwrap_or(last.max(1)))
     }
 }
 
@@ -341,7 +339,7 @@ impl Keeper {
         if lines.iter().filter(|line| line.class.has(Class::FAILED_VERDICT)).count() < self.failed_verdicts {
             lines.retain(|line| !line.class.has(Class::PASSED_VERDICT));
         }
-        let mut draft = Draft { bytes: Vec::new(), tiles: Vec::new() };
+        let mut draft = Draft::default();
         let (mut number, mut offset) = (0, 0);
         for line in lines {
             draft.gap(line.number - number, line.offset - offset, offset);
@@ -370,7 +368,7 @@ impl Draft {
     /// Adds a line of the original.
     fn line(&mut self, bytes: &[u8], offset: usize) {
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
+        self.append(bytes);
         let tile = Tile { original: offset..offset + bytes.len(), output: start..self.bytes.len(), fate: Fate::Kept };
         self.tiles.push(tile);
     }
@@ -381,7 +379,7 @@ impl Draft {
             return;
         }
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(format!("{}\n", Marker::LeftOut { lines, bytes, regions: 0 }).as_bytes());
+        self.append(format!("{}\n", Marker::LeftOut { lines, bytes, regions: 0 }).as_bytes());
         let fate = Fate::LeftOut(0, lines, bytes);
         self.tiles.push(Tile { original: offset..offset + bytes, output: start..self.bytes.len(), fate });
     }

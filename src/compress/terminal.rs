@@ -28,7 +28,9 @@ pub fn edits(bytes: &[u8]) -> Vec<Edit> {
         }
         let next = (end + 1).min(bytes.len());
         if control < end {
-            screen.interpret(at, end, next);
+            if !screen.coloured(at, end) {
+                screen.interpret(at, end, next);
+            }
             control = 0;
         } else {
             screen.plain(at, end, next);
@@ -49,18 +51,43 @@ type Cell = u32;
 const INVALID: Cell = 0x8000_0000;
 const TAB_REST: Cell = 0x4000_0000;
 
+enum Shown {
+    /// The line itself.
+    Line,
+    /// This text.
+    Text(Vec<u8>),
+    Cells(Vec<Cell>),
+}
+
 struct Row {
     /// Where the line that made this row begins.
     start: usize,
-    /// What it shows, where that is not the line itself.
-    cells: Option<Vec<Cell>>,
+    shown: Shown,
     /// The cursor went back in it, so that spaces at its end may be there to hide something.
     overwritten: bool,
 }
 
 impl Row {
-    fn new(start: usize, cells: Option<Vec<Cell>>) -> Row {
-        Row { start, cells, overwritten: false }
+    fn new(start: usize, shown: Shown) -> Row {
+        Row { start, shown, overwritten: false }
+    }
+
+    /// Writes what it shows; where that was overwritten, without the spaces at the end.
+    fn show(&self, bytes: &[u8], text: &mut Vec<u8>) {
+        let start = text.len();
+        match &self.shown {
+            Shown::Line => {
+                let end = memchr(b'\n', &bytes[self.start..]).map_or(bytes.len(), |end| self.start + end);
+                text.extend_from_slice(&bytes[self.start..end]);
+                return;
+            }
+            Shown::Text(own) => text.extend_from_slice(own),
+            Shown::Cells(cells) => show(cells, text),
+        }
+        if self.overwritten {
+            let shown = text[start..].iter().rposition(|&byte| byte != b' ').map_or(0, |at| at + 1);
+            text.truncate(start + shown);
+        }
     }
 }
 
@@ -80,14 +107,28 @@ struct Screen<'a> {
 
 impl<'a> Screen<'a> {
     fn new(bytes: &'a [u8]) -> Screen<'a> {
-        let rows = vec![Row::new(0, None)];
+        let mut rows = Vec::with_capacity(bytes.len() / 40 + 1);
+        rows.push(Row::new(0, Shown::Line));
         Screen { bytes, rows, row: 0, column: 0, page: 0, saved: (0, 0), groups: Vec::new(), filled: 0 }
+    }
+
+    /// Whether the line at `start` is the first in its row.
+    fn is_fresh(&self, start: usize) -> bool {
+        let row = &self.rows[self.row];
+        row.start == start && matches!(row.shown, Shown::Line)
+    }
+
+    /// A line whose only controls are colours and a carriage return at its end, as most are that have any.
+    fn coloured(&mut self, start: usize, end: usize) -> bool {
+        let text = self.is_fresh(start).then(|| without_colours(&self.bytes[start..end])).flatten();
+        let Some(text) = text else { return false };
+        self.rows[self.row].shown = Shown::Text(text);
+        true
     }
 
     /// A line without controls.
     fn plain(&mut self, start: usize, end: usize, next: usize) {
-        if self.row + 1 == self.rows.len() && self.rows[self.row].start == start && self.rows[self.row].cells.is_none()
-        {
+        if self.row + 1 == self.rows.len() && self.is_fresh(start) {
             return;
         }
         self.touch(start, next);
@@ -116,7 +157,7 @@ impl<'a> Screen<'a> {
     fn line_feed(&mut self, next: usize) {
         self.row += 1;
         if self.row == self.rows.len() {
-            self.rows.push(Row::new(next, None));
+            self.rows.push(Row::new(next, Shown::Line));
         }
         self.column = 0;
     }
@@ -124,25 +165,34 @@ impl<'a> Screen<'a> {
     /// One row more at the bottom, made by the line at `start`.
     fn add_row(&mut self, start: usize, next: usize) {
         self.filled += 1;
-        self.rows.push(Row::new(start, Some(Vec::new())));
+        self.rows.push(Row::new(start, Shown::Cells(Vec::new())));
         self.join(start, next);
     }
 
     /// The cursor's row as cells. A row that is no line of its own yet is empty.
     fn cells(&mut self, line: usize) -> &mut Vec<Cell> {
         let row = self.row;
-        if self.rows[row].cells.is_none() {
-            let start = self.rows[row].start;
-            let mut cells = Vec::new();
-            if start < line {
+        let start = self.rows[row].start;
+        let text = match &self.rows[row].shown {
+            Shown::Cells(_) => None,
+            Shown::Text(text) => Some(&text[..]),
+            Shown::Line if start < line => {
                 let end = memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |found| start + found);
-                for (cell, _) in characters(&self.bytes[start..end]) {
-                    put(&mut cells, cell);
-                }
+                Some(&self.bytes[start..end])
             }
-            self.rows[row].cells = Some(cells);
+            Shown::Line => Some(&b""[..]),
+        };
+        if let Some(text) = text {
+            let mut cells = Vec::new();
+            for (cell, _) in characters(text) {
+                put(&mut cells, cell);
+            }
+            self.rows[row].shown = Shown::Cells(cells);
         }
-        self.rows[row].cells.as_mut().unwrap()
+        match &mut self.rows[row].shown {
+            Shown::Cells(cells) => cells,
+            _ => unreachable!("they were just made"),
+        }
     }
 
     /// Writes the characters of the text from `at` to `end`, which holds no control sequence.
@@ -181,7 +231,7 @@ impl<'a> Screen<'a> {
         let mut at = start;
         // A row of its own is written anew; a line without one belongs to the row that the cursor is in.
         if self.rows[self.row].start == start {
-            self.rows[self.row].cells = Some(Vec::new());
+            self.rows[self.row].shown = Shown::Cells(Vec::new());
         }
         self.touch(start, next);
         while at < end && self.filled <= bytes.len() {
@@ -356,9 +406,10 @@ impl<'a> Screen<'a> {
     fn new_page(&mut self, start: usize, next: usize) {
         let last = self.rows.len() - 1;
         self.row = last;
-        let is_empty = match &self.rows[last].cells {
-            Some(cells) => cells.is_empty(),
-            None => self.rows[last].start == start,
+        let is_empty = match &self.rows[last].shown {
+            Shown::Cells(cells) => cells.is_empty(),
+            Shown::Text(text) => text.is_empty(),
+            Shown::Line => self.rows[last].start == start,
         };
         if !is_empty {
             self.add_row(start, next);
@@ -397,13 +448,7 @@ impl<'a> Screen<'a> {
                     if index > 0 {
                         text.push(b'\n');
                     }
-                    match &row.cells {
-                        Some(cells) => show(cells, row.overwritten, &mut text),
-                        None => {
-                            let end = memchr(b'\n', &bytes[row.start..]).map_or(bytes.len(), |end| row.start + end);
-                            text.extend_from_slice(&bytes[row.start..end]);
-                        }
-                    }
+                    row.show(bytes, &mut text);
                 }
                 if to == bytes.len() {
                     text.truncate(text.trim_ascii_end().len());
@@ -412,11 +457,9 @@ impl<'a> Screen<'a> {
                     text.push(b'\n');
                 }
                 edits.push(Edit { range: from..to, how: How::Replace(text) });
-            } else if let Some(cells) = &row.cells
-                && row.start < bytes.len()
-            {
+            } else if !matches!(row.shown, Shown::Line) && row.start < bytes.len() {
                 let mut text = Vec::new();
-                show(cells, row.overwritten, &mut text);
+                row.show(bytes, &mut text);
                 let end = memchr(b'\n', &bytes[row.start..]).map_or(bytes.len(), |end| row.start + end);
                 if text != bytes[row.start..end] {
                     edits.push(Edit { range: row.start..end, how: How::Replace(text) });
@@ -449,10 +492,28 @@ fn characters(bytes: &[u8]) -> impl Iterator<Item = (Cell, usize)> {
     })
 }
 
-/// Writes cells as text; where they were overwritten, without the spaces at the end.
-fn show(cells: &[Cell], overwritten: bool, text: &mut Vec<u8>) {
+/// A line without its colours. `None` if it has other controls.
+fn without_colours(line: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::with_capacity(line.len());
+    let mut rest = line.strip_suffix(b"\r").unwrap_or(line);
+    while let Some(at) = memchr3(ESC, b'\r', BS, rest) {
+        text.extend_from_slice(&rest[..at]);
+        let sequence = rest[at..].strip_prefix(b"\x1b[")?;
+        let end = sequence.iter().position(|byte| !(0x20..0x40).contains(byte))?;
+        match (&sequence[..end], sequence[end]) {
+            // At the end of what the line shows so far there is nothing to erase.
+            (_, b'm') | (b"" | b"0", b'K') => rest = &sequence[end + 1..],
+            _ => return None,
+        }
+    }
+    text.extend_from_slice(rest);
+    text.retain(|&byte| byte != 0x07);
+    Some(text)
+}
+
+/// Writes cells as text.
+fn show(cells: &[Cell], text: &mut Vec<u8>) {
     let mut at = 0;
-    let start = text.len();
     while at < cells.len() {
         let cell = cells[at];
         at += 1;
@@ -472,9 +533,4 @@ fn show(cells: &[Cell], overwritten: bool, text: &mut Vec<u8>) {
             text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
     }
-    if !overwritten {
-        return;
-    }
-    let shown = text[start..].iter().rposition(|&byte| byte != b' ').map_or(0, |at| at + 1);
-    text.truncate(start + shown);
 }

@@ -3,38 +3,93 @@
 use std::ops::Range;
 
 use super::{
-    failures::{Class, Failures},
+    diff,
+    draft::Draft,
+    failures::{Class, Failures, Sight},
     marker::Marker,
 };
 
 /// Where the lines of a text end, and their classes. Made once for each version of a text.
+#[derive(Default)]
 pub struct Layout {
     /// The offset behind each line, its line end included.
     ends: Vec<usize>,
+    /// What each line is by itself: it stays true where the line moves.
+    sights: Vec<Sight>,
     classes: Vec<Class>,
+    /// There may be hunks of a diff.
+    has_hunks: bool,
 }
 
 impl Layout {
-    /// For filters that look at bytes only.
-    pub fn none() -> Layout {
-        Layout { ends: Vec::new(), classes: Vec::new() }
-    }
-
     pub fn new(bytes: &[u8], failures: &Failures) -> Layout {
-        let ends = line_ends(bytes);
-        let classes = failures.classify(bytes, &ends);
-        Layout { ends, classes }
+        let mut layout = Layout::default();
+        layout.read(bytes, bytes.len(), failures);
+        layout.classify(bytes, failures);
+        layout
     }
-}
 
-/// The offset behind each line end, and the text's end if its last line has none.
-pub fn line_ends(bytes: &[u8]) -> Vec<usize> {
-    let mut ends = Vec::with_capacity(bytes.len() / 40 + 1);
-    ends.extend(memchr::memchr_iter(b'\n', bytes).map(|at| at + 1));
-    if ends.last() != Some(&bytes.len()) && !bytes.is_empty() {
-        ends.push(bytes.len());
+    /// The layout of the next draft. Lines that it took over are not looked at again.
+    pub fn next(&self, draft: &Draft, failures: &Failures) -> Layout {
+        let bytes = &draft.bytes;
+        let mut layout = Layout {
+            ends: Vec::with_capacity(self.ends.len() + draft.taken.len()),
+            sights: Vec::with_capacity(self.ends.len() + draft.taken.len()),
+            classes: Vec::new(),
+            has_hunks: self.has_hunks,
+        };
+        let old_start = |line: usize| if line == 0 { 0 } else { self.ends[line - 1] };
+        let mut line = 0;
+        for (old, new) in &draft.taken {
+            let moved = |offset: usize| offset - old.start + new;
+            line += self.ends[line..].partition_point(|&end| end <= old.start);
+            let begins_line = *new == 0 || bytes[new - 1] == b'\n';
+            if old_start(line) < old.start || old_start(line) == old.start && !begins_line {
+                line += 1;
+            }
+            let mut end = line + self.ends[line..].partition_point(|&end| end <= old.end);
+            // A last line without an end is another one if something follows.
+            if end > line && moved(old_start(end)) < bytes.len() && bytes[moved(old_start(end)) - 1] != b'\n' {
+                end -= 1;
+            }
+            if line < end {
+                layout.read(bytes, moved(old_start(line)), failures);
+                layout.ends.extend(self.ends[line..end].iter().map(|&end| moved(end)));
+                layout.sights.extend_from_slice(&self.sights[line..end]);
+                line = end;
+            }
+        }
+        layout.read(bytes, bytes.len(), failures);
+        layout.classify(bytes, failures);
+        layout
     }
-    ends
+
+    /// Adds the lines up to this offset, which is a line's beginning or the text's end.
+    fn read(&mut self, bytes: &[u8], upto: usize, failures: &Failures) {
+        let from = self.ends.last().copied().unwrap_or(0);
+        if from == upto {
+            return;
+        }
+        let first = self.ends.len();
+        if first == 0 {
+            self.ends.reserve(upto / 40 + 1);
+        }
+        self.ends.extend(memchr::memchr_iter(b'\n', &bytes[from..upto]).map(|at| from + at + 1));
+        if self.ends.last() != Some(&upto) {
+            self.ends.push(upto);
+        }
+        self.sights.resize(self.ends.len(), Sight::default());
+        failures.sight(bytes, from..upto, &self.ends[first..], &mut self.sights[first..]);
+        self.has_hunks |= diff::may_have_hunks(&bytes[from..upto]);
+    }
+
+    fn classify(&mut self, bytes: &[u8], failures: &Failures) {
+        self.classes = vec![Class::default(); self.ends.len()];
+        if self.has_hunks {
+            diff::mark_hunks(bytes, &self.ends, &mut self.classes);
+        }
+        failures.classify(bytes, &self.ends, &mut self.sights, &mut self.classes);
+    }
 }
 
 /// A text as filters see it: bytes and lines. Lines are counted from 0.
@@ -109,4 +164,35 @@ impl<'a> Text<'a> {
 /// Nothing but white space.
 pub fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::{
+        banner::Length,
+        draft::{Edit, How},
+        failures,
+    };
+
+    #[test]
+    fn the_next_layout_is_that_of_the_next_text() {
+        let failures = failures::built_in();
+        let text = b"plain\nerror: x\n  note\n\nfailures:\n\nFAILED";
+        let draft = Draft::new(text, Length::of(text));
+        let layout = Layout::new(text, failures);
+        for start in 0..=text.len() {
+            for end in start..=text.len() {
+                for new in ["", "x", "y\n", "\nerror: z\n", "\n[… 9 bytes of this line]\n"] {
+                    let how = How::Replace(new.into());
+                    let next = draft.with(vec![Edit { range: start..end, how }], 0);
+                    let (known, fresh) = (layout.next(&next, failures), Layout::new(&next.bytes, failures));
+                    let shown = String::from_utf8_lossy(&next.bytes);
+                    assert_eq!(known.ends, fresh.ends, "{shown}");
+                    assert!(known.classes == fresh.classes, "{shown}");
+                    assert_eq!(next.length.units, Length::of(&next.bytes).units);
+                }
+            }
+        }
+    }
 }

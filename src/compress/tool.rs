@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
+    banner::Length,
     draft::{Draft, Edit, How, keeps_lines},
     failures::{self, Class},
     filter::{Kind, Pass, Stage},
@@ -393,7 +394,7 @@ pub fn check_filter(text: &str) -> Result<(), FilterError> {
                 return Err(wrong("a look-alike stays as it is: it has no `output`".to_owned()));
             }
         };
-        let draft = Draft::new(raw).with(terminal::edits(raw), 0);
+        let draft = Draft::new(raw, Length::of(raw)).with(terminal::edits(raw), 0);
         let layout = Layout::new(&draft.bytes, failures::built_in());
         let shown = Text::new(&draft.bytes, &layout);
         let edits = filter.edits(shown, &input, usize::MAX);
