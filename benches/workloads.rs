@@ -142,6 +142,7 @@ fn cut_by(text: &str, mut length: impl FnMut() -> usize) -> Vec<usize> {
 
 // ---- texts ----
 
+const KIB: usize = 1024;
 pub const TRAPS: [&str; 4] = ["blank lead", "one line", "open fence", "near misses"];
 
 /// What tempts a scanner to look at the same bytes again and again, with an opener in front where thinking is one.
@@ -149,8 +150,8 @@ pub fn trap(name: &str, open: &str, bytes: usize) -> String {
     match name {
         "blank lead" => " \n".repeat(bytes / 2),
         "one line" => open.to_owned() + &"no end of line ".repeat(bytes / 15),
-        "open fence" => open.to_owned() + "\n```rs\n" + &code(bytes, &mut SplitMix(7)),
-        "near misses" => open.to_owned() + &near(bytes, &mut SplitMix(7)),
+        "open fence" => open.to_owned() + "\n```rs\n" + &code(KIB, &mut SplitMix(7)).repeat(bytes / KIB),
+        "near misses" => open.to_owned() + &near(KIB, &mut SplitMix(7)).repeat(bytes / KIB),
         _ => panic!("no workload {name}"),
     }
 }
@@ -163,9 +164,9 @@ fn message(markers: &Markers, bytes: usize, random: &mut SplitMix) -> String {
     text
 }
 
-/// As much prose as is asked for, the same each time.
+/// The same KiB of prose again and again: of one kind at every length.
 pub fn some_prose(bytes: usize) -> String {
-    prose(bytes, &mut SplitMix(7))
+    prose(KIB, &mut SplitMix(7)).repeat(bytes / KIB)
 }
 
 /// Sentences, paragraphs and whole code blocks, to the byte.

@@ -185,7 +185,8 @@ fn wrong() {
                 });
                 messages += usize::from(got_thinking.trim() != thinking.trim() || got_content.trim() != content.trim());
                 for marker in [MARKERS.open, MARKERS.close] {
-                    leaked += marker.len() * (got_thinking.matches(marker).count() + got_content.matches(marker).count());
+                    leaked +=
+                        marker.len() * (got_thinking.matches(marker).count() + got_content.matches(marker).count());
                 }
             }
             println!("wrong\t{who}\t{name}\t{messages}\t{leaked}\t{}", workload.messages.len());
