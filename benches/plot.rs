@@ -19,7 +19,7 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = WIDTH - 150.0;
-const TOP: f64 = 44.0;
+const TOP: f64 = 56.0;
 const BOTTOM: f64 = HEIGHT - 52.0;
 const COLOURS: [&str; 6] = ["#2f81f7", "#d9730d", "#2da44e", "#a855f7", "#d6336c", "#0d9488"];
 const TEXT: &str = "#7d8590";
@@ -48,7 +48,7 @@ impl Plot<'_> {
         };
         text(LEFT, 20.0, "font-size=\"15\" font-weight=\"bold\"", self.title);
         text((LEFT + RIGHT) / 2.0, HEIGHT - 12.0, "text-anchor=\"middle\"", self.x);
-        text(LEFT - 48.0, 36.0, "", self.y);
+        text(LEFT, 40.0, "", self.y);
         for power in y_low as i32..=y_high as i32 {
             text(LEFT - 8.0, y_at(10f64.powi(power)) + 4.0, "text-anchor=\"end\"", &format!("{}", 10f64.powi(power)));
         }

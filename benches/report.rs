@@ -13,6 +13,8 @@ mod plot;
 use plot::{Line, Plot};
 
 const DIALECTS: [&str; 6] = ["inline-think", "qwen3", "thinking-tags", "fenced-thinking", "thought-stream", "any"];
+/// Those with one marker and no framing around it.
+const SINGLE: [&str; 2] = ["inline-think", "thought-stream"];
 const WORKLOADS: [&str; 6] = ["W1", "W2", "W3", "W4", "W5m", "W5t"];
 const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "open fence"];
 const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
@@ -66,7 +68,8 @@ impl Figures {
 
     /// What stands behind these fields, in each line that begins with them.
     fn all<'a>(&'a self, key: &'a [&'a str]) -> impl Iterator<Item = &'a [String]> {
-        let is = move |line: &&Vec<String>| line.len() > key.len() && line.iter().zip(key).all(|(field, key)| field == key);
+        let is =
+            move |line: &&Vec<String>| line.len() > key.len() && line.iter().zip(key).all(|(field, key)| field == key);
         self.0.iter().filter(is).map(move |line| &line[key.len()..])
     }
 
@@ -146,20 +149,8 @@ fn targets(figures: &Figures) -> String {
         most(all.map(|[way, dialect, workload]| figures.each(&["instructions", way, dialect, workload])))
     };
     const C: [&str; 2] = ["callback", "array"];
-    row(
-        "W2 through C, `inline-think`: instructions a feed",
-        60.0,
-        false,
-        instructions(&["inline-think"], &["W2"], &C),
-        0,
-    );
-    row(
-        "W5t through C, `inline-think`: instructions a feed",
-        60.0,
-        false,
-        instructions(&["inline-think"], &["W5t"], &C),
-        0,
-    );
+    row("W2 through C, one marker: instructions a feed", 60.0, false, instructions(&SINGLE, &["W2"], &C), 0);
+    row("W5t through C, one marker: instructions a feed", 60.0, false, instructions(&SINGLE, &["W5t"], &C), 0);
     row("W2 and W5t through C, `any`: instructions a feed", 80.0, false, instructions(&["any"], &["W2", "W5t"], &C), 0);
     let peer = |workload| least(PEERS[1..].iter().map(|peer| figures.each(&["peers", peer, workload])));
     row(
@@ -174,7 +165,7 @@ fn targets(figures: &Figures) -> String {
     let slower = DIALECTS.iter().map(|d| ratio(instructions(&[d], &["W4"], &C), instructions(&[d], &["W2"], &C)));
     row("W4 against W2, instructions a feed", 2.0, false, most(slower), 1);
     let speed = |d: &&str| figures.number(&["time", "rust", d, "W1"], 0).map(|nanos| 1.0 / nanos);
-    row("W1 where only `<` decides: GB/s", 20.0, true, least(["inline-think", "thought-stream"].iter().map(speed)), 1);
+    row("W1 where only `<` decides: GB/s", 20.0, true, least(SINGLE.iter().map(speed)), 1);
     row("W1 where fences decide: GB/s", 6.0, true, least(["fenced-thinking", "any"].iter().map(speed)), 1);
     let of_memchr = |d: &&str| {
         ratio(figures.number(&["time", "memchr", d, "W1"], 0), figures.number(&["time", "rust", d, "W1"], 0))
@@ -375,16 +366,16 @@ fn peers(figures: &Figures, root: &Path) -> String {
         there.iter().map(|peer| row(peer, &|workload| show(figures.number(&["peertime", peer, workload], 0), 3))),
     );
     text += "\nWrong messages, of all, and bytes of markers that stand in what comes out. In W5t chunks also cut markers, as \
-             happens where a marker is no token of its own; in W5m each message is whole. White space at the ends of a part \
-             is not compared.\n";
+             happens where a marker is no token of its own; in W5m each message is whole. `<<` has a `<` \
+             just before the closer, in chunks of every size. White space at the ends of a part is not compared.\n";
     text += &table(
-        ["", "W4", "W5m", "W5t"],
+        ["", "W4", "W5m", "W5t", "`<<`"],
         there.iter().map(|peer| {
-            let [w4, w5m, w5t] = ["W4", "W5m", "W5t"].map(|workload| {
+            let [w4, w5m, w5t, angle] = ["W4", "W5m", "W5t", "<<"].map(|workload| {
                 let of = |field| count(figures.text(&["wrong", peer, workload], field));
                 format!("{} of {}; {} bytes", of(0), of(2), of(1))
             });
-            [format!("`{peer}`"), w4, w5m, w5t]
+            [format!("`{peer}`"), w4, w5m, w5t, angle]
         }),
     );
     let line = |peer: &&str, key: &[&str]| {

@@ -49,14 +49,13 @@ impl Workload {
         Workload { messages }
     }
 
-    /// The text of W2 in chunks of `size` bytes.
-    pub fn in_chunks(markers: &Markers, bytes: usize, size: usize) -> Workload {
-        let text = message(markers, bytes, &mut SplitMix(7));
+    /// A text of one's own, in chunks of `size` bytes.
+    pub fn in_chunks(text: String, size: usize) -> Workload {
         let ends = cut_by(&text, || size);
         Workload { messages: vec![Message { text: text.into_bytes(), ends }] }
     }
 
-    /// A text of one's own, in tokens.
+    /// The same in tokens.
     pub fn of_text(text: String) -> Workload {
         Workload { messages: vec![Message::new(text, tokens, &mut SplitMix(7))] }
     }

@@ -135,8 +135,10 @@ fn counts() {
             counted(split, &workload);
             println!("peers\t{who}\t{name}\t{}", workload.feeds());
         }
+        let text = Workload::new("W1", &MARKERS, 64 * KIB).messages.remove(0).text;
+        let text = String::from_utf8(text).expect("the texts are UTF-8");
         for size in (0..=12).map(|power| 1 << power) {
-            let workload = Workload::in_chunks(&MARKERS, 64 * KIB, size);
+            let workload = Workload::in_chunks(text.clone(), size);
             counted(split, &workload);
             println!("chunk\t{who}\t{size}\t{}", workload.bytes());
         }
@@ -170,9 +172,11 @@ fn times() {
 
 /// White space at the ends of a part is not compared: each takes another share of it to the markers.
 fn wrong() {
-    for name in ["W4", "W5m", "W5t"] {
-        let bytes = 3_150_000;
-        let workload = Workload::new(name, &MARKERS, bytes);
+    // Of another kind: a `<` just before a marker, in chunks of every size.
+    let angle = "<think>a <</think>b";
+    let messages = (1..=angle.len()).flat_map(|size| Workload::in_chunks(angle.to_owned(), size).messages);
+    let workloads = ["W4", "W5m", "W5t"].map(|name| (name, Workload::new(name, &MARKERS, 3_150_000)));
+    for (name, workload) in workloads.into_iter().chain([("<<", Workload { messages: messages.collect() })]) {
         for (who, split) in ALL {
             let (mut messages, mut leaked) = (0, 0);
             for message in &workload.messages {
