@@ -58,7 +58,6 @@ unsafe extern "C" {
     fn aside_scanner_free(scanner: *mut c_void);
     fn aside_scanner_feed(s: *mut c_void, buf: *const c_char, len: usize, callback: Callback, user: *mut c_void)
     -> i32;
-    fn aside_scanner_reset(scanner: *mut c_void) -> i32;
     fn aside_scanner_finish(s: *mut c_void, callback: Callback, user: *mut c_void) -> i32;
     fn aside_scanner_feed_into(
         s: *mut c_void,
@@ -164,11 +163,6 @@ impl Handle {
         // SAFETY: as the header asks; the sum outlives the call.
         unsafe { aside_scanner_feed(self.0, chunk.as_ptr().cast(), chunk.len(), look, (&raw mut bytes).cast()) };
         bytes as usize
-    }
-
-    pub fn reset(&mut self) {
-        // SAFETY: it is there.
-        unsafe { aside_scanner_reset(self.0) };
     }
 }
 
