@@ -138,3 +138,37 @@ fn array(dialect: &str, workload: &Workload) -> usize {
     }
     bytes
 }
+
+/// A scanner as C has it: memory of its own on the heap.
+pub struct Handle(*mut c_void);
+
+// SAFETY: the header says that a scanner may go from thread to thread.
+unsafe impl Send for Handle {}
+
+impl Handle {
+    pub fn new(dialect: &str) -> Handle {
+        // SAFETY: name and length belong together, and no options are allowed.
+        let handle = unsafe {
+            let dialect = aside_dialect_find(dialect.as_ptr().cast(), dialect.len());
+            aside_scanner_new(dialect, ptr::null())
+        };
+        assert!(!handle.is_null(), "a scanner of {dialect}");
+        Handle(handle)
+    }
+
+    /// With a callback; gives how many bytes the events had.
+    #[inline]
+    pub fn feed(&mut self, chunk: &[u8]) -> usize {
+        let mut bytes = 0u64;
+        // SAFETY: as the header asks; the sum outlives the call.
+        unsafe { aside_scanner_feed(self.0, chunk.as_ptr().cast(), chunk.len(), look, (&raw mut bytes).cast()) };
+        bytes as usize
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: it is freed here and nowhere else.
+        unsafe { aside_scanner_free(self.0) }
+    }
+}

@@ -3,19 +3,21 @@
 
 use crate::random::SplitMix;
 
-/// Where thinking stands in a dialect's text.
+/// Where thinking stands in a dialect's text, and at which bytes a scanner must look twice in prose.
 pub struct Markers {
     pub dialect: &'static str,
     pub open: &'static str,
     pub close: &'static str,
+    pub triggers: &'static [u8],
 }
 
-pub const DIALECTS: [Markers; 5] = [
-    Markers { dialect: "inline-think", open: "<think>", close: "</think>" },
-    Markers { dialect: "qwen3", open: "<think>\n", close: "\n</think>\n\n" },
-    Markers { dialect: "thinking-tags", open: "<thought>", close: "</thought>" },
-    Markers { dialect: "fenced-thinking", open: "```thinking\n", close: "\n```\n" },
-    Markers { dialect: "thought-stream", open: "<thinking>", close: "</thinking>" },
+pub const DIALECTS: [Markers; 6] = [
+    Markers { dialect: "inline-think", open: "<think>", close: "</think>", triggers: b"<" },
+    Markers { dialect: "qwen3", open: "<think>\n", close: "\n</think>\n\n", triggers: b"<" },
+    Markers { dialect: "thinking-tags", open: "<thought>", close: "</thought>", triggers: b"<" },
+    Markers { dialect: "fenced-thinking", open: "```thinking\n", close: "\n```\n", triggers: b"`" },
+    Markers { dialect: "thought-stream", open: "<thinking>", close: "</thinking>", triggers: b"<" },
+    Markers { dialect: "any", open: "<think>", close: "</think>", triggers: b"<`" },
 ];
 
 /// Messages, each for a scanner of its own.
@@ -44,13 +46,20 @@ impl Workload {
             "W4" => one(near_misses(markers, bytes, random), tokens, random),
             "W5m" => many(uncut, random),
             "W5t" => many(tokens, random),
-            // Traps: what tempts a scanner to look at the same bytes again and again.
-            "blank lead" => one(" \n".repeat(bytes / 2), tokens, random),
-            "one line" => one(markers.open.to_owned() + &"no end of line ".repeat(bytes / 15), tokens, random),
-            "open fence" => one(markers.open.to_owned() + "\n```rs\n" + &code(bytes, random), tokens, random),
-            _ => panic!("no workload {name}"),
+            _ => one(trap(name, markers.open, bytes), tokens, random),
         };
         Workload { messages }
+    }
+
+    /// A text of one's own, in chunks of `size` bytes.
+    pub fn in_chunks(text: String, size: usize) -> Workload {
+        let ends = cut_by(&text, || size);
+        Workload { messages: vec![Message { text: text.into_bytes(), ends }] }
+    }
+
+    /// The same in tokens.
+    pub fn of_text(text: String) -> Workload {
+        Workload { messages: vec![Message::new(text, tokens, &mut SplitMix(7))] }
     }
 
     pub fn bytes(&self) -> usize {
@@ -60,12 +69,31 @@ impl Workload {
     pub fn feeds(&self) -> usize {
         self.messages.iter().map(|message| message.ends.len()).sum()
     }
+
+    /// For programs in other languages: each chunk behind its length (u32, little-endian), and a length of 0 behind each
+    /// message.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for message in &self.messages {
+            for chunk in message.chunks() {
+                bytes.extend((chunk.len() as u32).to_le_bytes());
+                bytes.extend(chunk);
+            }
+            bytes.extend([0; 4]);
+        }
+        bytes
+    }
 }
 
 impl Message {
     fn new(text: String, cut: fn(&str, &mut SplitMix) -> Vec<usize>, random: &mut SplitMix) -> Message {
         let ends = cut(&text, random);
         Message { text: text.into_bytes(), ends }
+    }
+
+    /// One that ends before its first chunk.
+    pub fn empty() -> Message {
+        Message { text: Vec::new(), ends: Vec::new() }
     }
 
     pub fn chunks(&self) -> impl Iterator<Item = &[u8]> {
@@ -115,12 +143,31 @@ fn cut_by(text: &str, mut length: impl FnMut() -> usize) -> Vec<usize> {
 
 // ---- texts ----
 
+const KIB: usize = 1024;
+pub const TRAPS: [&str; 4] = ["blank lead", "one line", "open fence", "near misses"];
+
+/// What tempts a scanner to look at the same bytes again and again, with an opener in front where thinking is one.
+pub fn trap(name: &str, open: &str, bytes: usize) -> String {
+    match name {
+        "blank lead" => " \n".repeat(bytes / 2),
+        "one line" => open.to_owned() + &"no end of line ".repeat(bytes / 15),
+        "open fence" => open.to_owned() + "\n```rs\n" + &code(KIB, &mut SplitMix(7)).repeat(bytes / KIB),
+        "near misses" => open.to_owned() + &near(KIB, &mut SplitMix(7)).repeat(bytes / KIB),
+        _ => panic!("no workload {name}"),
+    }
+}
+
 /// Thinking to 700/1024 of the length, then the answer.
 fn message(markers: &Markers, bytes: usize, random: &mut SplitMix) -> String {
     let thinking = bytes * 700 / 1024 - markers.open.len();
     let mut text = markers.open.to_owned() + &prose(thinking, random) + markers.close;
     text += &prose(bytes - text.len(), random);
     text
+}
+
+/// The same KiB of prose again and again: of one kind at every length.
+pub fn some_prose(bytes: usize) -> String {
+    prose(KIB, &mut SplitMix(7)).repeat(bytes / KIB)
 }
 
 /// Sentences, paragraphs and whole code blocks, to the byte.
@@ -177,14 +224,16 @@ fn code(bytes: usize, random: &mut SplitMix) -> String {
 
 /// Beginnings of markers that come to nothing: 18 % `<`, 12 % backticks.
 fn near_misses(markers: &Markers, bytes: usize, random: &mut SplitMix) -> String {
-    let mut half = |bytes| {
-        let mut text = String::new();
-        while text.len() < bytes {
-            text += random.pick(&NEAR);
-        }
-        text
-    };
-    markers.open.to_owned() + &half(bytes / 2) + markers.close + "x" + &half(bytes / 2)
+    let mut half = || near(bytes / 2, random);
+    markers.open.to_owned() + &half() + markers.close + "x" + &half()
+}
+
+fn near(bytes: usize, random: &mut SplitMix) -> String {
+    let mut text = String::new();
+    while text.len() < bytes {
+        text += random.pick(&NEAR);
+    }
+    text
 }
 
 /// No piece holds a `>`, and none makes a line begin with three backticks: so no marker comes about between them.

@@ -2,55 +2,101 @@ package aside_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"os"
 	"testing"
 
 	aside "aside.example/bindings/go"
+	"aside.example/bindings/go/internal/empty"
 )
 
-// Deltas as a server sends them: some bytes of a long answer with thinking in front.
-var answer = bytes.Repeat([]byte("<think>\nTwice 21 is 42.\n</think>\n\nIt is 42, and not a little more. "), 50)
+// chunks are those of the file that ASIDE_WORKLOAD names, as scripts/benchmarks writes it; else deltas as a server sends
+// them, four bytes each of a long answer with thinking in front.
+func chunks(b *testing.B) (chunks [][]byte) {
+	path := os.Getenv("ASIDE_WORKLOAD")
+	if path == "" {
+		answer := bytes.Repeat([]byte("<think>\nTwice 21 is 42.\n</think>\n\nIt is 42, and not a little more. "), 50)
+		for ; len(answer) >= 4; answer = answer[4:] {
+			chunks = append(chunks, answer[:4])
+		}
+		return chunks
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for len(file) > 0 {
+		n := binary.LittleEndian.Uint32(file)
+		if n > 0 { // not between messages
+			chunks = append(chunks, file[4:4+n])
+		}
+		file = file[4+n:]
+	}
+	return chunks
+}
+
+// feeds runs feed for one chunk after the other, the text again and again.
+func feeds(b *testing.B, feed func(chunk []byte) error) {
+	chunks := chunks(b)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i, at := 0, 0; i < b.N; i++ {
+		if err := feed(chunks[at]); err != nil {
+			b.Fatal(err)
+		}
+		if at++; at == len(chunks) {
+			at = 0
+		}
+	}
+}
 
 func BenchmarkFeed(b *testing.B) {
-	for _, size := range []struct {
-		name  string
-		bytes int
-	}{{"4", 4}, {"64", 64}, {"whole", len(answer)}} {
-		b.Run(size.name, func(b *testing.B) {
-			scanner := newScanner(b, "qwen3")
-			seen := 0
-			yield := func(event aside.Event) bool { seen += len(event.Text); return true }
-			b.ReportAllocs()
-			b.SetBytes(int64(size.bytes))
-			b.ResetTimer()
-			for i, at := 0, 0; i < b.N; i++ {
-				if at+size.bytes > len(answer) {
-					at = 0
-				}
-				if _, err := scanner.Feed(answer[at:at+size.bytes], yield); err != nil {
-					b.Fatal(err)
-				}
-				at += size.bytes
-			}
-		})
-	}
+	scanner := newScanner(b, "qwen3")
+	seen := 0
+	yield := func(event aside.Event) bool { seen += len(event.Text); return true }
+	feeds(b, func(chunk []byte) error {
+		_, err := scanner.Feed(chunk, yield)
+		return err
+	})
+}
+
+// What a feed cannot be faster than: the crossing alone, with a function that does nothing.
+func BenchmarkEmptyCall(b *testing.B) {
+	scanner := empty.New()
+	feeds(b, func(chunk []byte) error {
+		if !scanner.Feed(chunk) {
+			b.Fatal("an empty call says so")
+		}
+		return nil
+	})
+}
+
+// Sixteen tokens in one crossing; a feed is a token still.
+func BenchmarkFeedSixteen(b *testing.B) {
+	scanner := newScanner(b, "qwen3")
+	yield := func(aside.Event) bool { return true }
+	var joined []byte
+	count := 0
+	feeds(b, func(chunk []byte) error {
+		joined = append(joined, chunk...)
+		if count++; count < 16 {
+			return nil
+		}
+		_, err := scanner.Feed(joined, yield)
+		joined, count = joined[:0], 0
+		return err
+	})
 }
 
 func BenchmarkFeedTokens(b *testing.B) {
 	scanner := newScanner(b, "think")
-	tokens := []aside.Token{{Len: 4}}
+	tokens := []aside.Token{{}}
 	yield := func(aside.Event) bool { return true }
-	b.ReportAllocs()
-	b.SetBytes(4)
-	b.ResetTimer()
-	for i, at := 0, 0; i < b.N; i++ {
-		if at+4 > len(answer) {
-			at = 0
-		}
-		if _, err := scanner.FeedTokens(answer[at:at+4], tokens, yield); err != nil {
-			b.Fatal(err)
-		}
-		at += 4
-	}
+	feeds(b, func(chunk []byte) error {
+		tokens[0].Len = uint32(len(chunk))
+		_, err := scanner.FeedTokens(chunk, tokens, yield)
+		return err
+	})
 }
 
 func BenchmarkSplitter(b *testing.B) {
@@ -59,26 +105,10 @@ func BenchmarkSplitter(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer splitter.Close()
-	b.ReportAllocs()
-	b.SetBytes(4)
-	b.ResetTimer()
-	for i, at := 0, 0; i < b.N; i++ {
-		if at+4 > len(answer) {
-			at = 0
-		}
-		if _, err := splitter.Write(answer[at : at+4]); err != nil {
-			b.Fatal(err)
-		}
-		at += 4
-	}
-}
-
-// What a feed cannot be faster than: the crossing alone, with a function that does nothing.
-func BenchmarkCrossing(b *testing.B) {
-	scanner := newScanner(b, "qwen3")
-	for i := 0; i < b.N; i++ {
-		scanner.Held()
-	}
+	feeds(b, func(chunk []byte) error {
+		_, err := splitter.Write(chunk)
+		return err
+	})
 }
 
 type discard struct{}

@@ -14,7 +14,9 @@ module Aside
     # (white space that belongs to a marker) or +:close+; +:reclassify+, where all content so far was thinking, in a
     # dialect with <tt>stray_close = "reclassify"</tt>; +:budget+, where the thinking goes beyond the scanner's +budget+.
     # The last two have no bytes of the stream.
-    attr_reader :kind
+    def kind
+      @kind || :text
+    end
 
     # +:content+, +:thinking+, +:narration+ or +:tool+.
     attr_reader :channel
@@ -38,16 +40,19 @@ module Aside
     # Of +:attribute+, its decoded value; otherwise nil.
     attr_reader :value
 
-    def initialize(kind, channel, offset, raw, cause: nil, rule: nil, tag: nil, name: nil, value: nil) # :nodoc:
-      @kind = kind
+    # A piece of text, of which there are most, is just the first three: so many Ruby keeps without memory of their own.
+    def initialize(channel, offset, raw, kind = nil, cause: nil, rule: nil, tag: nil, name: nil, value: nil) # :nodoc:
       @channel = channel
       @offset = offset
       @raw = raw.freeze
-      @cause = cause
-      @rule = rule
-      @tag = tag
-      @name = name&.scrub&.freeze
-      @value = value&.scrub&.freeze
+      if kind
+        @kind = kind
+        @cause = cause
+        @rule = rule
+        @tag = tag
+        @name = name&.scrub&.freeze
+        @value = value&.scrub&.freeze
+      end
       freeze
     end
 

@@ -37,6 +37,7 @@ module Aside
     # How many bytes are asked of an IO at a time.
     READ_SIZE = 16_384
     KINDS = [nil, :open, :attribute, :text, :framing, :close, :reclassify, :budget].freeze
+    TEXT = KINDS.index(:text)
     CHANNELS = %i[content thinking narration tool].freeze
     CAUSES = %i[marker implied end_of_stream forced].freeze
     UNITS = { bytes: 0, characters: 1 }.freeze
@@ -44,7 +45,7 @@ module Aside
     # What unpacks so many events, for each number of them.
     UNPACK = (0..CAPACITY).map { |count| (Native::EVENT * count).freeze }.freeze
     EVENT_FIELDS = 4
-    private_constant :CAPACITY, :READ_SIZE, :KINDS, :CHANNELS, :CAUSES, :UNITS, :SCOPES, :UNPACK,
+    private_constant :CAPACITY, :READ_SIZE, :KINDS, :TEXT, :CHANNELS, :CAUSES, :UNITS, :SCOPES, :UNPACK,
                      :EVENT_FIELDS
 
     # A scanner at the start of a stream. +dialect+ is a Dialect or the name of one.
@@ -313,6 +314,12 @@ module Aside
       count, start = @fed.unpack(Native::FED)
       return if count.zero?
 
+      # Most feeds are one piece of text and nothing else.
+      if count == 1
+        kind, channel, offset, len = @events.unpack(Native::EVENT)
+        return @due << Event.new(CHANNELS[channel], offset, chunk.byteslice(offset - start, len)) if kind == TEXT && offset >= start
+      end
+
       fields = @events.unpack(UNPACK[count])
       count.times do |index|
         kind, channel, offset, len = fields[index * EVENT_FIELDS, EVENT_FIELDS]
@@ -335,16 +342,16 @@ module Aside
       case kind
       when :open
         rule, tag = @events.unpack("@#{at + Native::EVENT_RULE_AT}#{Native::EVENT_RULE_TAG}")
-        Event.new(kind, channel, offset, raw, rule: rule, tag: tag)
+        Event.new(channel, offset, raw, kind, rule: rule, tag: tag)
       when :close
-        Event.new(kind, channel, offset, raw, cause: CAUSES[@events.unpack1("@#{at + Native::EVENT_CAUSE_AT}L")])
+        Event.new(channel, offset, raw, kind, cause: CAUSES[@events.unpack1("@#{at + Native::EVENT_CAUSE_AT}L")])
       when :attribute
         name_at, name_len, value_len = @events.unpack("@#{at + Native::EVENT_ATTRIBUTE_AT}#{Native::EVENT_ATTRIBUTE}")
         name_at += @fed.unpack1(Native::FED_ATTRIBUTES)
         name = Native.text(name_at, name_len)
-        Event.new(kind, channel, offset, "", name: name, value: Native.text(name_at + name_len, value_len))
+        Event.new(channel, offset, "", kind, name: name, value: Native.text(name_at + name_len, value_len))
       else
-        Event.new(kind, channel, offset, raw)
+        Event.new(channel, offset, raw, kind)
       end
     end
 
@@ -358,6 +365,8 @@ module Aside
 
     # A chunk as UTF-8, behind what is left of a chunk in another encoding.
     def utf8(chunk)
+      return chunk if chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8 && !@converter
+
       chunk = Native.string(chunk)
       return "" if chunk.empty?
 

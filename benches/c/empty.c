@@ -1,0 +1,15 @@
+/* A shared library of its own. */
+#include "empty.h"
+
+int32_t empty_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user)
+{
+    (void)scanner, (void)buf, (void)len, (void)callback, (void)user;
+    return 0;
+}
+
+int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
+                        size_t event_size, aside_fed *out)
+{
+    (void)scanner, (void)buf, (void)len, (void)events, (void)capacity, (void)event_size, (void)out;
+    return 0;
+}

@@ -1,0 +1,12 @@
+/* Functions that do nothing, with the arguments of those that feed: what a call through a shared library costs. For the
+ * benches alone; libaside has none of them. */
+#ifndef ASIDE_BENCHES_EMPTY_H
+#define ASIDE_BENCHES_EMPTY_H
+
+#include <aside.h>
+
+int32_t empty_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user);
+int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
+                        size_t event_size, aside_fed *out);
+
+#endif

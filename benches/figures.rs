@@ -1,0 +1,248 @@
+//! Times and memory, a line for each figure, for `scripts/benchmarks`.
+//!
+//!     figures times             workloads through Rust, beside memchr for the same bytes and memcpy
+//!     figures memory            bytes of a scanner and of a dialect, allocations of a feed
+//!     figures many              100,000 scanners in turn, on one thread and on two
+//!     figures write WORKLOAD DIALECT BYTES FILE      a workload as a file, for programs in other languages
+//!
+//! Of several rounds the shortest counts, and what is compared takes turns.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::time::Instant;
+use std::{fs, thread};
+
+use aside::{Dialect, Scanner};
+use aside_benches::ways::{Handle, WAYS};
+use aside_benches::workloads::{DIALECTS, Markers, Workload};
+
+const MIB: usize = 1 << 20;
+const MANY: usize = 3_150_000;
+const ROUNDS: usize = 15;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["times"] => times(),
+        ["memory"] => memory(),
+        ["many"] => many(),
+        ["write", workload, dialect, bytes, file] => {
+            let bytes = bytes.parse().expect("a number of bytes");
+            fs::write(file, Workload::new(workload, markers_of(dialect), bytes).to_bytes()).expect("a file to write");
+        }
+        // `cargo bench` and `cargo test --benches` start every bench with arguments of their own.
+        _ => println!("run by scripts/benchmarks"),
+    }
+}
+
+fn markers_of(dialect: &str) -> &'static Markers {
+    DIALECTS.iter().find(|markers| markers.dialect == dialect).expect("a dialect of the workloads")
+}
+
+/// The shortest time of each, in seconds; they take turns.
+fn shortest<const N: usize>(mut runs: [&mut dyn FnMut() -> usize; N]) -> [f64; N] {
+    let mut best = [f64::INFINITY; N];
+    for _ in 0..ROUNDS {
+        for (best, run) in best.iter_mut().zip(&mut runs) {
+            let start = Instant::now();
+            black_box(run());
+            *best = best.min(start.elapsed().as_secs_f64());
+        }
+    }
+    best
+}
+
+fn times() {
+    for name in ["W1", "W2", "W3", "W4", "W5m", "W5t"] {
+        for markers in &DIALECTS {
+            let workload = Workload::new(name, markers, if name.starts_with("W5") { MANY } else { MIB });
+            let mut copy = vec![0; MIB];
+            let [rust, memchr, memcpy] = shortest([
+                &mut || WAYS[0].1(markers.dialect, black_box(&workload)),
+                &mut || each(&workload, |chunk| triggers(markers.triggers, chunk)),
+                &mut || {
+                    each(&workload, |chunk| {
+                        black_box(&mut copy)[..chunk.len()].copy_from_slice(chunk);
+                        chunk.len()
+                    })
+                },
+            ]);
+            for (what, seconds) in [("rust", rust), ("memchr", memchr), ("memcpy", memcpy)] {
+                let (bytes, feeds) = (workload.bytes() as f64, workload.feeds() as f64);
+                let (byte, feed) = (seconds * 1e9 / bytes, seconds * 1e9 / feeds);
+                println!("time\t{what}\t{}\t{name}\t{byte:.4}\t{feed:.2}", markers.dialect);
+            }
+        }
+    }
+}
+
+fn triggers(bytes: &[u8], chunk: &[u8]) -> usize {
+    let sum = |sum, at| sum + black_box(at);
+    match *bytes {
+        [a] => memchr::memchr_iter(a, chunk).fold(0, sum),
+        [a, b] => memchr::memchr2_iter(a, b, chunk).fold(0, sum),
+        _ => unreachable!("no dialect of the workloads has more"),
+    }
+}
+
+fn each(workload: &Workload, mut look: impl FnMut(&[u8]) -> usize) -> usize {
+    let chunks = workload.messages.iter().flat_map(|message| message.chunks());
+    chunks.fold(0usize, |sum, chunk| sum.wrapping_add(look(chunk)))
+}
+
+// ---- memory ----
+
+/// Counts what its thread has: a count of all threads would be what they wait for.
+struct Counting;
+
+thread_local! {
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count(bytes: isize) {
+    LIVE.set(LIVE.get() + bytes);
+    CALLS.set(CALLS.get() + 1);
+}
+
+// SAFETY: all is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as isize - layout.size() as isize);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn memory() {
+    for name in Dialect::names() {
+        let live = LIVE.get();
+        let dialect = Dialect::find(name).expect("a name of the catalogue");
+        let compiled = LIVE.get() - live;
+        let live = LIVE.get();
+        let scanner = Scanner::new(&dialect);
+        let rust = LIVE.get() - live + size_of::<Scanner>() as isize;
+        drop(scanner);
+        // What C is lent of a dialect is made with its first scanner, and stays.
+        drop(Handle::new(name));
+        let (live, calls) = (LIVE.get(), CALLS.get());
+        let handle = Handle::new(name);
+        let (c, allocations) = (LIVE.get() - live, CALLS.get() - calls);
+        drop(handle);
+        println!("memory\t{name}\t{rust}\t{c}\t{allocations}\t{compiled}");
+    }
+    for markers in &DIALECTS {
+        for name in ["W2", "W4"] {
+            let workload = Workload::new(name, markers, MIB);
+            let dialect = Dialect::find(markers.dialect).expect("a dialect of this crate");
+            let mut scanner = Scanner::new(&dialect);
+            let calls = CALLS.get();
+            for chunk in workload.messages[0].chunks() {
+                scanner.feed(chunk, |event| _ = black_box(event)).expect("nothing to fail");
+            }
+            println!("allocations\t{}\t{name}\t{}\t{}", markers.dialect, CALLS.get() - calls, workload.feeds());
+        }
+    }
+}
+
+// ---- many ----
+
+const SCANNERS: usize = 100_000;
+const FEEDS: usize = 500_000;
+
+fn many() {
+    for markers in &DIALECTS {
+        let workload = Workload::new("W2", markers, MIB / 16);
+        let chunks: Vec<&[u8]> = workload.messages[0].chunks().collect();
+        // All are in the midst of thinking, so that each feed costs what one of a single scanner does.
+        let (lead, chunks) = (&chunks[..40], &chunks[40..56]);
+        let dialect = markers.dialect;
+        let make = || {
+            let mut handle = Handle::new(dialect);
+            lead.iter().for_each(|chunk| _ = handle.feed(chunk));
+            handle
+        };
+        let mut one = [make()];
+        let mut all: Vec<Handle> = (0..SCANNERS).map(|_| make()).collect();
+        let [alone, in_turn] =
+            shortest([&mut || feed_in_turn(&mut one, chunks), &mut || feed_in_turn(&mut all, chunks)]);
+        let made = shortest([&mut || make_and_free(dialect)])[0];
+
+        // Each thread has every second one: neighbours in memory are fed at the same time.
+        let (mut even, mut odd) = (Vec::new(), Vec::new());
+        for (index, handle) in all.into_iter().enumerate() {
+            if index % 2 == 0 { even.push(handle) } else { odd.push(handle) }
+        }
+        let feeds = |half: &mut [Handle]| feed_in_turn(half, chunks);
+        let [first, second, both] = {
+            let halves = std::sync::Mutex::new((even, odd));
+            shortest([
+                &mut || feeds(&mut halves.lock().unwrap().0),
+                &mut || feeds(&mut halves.lock().unwrap().1),
+                &mut || {
+                    let (even, odd) = &mut *halves.lock().unwrap();
+                    at_once(|| feeds(even), || feeds(odd))
+                },
+            ])
+        };
+        // What the machine gives two threads that have nothing in common.
+        let [spin, spins] = shortest([&mut || spin(), &mut || at_once(spin, spin)]);
+        let nanos = |seconds: f64, times: usize| seconds * 1e9 / times as f64;
+        println!(
+            "many\t{dialect}\t{:.2}\t{:.2}\t{:.1}\t{:.3}\t{:.3}",
+            nanos(alone, FEEDS),
+            nanos(in_turn, FEEDS),
+            nanos(made, SCANNERS),
+            (first + second) / both,
+            2.0 * spin / spins
+        );
+    }
+}
+
+fn make_and_free(dialect: &str) -> usize {
+    (0..SCANNERS).for_each(|_| drop(black_box(Handle::new(dialect))));
+    SCANNERS
+}
+
+fn feed_in_turn(handles: &mut [Handle], chunks: &[&[u8]]) -> usize {
+    let count = handles.len();
+    let mut bytes = 0;
+    for feed in 0..FEEDS {
+        bytes += handles[feed % count].feed(chunks[feed / count % chunks.len()]);
+    }
+    bytes
+}
+
+fn at_once(one: impl FnOnce() -> usize + Send, other: impl FnOnce() -> usize) -> usize {
+    let start = Barrier::new(2);
+    thread::scope(|scope| {
+        let one = scope.spawn(|| {
+            start.wait();
+            one()
+        });
+        start.wait();
+        let bytes = other();
+        bytes + one.join().expect("no panic in a thread")
+    })
+}
+
+fn spin() -> usize {
+    (0..20_000_000).fold(1usize, |sum, i| black_box(sum.wrapping_mul(i | 1)))
+}

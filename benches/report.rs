@@ -1,0 +1,471 @@
+//! Writes BENCHMARKS.md and docs/plots from the lines that `scripts/benchmarks` has left in a folder.
+//!
+//!     report FOLDER
+//!
+//! Every number comes from such a line; a part that was not run has dashes.
+
+use std::fmt::{Display, Write};
+use std::path::Path;
+use std::{env, fs};
+
+mod plot;
+
+use plot::{Line, Plot};
+
+const DIALECTS: [&str; 6] = ["inline-think", "qwen3", "thinking-tags", "fenced-thinking", "thought-stream", "any"];
+/// Those with one marker and no framing around it.
+const SINGLE: [&str; 2] = ["inline-think", "thought-stream"];
+const WORKLOADS: [&str; 6] = ["W1", "W2", "W3", "W4", "W5m", "W5t"];
+const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "open fence"];
+const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
+const PARTS: [&str; 9] = ["instructions", "times", "c", "memory", "many", "peers", "go", "ruby", "compress"];
+
+fn main() {
+    let folder = env::args().nth(1).expect("the folder of the lines");
+    let figures = Figures::read(Path::new(&folder));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    fs::create_dir_all(root.join("docs/plots")).expect("a folder for the plots");
+    let mut report = String::from(HEAD);
+    report += &machine(&figures);
+    report += &targets(&figures);
+    report += &crossings(&figures);
+    report += &times(&figures);
+    report += &peers(&figures, &root);
+    report += &growth(&figures);
+    report += &memory(&figures);
+    report += &tools(&figures);
+    fs::write(root.join("BENCHMARKS.md"), report).expect("a file to write");
+}
+
+const HEAD: &str = "\
+# Benchmarks
+
+Written by `scripts/benchmarks`; not by hand. Machines are noisy: times are the shortest of several rounds, are compared only
+with what ran in the same run, and are best read as ratios. Instruction counts (callgrind) are repeatable.
+
+| workload | what it is |
+|---|---|
+| W1 | one message of 1 MiB, thinking to two thirds, in one chunk: prose, code, CJK, emoji |
+| W2 | the same in chunks as long as tokens, 4.3 bytes |
+| W3 | the same in chunks of 64 bytes |
+| W4 | beginnings of markers that come to nothing, in tokens: 18 % `<`, 12 % backticks |
+| W5m, W5t | 10,000 messages of 315 bytes, a fresh scanner each; whole, in tokens |
+
+Instructions are counted on 128 KiB of the same.
+";
+
+// ---- lines ----
+
+/// Lines of fields; the first say what the others are.
+struct Figures(Vec<Vec<String>>);
+
+impl Figures {
+    fn read(folder: &Path) -> Figures {
+        let files = PARTS.iter().copied().chain(["machine"]);
+        let texts = files.filter_map(|name| fs::read_to_string(folder.join(name).with_extension("tsv")).ok());
+        Figures(texts.flat_map(|text| text.lines().map(fields).collect::<Vec<_>>()).collect())
+    }
+
+    /// What stands behind these fields, in each line that begins with them.
+    fn all<'a>(&'a self, key: &'a [&'a str]) -> impl Iterator<Item = &'a [String]> {
+        let is =
+            move |line: &&Vec<String>| line.len() > key.len() && line.iter().zip(key).all(|(field, key)| field == key);
+        self.0.iter().filter(is).map(move |line| &line[key.len()..])
+    }
+
+    fn text<'a>(&'a self, key: &'a [&'a str], field: usize) -> Option<&'a str> {
+        self.all(key).next()?.get(field).map(String::as_str)
+    }
+
+    fn number(&self, key: &[&str], field: usize) -> Option<f64> {
+        self.text(key, field)?.parse().ok()
+    }
+
+    /// The last two fields of a count are how often, and how many instructions that took.
+    fn each(&self, key: &[&str]) -> Option<f64> {
+        Some(self.number(key, 1)? / self.number(key, 0)?)
+    }
+}
+
+fn fields(line: &str) -> Vec<String> {
+    line.split('\t').map(str::to_owned).collect()
+}
+
+// ---- writing ----
+
+fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut text = format!("\n| {} |\n|{}\n", head.join(" | "), "---|".repeat(N));
+    for row in rows {
+        writeln!(text, "| {} |", row.join(" | ")).unwrap();
+    }
+    text
+}
+
+fn show(value: Option<f64>, decimals: usize) -> String {
+    value.map_or("–".to_owned(), |value| format!("{value:.decimals$}"))
+}
+
+fn count(value: Option<impl Display>) -> String {
+    value.map_or("–".to_owned(), |value| value.to_string())
+}
+
+fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(a? / b?)
+}
+
+fn most(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    values.flatten().reduce(f64::max)
+}
+
+fn least(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    values.flatten().reduce(f64::min)
+}
+
+// ---- sections ----
+
+fn machine(figures: &Figures) -> String {
+    let rows = figures.all(&["machine"]).map(|line| [line[0].clone(), line[1].clone()]);
+    let crates = figures.all(&["version"]).map(|line| [format!("crate `{}`", line[0]), line[1].clone()]);
+    let all: Vec<[String; 2]> = rows.chain(crates).collect();
+    let runs = PARTS.iter().filter_map(|part| {
+        let of = |field| figures.text(&["run", part], field).map(str::to_owned);
+        Some([format!("`{part}`"), of(0)?, of(1)?, of(2)?])
+    });
+    let runs: Vec<[String; 4]> = runs.collect();
+    table(["machine", ""], all) + &table(["part", "day", "version", "load before it"], runs)
+}
+
+fn targets(figures: &Figures) -> String {
+    let mut rows = Vec::new();
+    let mut row = |what: &str, limit: f64, at_least: bool, measured: Option<f64>, decimals: usize| {
+        let met = measured.map(|measured| if at_least { measured >= limit } else { measured <= limit });
+        let sign = if at_least { "≥" } else { "≤" };
+        let met = met.map_or("–", |met| if met { "yes" } else { "**no**" }).to_owned();
+        rows.push([what.to_owned(), format!("{sign} {limit}"), show(measured, decimals), met]);
+    };
+    let instructions = |dialects: &[&str], workloads: &[&str], ways: &[&str]| {
+        let all =
+            dialects.iter().flat_map(|d| workloads.iter().flat_map(move |w| ways.iter().map(move |way| [way, d, w])));
+        most(all.map(|[way, dialect, workload]| figures.each(&["instructions", way, dialect, workload])))
+    };
+    const C: [&str; 2] = ["callback", "array"];
+    row("W2 through C, one marker: instructions a feed", 60.0, false, instructions(&SINGLE, &["W2"], &C), 0);
+    row("W5t through C, one marker: instructions a feed", 60.0, false, instructions(&SINGLE, &["W5t"], &C), 0);
+    row("W2 and W5t through C, `any`: instructions a feed", 80.0, false, instructions(&["any"], &["W2", "W5t"], &C), 0);
+    let peer = |workload| least(PEERS[1..].iter().map(|peer| figures.each(&["peers", peer, workload])));
+    row(
+        "W2: instructions of the best of the others, against aside",
+        6.0,
+        true,
+        ratio(peer("W2"), figures.each(&["peers", "aside", "W2"])),
+        1,
+    );
+    row("W3 through C, every dialect: instructions a feed", 200.0, false, instructions(&DIALECTS, &["W3"], &C), 0);
+    row("W4 through C, every dialect: instructions a feed", 120.0, false, instructions(&DIALECTS, &["W4"], &C), 0);
+    let slower = DIALECTS.iter().map(|d| ratio(instructions(&[d], &["W4"], &C), instructions(&[d], &["W2"], &C)));
+    row("W4 against W2, instructions a feed", 2.0, false, most(slower), 1);
+    let speed = |d: &&str| figures.number(&["time", "rust", d, "W1"], 0).map(|nanos| 1.0 / nanos);
+    row("W1 where only `<` decides: GB/s", 20.0, true, least(SINGLE.iter().map(speed)), 1);
+    row("W1 where fences decide: GB/s", 6.0, true, least(["fenced-thinking", "any"].iter().map(speed)), 1);
+    let of_memchr = |d: &&str| {
+        ratio(figures.number(&["time", "memchr", d, "W1"], 0), figures.number(&["time", "rust", d, "W1"], 0))
+    };
+    row("W1: share of the speed of `memchr` over the same bytes", 0.5, true, least(DIALECTS.iter().map(of_memchr)), 2);
+    row(
+        "W6: exponent of cost against length, every dialect and text",
+        1.02,
+        false,
+        most(exponents(figures).into_iter().map(|all| most(all.1.into_iter()))),
+        3,
+    );
+    row(
+        "Go, a feed of a token against an empty cgo call",
+        1.15,
+        false,
+        ratio(go(figures, "Feed"), go(figures, "EmptyCall")),
+        2,
+    );
+    let allocations = most(figures.all(&["go", "Feed"]).map(|line| line[1].parse().ok()));
+    row("Go, a feed of a token: allocations", 0.0, false, allocations, 0);
+    let ruby = |what| figures.number(&["ruby", what], 0);
+    row(
+        "Ruby, a feed of a token against an empty ffi call",
+        1.5,
+        false,
+        ratio(ruby("Scanner#feed"), ruby("empty call")),
+        2,
+    );
+    row(
+        "Ruby, plain filter against `InlineThinkFilter`",
+        5.0,
+        true,
+        ratio(ruby("plain filter"), ruby("InlineThinkFilter#feed")),
+        2,
+    );
+    row(
+        "allocations of a feed, W2 and W4",
+        0.0,
+        false,
+        most(figures.all(&["allocations"]).map(|line| line[2].parse().ok())),
+        0,
+    );
+    row(
+        "bytes of an idle scanner through C, `inline-think`",
+        192.0,
+        false,
+        figures.number(&["memory", "inline-think"], 1),
+        0,
+    );
+    let in_turn = figures.all(&["many"]).map(|line| ratio(line[2].parse().ok(), line[1].parse().ok()));
+    row("100,000 scanners in turn against one, a feed", 2.0, false, most(in_turn), 2);
+    let tools = figures.all(&["compress"]).filter(|line| line[1].starts_with("all")).map(|line| line[2].parse().ok());
+    row("tool results: all filters against cutting into lines", 25.0, false, most(tools), 1);
+    "\n## Figures to reach\n".to_owned() + &table(["what", "wanted", "measured", "reached"], rows)
+}
+
+fn go(figures: &Figures, bench: &str) -> Option<f64> {
+    least(figures.all(&["go", bench]).map(|line| line[0].parse().ok()))
+}
+
+fn crossings(figures: &Figures) -> String {
+    let mut rows = Vec::new();
+    for way in ["rust", "callback", "array"] {
+        for dialect in DIALECTS {
+            let of = |workload: &str| show(figures.each(&["instructions", way, dialect, workload]), 0);
+            rows.push([
+                way.to_owned(),
+                format!("`{dialect}`"),
+                of("W2"),
+                of("W3"),
+                of("W4"),
+                of("W5m"),
+                of("W5t"),
+                of("new, finish, free"),
+            ]);
+        }
+    }
+    let mut text =
+        "\n## Instructions per feed\n\n`callback` and `array` are the C interface; W5m and W5t count making and \
+                    freeing the scanners too.\n"
+            .to_owned();
+    text += &table(["way", "dialect", "W2", "W3", "W4", "W5m", "W5t", "make, finish, free"], rows);
+
+    text += "\nA C program through `libaside.so`, its loop included; an empty function in another shared library has the same \
+             arguments.\n";
+    let shared = |way, dialect| show(figures.each(&["shared", way, dialect]), 0);
+    let time = |way, dialect| show(figures.number(&["time", way, dialect, "W2"], 1), 1);
+    text += &table(
+        [
+            "W2",
+            "callback",
+            "array",
+            "empty call, callback",
+            "empty call, array",
+            "callback, ns",
+            "array, ns",
+            "empty calls, ns",
+        ],
+        DIALECTS.map(|dialect| {
+            [
+                format!("`{dialect}`"),
+                shared("callback", dialect),
+                shared("array", dialect),
+                shared("empty callback", dialect),
+                shared("empty array", dialect),
+                time("callback", dialect),
+                time("array", dialect),
+                format!("{}, {}", time("empty callback", dialect), time("empty array", dialect)),
+            ]
+        }),
+    );
+
+    text += "\nGo and Ruby feed the same tokens (W2). The empty call crosses with the same arguments into a function that does \
+             nothing.\n";
+    let empty = go(figures, "EmptyCall");
+    let mut rows: Vec<[String; 4]> = [
+        ("Feed", "Go, `Feed`"),
+        ("FeedSixteen", "Go, `Feed` of 16 tokens at once, for each"),
+        ("FeedTokens", "Go, `FeedTokens`"),
+        ("Splitter", "Go, `Splitter`"),
+        ("EmptyCall", "Go, empty cgo call"),
+    ]
+    .map(|(bench, name)| {
+        let allocations = figures.all(&["go", bench]).next().map(|line| line[1].clone());
+        let time = go(figures, bench);
+        [name.to_owned(), show(time, 1), show(ratio(time, empty), 2), count(allocations)]
+    })
+    .into();
+    let empty = figures.number(&["ruby", "empty call"], 0);
+    for (what, name) in [
+        ("Scanner#feed", "Ruby, `Scanner#feed`"),
+        ("Scanner#feed of 16", "Ruby, `Scanner#feed` of 16 tokens at once, for each"),
+        ("InlineThinkFilter#feed", "Ruby, `InlineThinkFilter#feed`"),
+        ("plain filter", "Ruby, a plain filter"),
+        ("empty call", "Ruby, empty ffi call"),
+    ] {
+        let time = figures.number(&["ruby", what], 0);
+        rows.push([name.to_owned(), show(time, 1), show(ratio(time, empty), 2), String::new()]);
+    }
+    text + &table(["a token", "ns", "empty calls", "allocations"], rows)
+}
+
+fn times(figures: &Figures) -> String {
+    let mut text =
+        "\n## Times beside what the machine can do\n\nns per byte; `memchr` looks for the bytes at which the dialect \
+                    must look twice: `<`, for `fenced-thinking` a backtick, for `any` both.\n"
+            .to_owned();
+    let mut rows = Vec::new();
+    for dialect in DIALECTS {
+        for way in ["rust", "callback", "array", "memchr", "memcpy"] {
+            let of = |workload: &str| show(figures.number(&["time", way, dialect, workload], 0), 3);
+            let [w1, w2, w3, w4, w5m, w5t] = WORKLOADS.map(of);
+            rows.push([format!("`{dialect}`"), way.to_owned(), w1, w2, w3, w4, w5m, w5t]);
+        }
+    }
+    text += &table(["dialect", "way", "W1", "W2", "W3", "W4", "W5m", "W5t"], rows);
+    text += "\nW1 as speed:\n";
+    text + &table(
+        ["W1", "Rust, GB/s", "C, GB/s", "`memchr`, GB/s", "`memcpy`, GB/s", "Rust against `memchr`"],
+        DIALECTS.map(|dialect| {
+            let speed = |way| figures.number(&["time", way, dialect, "W1"], 0).map(|nanos| 1.0 / nanos);
+            [
+                format!("`{dialect}`"),
+                show(speed("rust"), 1),
+                show(speed("callback"), 1),
+                show(speed("memchr"), 1),
+                show(speed("memcpy"), 1),
+                show(ratio(speed("rust"), speed("memchr")), 2),
+            ]
+        }),
+    )
+}
+
+fn peers(figures: &Figures, root: &Path) -> String {
+    let there: Vec<&str> = PEERS.into_iter().filter(|peer| figures.each(&["peers", peer, "W2"]).is_some()).collect();
+    let mut text = "\n## Beside others\n\nThe same texts through published crates, with the tags `<think>` and `</think>` \
+                    (aside: the dialect `think`; `reasoning-parser`: `Qwen3Parser`; `clark-agent`: \
+                    `ThinkingTagStreamFilter`; `dynamo-parsers`: `Qwen`), all through their Rust interfaces. They give \
+                    Strings, aside slices; what they do beside that differs, so this compares what a host pays, not who is \
+                    cleverer.\n"
+        .to_owned();
+    if !there.contains(&"dynamo-parsers") {
+        text += "\n`dynamo-parsers` was not measured in this run: `ASIDE_DYNAMO=1` builds it.\n";
+    }
+    let row = |peer: &&str, of: &dyn Fn(&str) -> String| {
+        let [w1, w2, w3, w4, w5m, w5t] = WORKLOADS.map(of);
+        [format!("`{peer}`"), w1, w2, w3, w4, w5m, w5t]
+    };
+    text += "\nInstructions per feed:\n";
+    text += &table(
+        ["", "W1", "W2", "W3", "W4", "W5m", "W5t"],
+        there.iter().map(|peer| row(peer, &|workload| show(figures.each(&["peers", peer, workload]), 0))),
+    );
+    text += "\nns per byte:\n";
+    text += &table(
+        ["", "W1", "W2", "W3", "W4", "W5m", "W5t"],
+        there.iter().map(|peer| row(peer, &|workload| show(figures.number(&["peertime", peer, workload], 0), 3))),
+    );
+    text += "\nWrong messages, of all, and bytes of markers that stand in what comes out. In W5t chunks also cut markers, as \
+             happens where a marker is no token of its own; in W5m each message is whole. `<<` has a `<` \
+             just before the closer, in chunks of every size. White space at the ends of a part is not compared.\n";
+    text += &table(
+        ["", "W4", "W5m", "W5t", "`<<`"],
+        there.iter().map(|peer| {
+            let [w4, w5m, w5t, angle] = ["W4", "W5m", "W5t", "<<"].map(|workload| {
+                let of = |field| count(figures.text(&["wrong", peer, workload], field));
+                format!("{} of {}; {} bytes", of(0), of(2), of(1))
+            });
+            [format!("`{peer}`"), w4, w5m, w5t, angle]
+        }),
+    );
+    let line = |peer: &&str, key: &[&str]| {
+        let key: Vec<&str> = [key[0], peer].iter().chain(&key[1..]).copied().collect();
+        let points = figures.all(&key).filter_map(|line| {
+            let [x, bytes, instructions] = line else { return None };
+            Some((x.parse().ok()?, instructions.parse::<f64>().ok()? / bytes.parse::<f64>().ok()?))
+        });
+        Line { name: (*peer).to_owned(), points: points.collect() }
+    };
+    let mut draw = |file: &str, title: &str, x: &str, key: &[&str]| {
+        let lines: Vec<Line> = there.iter().map(|peer| line(peer, key)).collect();
+        let plot = Plot { title, x, y: "instructions per byte", lines: &lines };
+        if !lines.is_empty() {
+            fs::write(root.join("docs/plots").join(file), plot.to_svg()).expect("a file to write");
+            write!(text, "\n![{title}](docs/plots/{file})\n").unwrap();
+        }
+    };
+    draw("chunk.svg", "Cost against chunk size", "bytes in a chunk", &["chunk"]);
+    draw("length.svg", "Cost against length, prose in tokens", "length, in 8 KiB", &["length", "prose"]);
+    draw(
+        "near-misses.svg",
+        "Cost against length, near misses in tokens",
+        "length, in 8 KiB",
+        &["length", "near misses"],
+    );
+    text
+}
+
+/// Of every dialect, the exponent for each text: from 8 times the shortest to 64 times, as what is paid once weighs least
+/// there.
+fn exponents(figures: &Figures) -> Vec<(&str, [Option<f64>; 5])> {
+    let mut dialects: Vec<&str> = figures.all(&["growth"]).map(|line| line[0].as_str()).collect();
+    dialects.dedup();
+    let exponent = |dialect: &str, text: &str| {
+        let cost = |times: &str| figures.number(&["growth", dialect, text, times], 1);
+        let bytes = |times: &str| figures.number(&["growth", dialect, text, times], 0);
+        Some((cost("64")? / cost("8")?).ln() / (bytes("64")? / bytes("8")?).ln())
+    };
+    dialects.into_iter().map(|dialect| (dialect, TEXTS.map(|text| exponent(dialect, text)))).collect()
+}
+
+fn growth(figures: &Figures) -> String {
+    let rows = exponents(figures).into_iter().map(|(dialect, all)| {
+        let [prose, near, blank, line, fence] = all.map(|exponent| show(exponent, 3));
+        [format!("`{dialect}`"), prose, near, blank, line, fence]
+    });
+    "\n## Growth\n\nHow instructions grow with length in tokens, as exponent: 1 is linear. `prose` is thinking and content as \
+     the dialect's models write them; the others are traps: beginnings of markers, a lead of white space alone, one line \
+     without end, a code fence without end.\n"
+        .to_owned()
+        + &table(["dialect", "prose", "near misses", "blank lead", "one line", "open fence"], rows)
+}
+
+fn memory(figures: &Figures) -> String {
+    let mut text =
+        "\n## Memory, and many streams\n\nBytes asked of the allocator for an idle scanner (in Rust the value itself \
+                    counts too), and for a dialect, which all its scanners share.\n"
+            .to_owned();
+    text += &table(
+        ["dialect", "scanner, Rust", "scanner, C", "allocations, C", "dialect"],
+        figures.all(&["memory"]).map(|line| {
+            let [name, rust, c, allocations, dialect] = line else { panic!("a line of memory has five fields") };
+            [format!("`{name}`"), rust.clone(), c.clone(), allocations.clone(), dialect.clone()]
+        }),
+    );
+    text += "\n100,000 live scanners through C, each fed a token in its turn. On two threads neighbours in memory belong to \
+             different threads; twice the speed would be all that two cores have, and the last column is what two threads got \
+             that share nothing at all.\n";
+    text + &table(
+        [
+            "dialect",
+            "one scanner, ns a feed",
+            "100,000, ns a feed",
+            "ratio",
+            "make and free, ns",
+            "two threads",
+            "two loops",
+        ],
+        figures.all(&["many"]).map(|line| {
+            let [name, one, all, make, threads, spins] = line else { panic!("a line of many has six fields") };
+            let ratio = show(ratio(all.parse().ok(), one.parse().ok()), 2);
+            let times = |text: &String| format!("{text} ×");
+            [format!("`{name}`"), one.clone(), all.clone(), ratio, make.clone(), times(threads), times(spins)]
+        }),
+    )
+}
+
+fn tools(figures: &Figures) -> String {
+    let rows = figures.all(&["compress"]).map(|line| [line[0].clone(), line[1].clone(), line[2].clone()]);
+    "\n## Tool results\n\nHow many times the time that it takes to find the line ends of the same texts.\n".to_owned()
+        + &table(["texts", "filters", "times the lines"], rows)
+}

@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+# How long one feed of a token takes, beside a call of FFI's with the same arguments into a function that does nothing,
+# and beside a plain Ruby filter. A line for each figure:
+#
+#     ruby -I lib bench/feed.rb EMPTY FILE       EMPTY is the library of benches/c/empty.c, FILE a short workload
+#
+# Run by scripts/benchmarks. Of several rounds the shortest counts, and what is compared takes turns.
+
+require "aside"
+
+# The library that does nothing.
+module Empty
+  extend FFI::Library
+  ffi_lib ARGV.fetch(0)
+  attach_function :empty_feed_into, %i[size_t buffer_in size_t buffer_out size_t size_t buffer_out], :int32
+end
+
+# Text that leads with <think>…</think>, told apart as one writes it by hand: a buffer, a search for the tag that may
+# come, and a tail that is kept where it may be the beginning of one.
+class PlainFilter
+  OPEN = /<think>/i
+  CLOSE = %r{</think>}i
+  HOLD = 7
+
+  def initialize
+    @buffer = +""
+    @state = :lead
+  end
+
+  def feed(chunk)
+    @buffer << chunk
+    if @state == :lead
+      lead = @buffer.lstrip
+      if (match = OPEN.match(@buffer)) && match.pre_match.strip.empty?
+        @buffer = match.post_match
+        @state = :thinking
+      elsif !lead.empty? && !"<think>".start_with?(lead.downcase)
+        @state = :content
+      end
+    end
+    if @state == :thinking
+      if (match = CLOSE.match(@buffer))
+        yield :thinking, match.pre_match unless match.pre_match.empty?
+        @buffer = match.post_match
+        @state = :content
+      else
+        at = @buffer.rindex("<", -1)
+        kept = at && @buffer.length - at <= HOLD && "</think>".start_with?(@buffer[at..].downcase) ? at : @buffer.length
+        yield :thinking, @buffer.slice!(0, kept) if kept.positive?
+      end
+    end
+    return unless @state == :content && !@buffer.empty?
+
+    yield :content, @buffer
+    @buffer = +""
+  end
+end
+
+def chunks(path)
+  file = File.binread(path)
+  chunks = []
+  at = 0
+  while at < file.bytesize
+    len = file.unpack1("L<", offset: at)
+    chunks << file.byteslice(at + 4, len).force_encoding(Encoding::UTF_8).freeze if len.positive?
+    at += 4 + len
+  end
+  chunks
+end
+
+# Many short rounds: some of them are not interrupted.
+ROUNDS = 200
+FED = chunks(ARGV.fetch(1)).freeze
+LARGE = FED.each_slice(16).map { |slice| slice.join.freeze }.freeze
+events = "\0".b * 4096
+fed = "\0".b * 56
+
+RUNS = {
+  "empty call" => lambda do
+    FED.each { |chunk| Empty.empty_feed_into(1, chunk, chunk.bytesize, events, 64, 64, fed) }
+    1
+  end,
+  "Scanner#feed" => lambda do
+    scanner = Aside::Scanner.new("inline-think")
+    bytes = 0
+    FED.each { |chunk| scanner.feed(chunk) { |event| bytes += event.text.bytesize } }
+    bytes
+  end,
+  "Scanner#feed of 16" => lambda do
+    scanner = Aside::Scanner.new("inline-think")
+    bytes = 0
+    LARGE.each { |chunk| scanner.feed(chunk) { |event| bytes += event.text.bytesize } }
+    bytes
+  end,
+  "InlineThinkFilter#feed" => lambda do
+    filter = Aside::InlineThinkFilter.new
+    bytes = 0
+    FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
+    bytes
+  end,
+  "plain filter" => lambda do
+    filter = PlainFilter.new
+    bytes = 0
+    FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
+    bytes
+  end
+}.freeze
+
+best = Hash.new(Float::INFINITY)
+ROUNDS.times do
+  RUNS.each do |name, run|
+    start = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+    run.call
+    best[name] = [best[name], Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - start].min
+  end
+end
+best.each { |name, seconds| puts "ruby\t#{name}\t#{(seconds * 1e9 / FED.size).round(1)}" }
