@@ -205,6 +205,9 @@
 /** `event.channel`: tool calls. */
 #define ASIDE_TOOL 3
 
+/** Of `aside_scanner_feed_text()`, which gives a channel otherwise: nothing was fed. */
+#define ASIDE_NOT_TEXT (-1)
+
 /** `event.cause`, of an `ASIDE_CLOSE`: the closing marker came. */
 #define ASIDE_CAUSE_MARKER 0
 
@@ -1100,6 +1103,21 @@ aside_status aside_scanner_feed_into(struct aside_scanner *scanner,
                                      size_t capacity,
                                      size_t event_size,
                                      struct aside_fed *out);
+
+/**
+ * The cheapest way to feed, for hosts where even an event array is dear: takes `buf` if all of it is text of one
+ * channel and nothing else happens, as with most tokens. Otherwise nothing is fed, and the same `buf` goes to
+ * `aside_scanner_feed_into()` or `aside_scanner_feed()`. They give the same events: such a feed is one event
+ * `ASIDE_TEXT`, at the offset that `aside_scanner_offset()` had before.
+ *
+ * Returns the channel (`ASIDE_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` where nothing was fed: also
+ * where something is wrong, of which the other two say what.
+ *
+ * Threads: one at a time for one scanner. Memory: none is allocated.
+ */
+int32_t aside_scanner_feed_text(struct aside_scanner *scanner,
+                                const char *buf,
+                                size_t len);
 
 /**
  * `aside_scanner_finish()` into an array, as `aside_scanner_feed_into()`. All bytes of its events are in `out->held`.

@@ -107,6 +107,9 @@ pub const ASIDE_NARRATION: u32 = 2;
 /// `event.channel`: tool calls.
 pub const ASIDE_TOOL: u32 = 3;
 
+/// Of `aside_scanner_feed_text()`, which gives a channel otherwise: nothing was fed.
+pub const ASIDE_NOT_TEXT: i32 = -1;
+
 /// `event.cause`, of an `ASIDE_CLOSE`: the closing marker came.
 pub const ASIDE_CAUSE_MARKER: u32 = 0;
 

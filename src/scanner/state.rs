@@ -1416,14 +1416,16 @@ fn next_start(region: &Region, active: u64, lines: &mut Lines, text: &[u8], mut 
             at += 1;
         }
     }
-    while active != 0 {
+    if active == 0 {
+        return None;
+    }
+    loop {
         at += search(region, &text[at..])?;
         if !is_dull(region, text, at) {
             return Some(at);
         }
         at += 1;
     }
-    None
 }
 
 /// May one of these patterns begin at this byte? None behind the last one.

@@ -63,6 +63,10 @@ static void scanners(void)
     CHECK_STATUS(aside_scanner_flush(NULL, listen, &heard), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_scanner_flush(scanner, NULL, &heard), ASIDE_ERROR_NULL);
 
+    CHECK(aside_scanner_feed_text(NULL, "a", 1) == ASIDE_NOT_TEXT);
+    CHECK(aside_scanner_feed_text(scanner, NULL, 1) == ASIDE_NOT_TEXT);
+    CHECK(aside_scanner_feed_text(scanner, "a", HUGE_LEN) == ASIDE_NOT_TEXT);
+
     memset(&fed, 0x5a, sizeof fed);
     memset(events, 0x5a, sizeof events);
     untouched = fed;

@@ -18,6 +18,7 @@ int main(void)
     CHECK_STATUS(aside_test_panic(scanner), ASIDE_ERROR_PANIC);
     CHECK_SAYS("asked for");
     CHECK_STATUS(aside_scanner_feed(scanner, "b", 1, listen, &heard), ASIDE_ERROR_PANIC);
+    CHECK(aside_scanner_feed_text(scanner, "b", 1) == ASIDE_NOT_TEXT);
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_flush(scanner, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_feed_into(scanner, "b", 1, events, 2, sizeof *events, &fed), ASIDE_ERROR_PANIC);
