@@ -76,6 +76,7 @@ static void feed_one(aside_scanner *scanner, const char *chunk, size_t len, int 
         memset(events, 0, sizeof *events);
         events->kind = ASIDE_TEXT;
         events->channel = (uint32_t)channel;
+        events->offset = aside_scanner_offset(scanner) - len;
         events->len = len;
         note(events, chunk);
         return;
