@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use aside::sse::{Body, Field, Options, Rewriter};
 use aside::{Channel, Dialect, Start};
 use serde_json::Value;
-use support::client::{check, client, events, split};
+use support::client::{check, client, events};
 use support::{Pair, Random, texts::Texts};
 
 // ------------------------------------------------------------------------------------------------------------- running

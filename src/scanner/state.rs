@@ -585,14 +585,15 @@ impl State {
             return None;
         }
         let region = &tables.regions[usize::from(self.region)];
+        // What is held may be long: it is read again only when the attempt is over.
+        let mut attempt = self.attempt;
+        if attempt.run(tables, region, chunk, &mut 0, |_| Mark::PLAIN) != Verdict::Fail {
+            return None;
+        }
         let (first, rest) = self.held().split_first()?;
         let mut lines = self.lines;
         lines.pass(*first, region.lines);
-        if next_start(region, self.active, &mut lines, rest, 0).is_some() || incomplete_tail(rest) > 0 {
-            return None;
-        }
-        let mut attempt = self.attempt;
-        if attempt.run(tables, region, chunk, &mut 0, |_| Mark::PLAIN) != Verdict::Fail {
+        if next_start(region, self.active, &mut lines, rest, 0).is_some() || incomplete_tail(self.held()) > 0 {
             return None;
         }
         self.lines = lines;

@@ -74,7 +74,7 @@ unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
             0..8 => return,
             8..200 => {
                 let mut text = chunk(input);
-                if way % 3 > 0 {
+                if !way.is_multiple_of(3) {
                     let content = serde_json::Value::from(String::from_utf8_lossy(&text));
                     let event = format!(
                         "data: {{\"choices\":[{{\"index\":{},\"delta\":{{\"content\":{content}}}}}]}}\n\n",
