@@ -341,6 +341,22 @@ fn deep_and_long_json_is_read_whole() {
 }
 
 #[test]
+fn long_lines_without_characters_are_cut() {
+    for unit in [&b"\x80"[..], b"\xf0\x80\x80\x80\x80\x80", "日".as_bytes(), "🧠".as_bytes()] {
+        let text = unit.repeat(5000);
+        for budget in [None, Some(3000)] {
+            let compressor = budget.map_or_else(new, |budget| new().with_budget(budget).unwrap());
+            let input = Input::of_command("x");
+            let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]);
+            assert!(result.report.failed.is_empty(), "{:?}", result.report.failed);
+            let Outcome::Text(short) = &result.parts[0] else { panic!("it stays as it was") };
+            let is_valid = std::str::from_utf8(&text).is_ok();
+            assert!(short.len() < 3000 && (!is_valid || std::str::from_utf8(short).is_ok()));
+        }
+    }
+}
+
+#[test]
 fn json_of_a_hundred_megabytes_passes_quickly() {
     let row = "{\"id\": 12345, \"name\": \"some name\", \"list\": [1, 2, 3]},\n";
     let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));

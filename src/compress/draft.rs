@@ -318,7 +318,9 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
     Ok(())
 }
 
-/// Not inside a UTF-8 character.
+/// Does no character begin before this place and go on behind it? Bytes that continue none are places too.
 pub fn is_boundary(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at).is_none_or(|byte| byte & 0xc0 != 0x80)
+    let goes_on = |byte: &u8| byte & 0xc0 == 0x80;
+    let mut before = bytes[at.saturating_sub(3)..at].iter().rev();
+    !bytes.get(at).is_some_and(goes_on) || before.find(|byte| !goes_on(byte)).is_none_or(|byte| *byte < 0xc0)
 }

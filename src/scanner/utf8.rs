@@ -34,22 +34,10 @@ pub fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// Bytes that continue a character. In lanes and blocks whose counts fit a byte: so the compiler can count many at once.
+/// Bytes that continue a character. In blocks, whose counts fit a byte each: so the compiler can count many at once.
 pub fn continuations(bytes: &[u8]) -> u64 {
-    const LANES: usize = 32;
     let block = |block: &[u8]| block.iter().map(|&byte| u8::from(is_continuation(byte))).sum::<u8>();
-    let (longs, rest) = bytes.as_chunks::<{ LANES * u8::MAX as usize }>();
-    let mut count = rest.chunks(192).map(|bytes| u64::from(block(bytes))).sum();
-    for long in longs {
-        let mut lanes = [0; LANES];
-        for bytes in long.as_chunks::<LANES>().0 {
-            for (lane, byte) in lanes.iter_mut().zip(bytes) {
-                *lane += u8::from(is_continuation(*byte));
-            }
-        }
-        count += lanes.iter().map(|&lane| u64::from(lane)).sum::<u64>();
-    }
-    count
+    bytes.chunks(192).map(|bytes| u64::from(block(bytes))).sum()
 }
 
 #[cfg(test)]
