@@ -39,20 +39,23 @@ module Aside
     # The text is valid UTF-8, never empty, and the caller's own. Where the block raises, what it had not been given yet
     # comes first in the next call. Returns nil.
     def feed(chunk, &block)
-      raise LocalJumpError, "no block given" unless block
+      raise LocalJumpError, "no block given" unless block_given?
 
-      @scanner.feed(chunk) { |event| emit(event, block) }
+      @scanner.feed_deltas(chunk, &block)
       nil
     end
 
     # Yields what is held back, and keeps the state: an open thought stays open. With <tt>final: false</tt>, between two
     # messages of a turn, nothing that may still become a marker is released. Returns nil.
     def flush(final: true, &block)
-      raise LocalJumpError, "no block given" unless block
+      raise LocalJumpError, "no block given" unless block_given?
 
       # What the scanner holds back is just what may still become something: a feed of nothing gives the rest.
-      events = ->(event) { emit(event, block) }
-      final ? @scanner.flush(&events) : @scanner.feed("", &events)
+      if final
+        @scanner.flush { |event| yield event.channel, +event.text if event.kind == :text }
+      else
+        @scanner.feed_deltas("", &block)
+      end
       nil
     end
 
@@ -60,12 +63,6 @@ module Aside
     # need of it outside Ractors.
     def close
       @scanner.close
-    end
-
-    private
-
-    def emit(event, block)
-      block.call(event.channel, +event.text) if event.kind == :text
     end
   end
 end
