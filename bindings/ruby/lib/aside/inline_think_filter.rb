@@ -41,7 +41,12 @@ module Aside
     def feed(chunk, &block)
       raise LocalJumpError, "no block given" unless block_given?
 
-      @scanner.feed_deltas(chunk, &block)
+      # As Scanner#feed_deltas, with a call less.
+      if (channel = @scanner.take_in(chunk))
+        yield channel, chunk.valid_encoding? ? "#{chunk}" : chunk.scrub
+      else
+        @scanner.deliver_deltas(&block)
+      end
       nil
     end
 
@@ -51,11 +56,9 @@ module Aside
       raise LocalJumpError, "no block given" unless block_given?
 
       # What the scanner holds back is just what may still become something: a feed of nothing gives the rest.
-      if final
-        @scanner.flush { |event| yield event.channel, +event.text if event.kind == :text }
-      else
-        @scanner.feed_deltas("", &block)
-      end
+      return feed("", &block) unless final
+
+      @scanner.flush { |event| yield event.channel, +event.text if event.kind == :text }
       nil
     end
 

@@ -88,13 +88,11 @@ module Aside
       return feed(chunk).select { |event| event.kind == :text }.map { |event| [event.channel, +event.text] }.each unless block_given?
 
       if (channel = take_in(chunk))
-        # The cheapest copy.
-        text = "#{chunk}"
-        yield channel, text.valid_encoding? ? text : text.scrub
-        self
+        yield channel, chunk.valid_encoding? ? "#{chunk}" : chunk.scrub
       else
-        deliver { |event| yield event.channel, +event.text if event.kind == :text }
+        deliver_deltas { |channel, text| yield channel, text }
       end
+      self
     end
 
     # Feeds pieces whose tokens are known: pairs of a token's text and whether it is one of the tokenizer's added tokens.
@@ -262,18 +260,10 @@ module Aside
       "#<#{self.class}#{" closed" if closed?}>"
     end
 
-    private
-
-    # What no two scanners may share.
-    def make_room
-      @lock = Lock.new
-      @events = Native.buffer(CAPACITY * Native::EVENT_SIZE)
-      @fed = Native.buffer(Native::FED_SIZE)
-    end
-
-    # Feeds a chunk. Gives its channel where it is all text and nothing else happens, as with most tokens; what else it
-    # settles is due. Each call costs here: this is #exclusively without its block, and one crossing for most.
-    def take_in(chunk)
+    # Feeds a chunk. Gives its channel where it is all text and nothing else happens, as with most tokens; otherwise what
+    # it settles is due. Each call costs here: it is #exclusively without the block, with one crossing for most. Who
+    # calls it copies with "#{chunk}", the cheapest way.
+    def take_in(chunk) # :nodoc:
       raise_busy unless @lock.try_lock
       begin
         if chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8 && !@converter && @due.empty? && @address
@@ -289,6 +279,20 @@ module Aside
       ensure
         @lock.unlock
       end
+    end
+
+    # Yields channel and text of what is due.
+    def deliver_deltas # :nodoc:
+      deliver { |event| yield event.channel, +event.text if event.kind == :text }
+    end
+
+    private
+
+    # What no two scanners may share.
+    def make_room
+      @lock = Lock.new
+      @events = Native.buffer(CAPACITY * Native::EVENT_SIZE)
+      @fed = Native.buffer(Native::FED_SIZE)
     end
 
     def deliver
