@@ -43,7 +43,7 @@ module Aside
 
       # As Scanner#feed_deltas, with a call less.
       if (channel = @scanner.take_in(chunk))
-        yield channel, chunk.valid_encoding? ? "#{chunk}" : chunk.scrub
+        yield channel, chunk.scrub
       else
         @scanner.deliver_deltas(&block)
       end

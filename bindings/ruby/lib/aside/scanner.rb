@@ -72,7 +72,8 @@ module Aside
     # over the events, which are settled at once all the same.
     def feed(chunk, &block)
       channel = take_in(chunk) or return deliver(&block)
-      event = Event.new(channel, @offset - chunk.bytesize, "#{chunk}")
+      size = chunk.bytesize
+      event = Event.new(channel, @offset - size, chunk.byteslice(0, size))
       return [event].each unless block_given?
 
       yield event
@@ -88,7 +89,7 @@ module Aside
       return feed(chunk).select { |event| event.kind == :text }.map { |event| [event.channel, +event.text] }.each unless block_given?
 
       if (channel = take_in(chunk))
-        yield channel, chunk.valid_encoding? ? "#{chunk}" : chunk.scrub
+        yield channel, chunk.scrub
       else
         deliver_deltas { |channel, text| yield channel, text }
       end
@@ -261,8 +262,7 @@ module Aside
     end
 
     # Feeds a chunk. Gives its channel where it is all text and nothing else happens, as with most tokens; otherwise what
-    # it settles is due. Each call costs here: it is #exclusively without the block, with one crossing for most. Who
-    # calls it copies with "#{chunk}", the cheapest way.
+    # it settles is due. Each call costs here: it is #exclusively without the block, with one crossing for most.
     def take_in(chunk) # :nodoc:
       raise_busy unless @lock.try_lock
       begin
