@@ -38,14 +38,14 @@ module Aside
     # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of what it settles.
     # The text is valid UTF-8, never empty, and the caller's own. Where the block raises, what it had not been given yet
     # comes first in the next call. Returns nil.
-    def feed(chunk, &block)
+    def feed(chunk)
       raise LocalJumpError, "no block given" unless block_given?
 
       # As Scanner#feed_deltas, with a call less.
       if (channel = @scanner.take_in(chunk))
         yield channel, chunk.scrub
       else
-        @scanner.deliver_deltas(&block)
+        @scanner.deliver_deltas { |channel, text| yield channel, text }
       end
       nil
     end

@@ -70,10 +70,13 @@ module Aside
 
     # Feeds the next chunk, and yields each Event that it settles. Returns the scanner; without a block an Enumerator
     # over the events, which are settled at once all the same.
-    def feed(chunk, &block)
-      channel = take_in(chunk) or return deliver(&block)
+    def feed(chunk)
+      unless (channel = take_in(chunk))
+        return block_given? ? deliver { |event| yield event } : deliver
+      end
+
       size = chunk.bytesize
-      event = Event.new(channel, @offset - size, chunk.byteslice(0, size))
+      event = Event.new(channel, @offset - size, chunk.byteslice(0, size), nil)
       return [event].each unless block_given?
 
       yield event
@@ -263,6 +266,7 @@ module Aside
 
     # Feeds a chunk. Gives its channel where it is all text and nothing else happens, as with most tokens; otherwise what
     # it settles is due. Each call costs here: it is #exclusively without the block, with one crossing for most.
+    # (A method that names its block costs too.)
     def take_in(chunk) # :nodoc:
       raise_busy unless @lock.try_lock
       begin
@@ -363,7 +367,7 @@ module Aside
       # Most feeds are one piece of text and nothing else.
       if count == 1
         kind, channel, offset, len = @events.unpack(Native::EVENT)
-        return @due << Event.new(CHANNELS[channel], offset, chunk.byteslice(offset - start, len)) if kind == TEXT && offset >= start
+        return @due << Event.new(CHANNELS[channel], offset, chunk.byteslice(offset - start, len), nil) if kind == TEXT && offset >= start
       end
 
       fields = @events.unpack(UNPACK[count])
@@ -388,16 +392,17 @@ module Aside
       case kind
       when :open
         rule, tag = @events.unpack("@#{at + Native::EVENT_RULE_AT}#{Native::EVENT_RULE_TAG}")
-        Event.new(channel, offset, raw, kind, rule: rule, tag: tag)
+        Event.new(channel, offset, raw, { kind: kind, rule: rule, tag: tag })
       when :close
-        Event.new(channel, offset, raw, kind, cause: CAUSES[@events.unpack1("@#{at + Native::EVENT_CAUSE_AT}L")])
+        Event.new(channel, offset, raw, { kind: kind, cause: CAUSES[@events.unpack1("@#{at + Native::EVENT_CAUSE_AT}L")] })
       when :attribute
         name_at, name_len, value_len = @events.unpack("@#{at + Native::EVENT_ATTRIBUTE_AT}#{Native::EVENT_ATTRIBUTE}")
         name_at += @fed.unpack1(Native::FED_ATTRIBUTES)
         name = Native.text(name_at, name_len)
-        Event.new(channel, offset, "", kind, name: name, value: Native.text(name_at + name_len, value_len))
+        value = Native.text(name_at + name_len, value_len)
+        Event.new(channel, offset, "", { kind: kind, name: name, value: value })
       else
-        Event.new(channel, offset, raw, kind)
+        Event.new(channel, offset, raw, { kind: kind })
       end
     end
 
