@@ -299,6 +299,7 @@ fn crossings(figures: &Figures) -> String {
     for (what, name) in [
         ("Scanner#feed", "Ruby, `Scanner#feed`"),
         ("Scanner#feed of 16", "Ruby, `Scanner#feed` of 16 tokens at once, for each"),
+        ("Scanner#feed_deltas", "Ruby, `Scanner#feed_deltas`"),
         ("InlineThinkFilter#feed", "Ruby, `InlineThinkFilter#feed`"),
         ("plain filter", "Ruby, a plain filter"),
         ("empty call", "Ruby, empty ffi call"),

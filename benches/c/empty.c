@@ -7,6 +7,12 @@ int32_t empty_feed(aside_scanner *scanner, const char *buf, size_t len, aside_ev
     return 0;
 }
 
+int32_t empty_feed_text(aside_scanner *scanner, const char *buf, size_t len)
+{
+    (void)scanner, (void)buf, (void)len;
+    return 0;
+}
+
 int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
                         size_t event_size, aside_fed *out)
 {

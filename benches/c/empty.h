@@ -6,6 +6,7 @@
 #include <aside.h>
 
 int32_t empty_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user);
+int32_t empty_feed_text(aside_scanner *scanner, const char *buf, size_t len);
 int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
                         size_t event_size, aside_fed *out);
 

@@ -13,7 +13,7 @@ require "aside"
 module Empty
   extend FFI::Library
   ffi_lib ARGV.fetch(0)
-  attach_function :empty_feed_into, %i[size_t buffer_in size_t buffer_out size_t size_t buffer_out], :int32
+  attach_function :empty_feed_text, %i[size_t buffer_in size_t], :int32
 end
 
 # Text that leads with <think>…</think>, told apart as one writes it by hand: a buffer, a search for the tag that may
@@ -73,12 +73,10 @@ end
 ROUNDS = 200
 FED = chunks(ARGV.fetch(1)).freeze
 LARGE = FED.each_slice(16).map { |slice| slice.join.freeze }.freeze
-events = "\0".b * 4096
-fed = "\0".b * 56
 
 RUNS = {
   "empty call" => lambda do
-    FED.each { |chunk| Empty.empty_feed_into(1, chunk, chunk.bytesize, events, 64, 64, fed) }
+    FED.each { |chunk| Empty.empty_feed_text(1, chunk, chunk.bytesize) }
     1
   end,
   "Scanner#feed" => lambda do
@@ -91,6 +89,12 @@ RUNS = {
     scanner = Aside::Scanner.new("inline-think")
     bytes = 0
     LARGE.each { |chunk| scanner.feed(chunk) { |event| bytes += event.text.bytesize } }
+    bytes
+  end,
+  "Scanner#feed_deltas" => lambda do
+    scanner = Aside::Scanner.new("inline-think")
+    bytes = 0
+    FED.each { |chunk| scanner.feed_deltas(chunk) { |_, text| bytes += text.bytesize } }
     bytes
   end,
   "InlineThinkFilter#feed" => lambda do

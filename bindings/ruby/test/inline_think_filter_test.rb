@@ -40,6 +40,20 @@ class InlineThinkFilterTest < Minitest::Test
     assert_raises(LocalJumpError) { Filter.new.feed("a") }
   end
 
+  def test_what_it_takes_and_gives
+    filter = Filter.new
+    seen = []
+    emit = ->(sentinel, text) { seen << [sentinel, text] }
+    chunk = +"a" * 100
+    filter.feed(chunk, &emit)
+    chunk.replace("b")
+    ["c".freeze, "é".b, "é".encode("UTF-16LE"), "d\xFF", ""].each { |one| filter.feed(one, &emit) }
+    assert_equal [["a" * 100], ["c"], ["é"], ["é"], ["d\u{FFFD}"]].map { |text| [:content, *text] }, seen
+    refute(seen.any? { |_, text| text.frozen? })
+    filter.close
+    assert_raises(Aside::ClosedError) { filter.feed("a", &emit) }
+  end
+
   def test_a_copy_goes_on_by_itself
     first = Aside::InlineThinkFilter.new
     first.feed("<think>a</th") {}

@@ -114,6 +114,65 @@ class ScannerTest < Minitest::Test
     assert_raises(EOFError) { @scanner.each_delta(StringIO.new("a")) { raise EOFError } }
   end
 
+  # BINARY chunks never go the short way.
+  def test_the_short_way_gives_the_same_events
+    { "qwen3" => TEXT, "inline-think" => "\n<think>a < b\n日</think>c <d> é\n", "fenced-thinking" => "a `b`\n```thinking\nc\n```\nd",
+      "thought-stream" => "<thinking x='1'>a &amp; b</thinking>c", "any" => "<think>a</think>b|<|c|>d\n" }.each do |dialect, text|
+      scanner = Aside::Scanner.new(dialect)
+      cuts = (0..text.size).map { |cut| [text[0...cut], text[cut..]] } + [text.chars, text.chars.map(&:freeze)]
+      cuts.each do |chunks|
+        wanted = Support.scan(scanner, chunks.map(&:b))
+        assert_equal wanted, Support.scan(scanner, chunks), chunks.inspect
+        assert_equal wanted, chunks.flat_map { |chunk| scanner.feed(chunk).to_a } + scanner.finish.to_a, chunks.inspect
+        assert_equal deltas(wanted), scanner.each_delta(chunks).to_a, chunks.inspect
+      end
+    end
+  end
+
+  def test_offsets_of_the_short_way
+    feed = lambda do |chunk|
+      at = @scanner.offset
+      event = @scanner.feed(chunk).first
+      assert_equal [at, chunk], [event.offset, event.text]
+      assert_equal at + chunk.bytesize, @scanner.offset
+    end
+    3.times do
+      feed.call("é")
+      feed.call("bc")
+      @scanner.feed_tokens([["d", false]]) {}
+      feed.call("e")
+      @scanner.feed("<") {}
+      @scanner.flush {}
+      feed.call("f")
+      @scanner.feed("g".encode("UTF-16LE")) {}
+      @scanner.feed("<think>") {}
+      @scanner.force_close {}
+      feed.call("h")
+      @scanner = @scanner.dup
+      feed.call("i")
+      [-> { @scanner.finish {} }, -> { @scanner.reset }].sample.call
+      assert_equal 0, @scanner.offset
+    end
+    @scanner.start_from_prompt("<|im_start|>assistant\n")
+    feed.call("a")
+  end
+
+  def test_deltas_of_a_chunk
+    assert_same @scanner, @scanner.feed_deltas("a") {}
+    chunk = +"b" * 100
+    _, text = @scanner.feed_deltas(chunk).first
+    chunk.replace("c")
+    assert_equal ["b" * 100, false], [text, text.frozen?]
+    seen = []
+    ["a", "b".freeze, "", "c".b, "d".encode("UTF-16LE"), "<think>\n", "e\xFF"].each do |piece|
+      @scanner.feed_deltas(piece) { |channel, said| seen << [channel, said, said.encoding, said.frozen?] }
+    end
+    assert_equal([*%w[a b c d].map { |said| [:content, said] }, [:thinking, "e\u{FFFD}"]].map { |pair| [*pair, Encoding::UTF_8, false] }, seen)
+    assert_equal [], @scanner.feed_deltas("").to_a
+    assert_raises(RuntimeError) { @scanner.feed_deltas("f") { raise "stop" } }
+    assert_equal [[:thinking, "g"]], @scanner.feed_deltas("g").to_a
+  end
+
   def test_torn_characters
     TEXT.b.bytesize.times do |cut|
       [Encoding::BINARY, Encoding::UTF_8, Encoding::US_ASCII].each do |encoding|
@@ -224,7 +283,7 @@ class ScannerTest < Minitest::Test
     @scanner.feed("a") {}
     2.times { assert_nil @scanner.close }
     assert_predicate @scanner, :closed?
-    [-> { @scanner.feed("a") }, -> { @scanner.finish }, -> { @scanner.held }, -> { @scanner.take_thought }, -> { @scanner.reset }].each do |use|
+    [-> { @scanner.feed("a") }, -> { @scanner.feed_deltas("a") {} }, -> { @scanner.finish }, -> { @scanner.held }, -> { @scanner.take_thought }, -> { @scanner.reset }].each do |use|
       assert_match(/closed/, assert_raises(Aside::ClosedError, &use).message)
     end
   end
@@ -261,6 +320,11 @@ class ScannerTest < Minitest::Test
   end
 
   private
+
+  # Channel and text of the pieces of text.
+  def deltas(events)
+    events.select { |event| event.kind == :text }.map { |event| [event.channel, event.text] }
+  end
 
   # Thinking and content.
   def said(events)

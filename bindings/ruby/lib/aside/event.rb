@@ -41,17 +41,15 @@ module Aside
     attr_reader :value
 
     # A piece of text, of which there are most, is just the first three: so many Ruby keeps without memory of their own.
-    def initialize(channel, offset, raw, kind = nil, cause: nil, rule: nil, tag: nil, name: nil, value: nil) # :nodoc:
+    # For others +said+ has the rest. A parameter that may be left out would cost each piece of text.
+    def initialize(channel, offset, raw, said) # :nodoc:
       @channel = channel
       @offset = offset
       @raw = raw.freeze
-      if kind
-        @kind = kind
-        @cause = cause
-        @rule = rule
-        @tag = tag
-        @name = name&.scrub&.freeze
-        @value = value&.scrub&.freeze
+      if said
+        @kind, @cause, @rule, @tag, @name, @value = said.values_at(:kind, :cause, :rule, :tag, :name, :value)
+        @name = @name&.scrub.freeze
+        @value = @value&.scrub.freeze
       end
       freeze
     end

@@ -30,13 +30,16 @@ module Aside
 
     # For what one thread at a time may use: it has a Lock, +@lock+.
     def exclusively
-      raise BusyError, "this #{self.class} is in use by another thread" unless @lock.try_lock
-
+      raise_busy unless @lock.try_lock
       begin
         yield
       ensure
         @lock.unlock
       end
+    end
+
+    def raise_busy
+      raise BusyError, "this #{self.class} is in use by another thread"
     end
 
     def own(address, function)

@@ -38,21 +38,27 @@ module Aside
     # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of what it settles.
     # The text is valid UTF-8, never empty, and the caller's own. Where the block raises, what it had not been given yet
     # comes first in the next call. Returns nil.
-    def feed(chunk, &block)
-      raise LocalJumpError, "no block given" unless block
+    def feed(chunk)
+      raise LocalJumpError, "no block given" unless block_given?
 
-      @scanner.feed(chunk) { |event| emit(event, block) }
+      # As Scanner#feed_deltas, with a call less.
+      if (channel = @scanner.take_in(chunk))
+        yield channel, chunk.scrub
+      else
+        @scanner.deliver_deltas { |channel, text| yield channel, text }
+      end
       nil
     end
 
     # Yields what is held back, and keeps the state: an open thought stays open. With <tt>final: false</tt>, between two
     # messages of a turn, nothing that may still become a marker is released. Returns nil.
     def flush(final: true, &block)
-      raise LocalJumpError, "no block given" unless block
+      raise LocalJumpError, "no block given" unless block_given?
 
       # What the scanner holds back is just what may still become something: a feed of nothing gives the rest.
-      events = ->(event) { emit(event, block) }
-      final ? @scanner.flush(&events) : @scanner.feed("", &events)
+      return feed("", &block) unless final
+
+      @scanner.flush { |event| yield event.channel, +event.text if event.kind == :text }
       nil
     end
 
@@ -60,12 +66,6 @@ module Aside
     # need of it outside Ractors.
     def close
       @scanner.close
-    end
-
-    private
-
-    def emit(event, block)
-      block.call(event.channel, +event.text) if event.kind == :text
     end
   end
 end

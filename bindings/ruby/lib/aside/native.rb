@@ -204,6 +204,7 @@ module Aside
       attach_function :aside_scanner_clone, [:address], :address
       attach_function :aside_scanner_free, [:address], :void
       attach_function :aside_scanner_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
+      attach_function :aside_scanner_feed_text, %i[address buffer_in size_t], :int32
       attach_function :aside_scanner_feed_into, %i[address buffer_in size_t buffer_out size_t size_t buffer_out], :int32
       attach_function :aside_scanner_feed_tokens_into,
                       %i[address buffer_in size_t buffer_in size_t buffer_out size_t size_t buffer_out], :int32
