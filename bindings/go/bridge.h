@@ -72,8 +72,9 @@ static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside
 
 static inline aside_status aside_go_fed(aside_go *go, aside_status status)
 {
+    aside_go_settle(go->message, status); /* before another call can have a message */
     go->offset = aside_scanner_offset(go->scanner);
-    return aside_go_settle(go->message, status);
+    return status;
 }
 
 static inline aside_status aside_go_feed_events(aside_go *go, const char *buf, size_t len)
