@@ -10,8 +10,12 @@
 
 enum { ASIDE_GO_EVENTS = 32, ASIDE_GO_MESSAGE = 256 };
 
+/* Of aside_go_feed(), and above: the chunk is text of the channel that is so much less, and ends at go->offset. */
+enum { ASIDE_GO_TEXT = 64 };
+
 typedef struct aside_go {
     aside_scanner *scanner;
+    uint64_t offset; /* of the next byte to be fed */
     aside_fed fed;
     aside_counts counts;
     char message[ASIDE_GO_MESSAGE];
@@ -38,6 +42,7 @@ static inline aside_status aside_go_own(aside_scanner *scanner, aside_go **out)
         return ASIDE_ERROR_MEMORY;
     }
     go->scanner = scanner;
+    go->offset = aside_scanner_offset(scanner);
     *out = go;
     return ASIDE_OK;
 }
@@ -65,36 +70,54 @@ static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside
     return status;
 }
 
-static inline aside_status aside_go_feed(aside_go *go, const char *buf, size_t len)
+static inline aside_status aside_go_fed(aside_go *go, aside_status status)
 {
-    return aside_go_settle(go->message, aside_scanner_feed_into(go->scanner, buf, len, go->events,
-                                                                ASIDE_GO_EVENTS, sizeof *go->events, &go->fed));
+    aside_go_settle(go->message, status); /* before another call can have a message */
+    go->offset = aside_scanner_offset(go->scanner);
+    return status;
+}
+
+static inline aside_status aside_go_feed_events(aside_go *go, const char *buf, size_t len)
+{
+    return aside_go_fed(go, aside_scanner_feed_into(go->scanner, buf, len, go->events, ASIDE_GO_EVENTS,
+                                                    sizeof *go->events, &go->fed));
+}
+
+/* The common case first, in the same crossing. The handle is a number, for cgo would look what a pointer leads to. */
+static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t len)
+{
+    aside_go *go = (aside_go *)handle;
+    int32_t channel = aside_scanner_feed_text(go->scanner, buf, len);
+
+    if (channel == ASIDE_NOT_TEXT)
+        return aside_go_feed_events(go, buf, len);
+    go->offset += len;
+    return ASIDE_GO_TEXT + channel;
 }
 
 static inline aside_status aside_go_feed_tokens(aside_go *go, const char *buf, size_t len, const aside_token *tokens,
                                                 size_t count)
 {
-    return aside_go_settle(go->message,
-                           aside_scanner_feed_tokens_into(go->scanner, buf, len, tokens, count, go->events,
-                                                          ASIDE_GO_EVENTS, sizeof *go->events, &go->fed));
+    return aside_go_fed(go, aside_scanner_feed_tokens_into(go->scanner, buf, len, tokens, count, go->events,
+                                                           ASIDE_GO_EVENTS, sizeof *go->events, &go->fed));
 }
 
 static inline aside_status aside_go_finish(aside_go *go)
 {
-    return aside_go_settle(go->message, aside_scanner_finish_into(go->scanner, go->events, ASIDE_GO_EVENTS,
-                                                                  sizeof *go->events, &go->fed));
+    return aside_go_fed(go, aside_scanner_finish_into(go->scanner, go->events, ASIDE_GO_EVENTS, sizeof *go->events,
+                                                      &go->fed));
 }
 
 static inline aside_status aside_go_flush(aside_go *go)
 {
-    return aside_go_settle(go->message, aside_scanner_flush_into(go->scanner, go->events, ASIDE_GO_EVENTS,
-                                                                  sizeof *go->events, &go->fed));
+    return aside_go_fed(go, aside_scanner_flush_into(go->scanner, go->events, ASIDE_GO_EVENTS, sizeof *go->events,
+                                                     &go->fed));
 }
 
 static inline aside_status aside_go_force_close(aside_go *go)
 {
-    return aside_go_settle(go->message, aside_scanner_force_close_into(go->scanner, go->events, ASIDE_GO_EVENTS,
-                                                                       sizeof *go->events, &go->fed));
+    return aside_go_fed(go, aside_scanner_force_close_into(go->scanner, go->events, ASIDE_GO_EVENTS,
+                                                           sizeof *go->events, &go->fed));
 }
 
 static inline aside_status aside_go_start_from_prompt(aside_go *go, const char *tail, size_t len, uint32_t *start)
@@ -110,7 +133,7 @@ static inline aside_status aside_go_counts(aside_go *go, uint32_t channel)
 
 static inline aside_status aside_go_reset(aside_go *go)
 {
-    return aside_go_settle(go->message, aside_scanner_reset(go->scanner));
+    return aside_go_fed(go, aside_scanner_reset(go->scanner));
 }
 
 /* The same for a rewriter. */

@@ -8,6 +8,8 @@ package aside
 #include "bridge.h"
 #cgo noescape aside_go_feed
 #cgo nocallback aside_go_feed
+#cgo noescape aside_go_feed_events
+#cgo nocallback aside_go_feed_events
 #cgo noescape aside_go_feed_tokens
 #cgo nocallback aside_go_feed_tokens
 #cgo nocallback aside_go_finish

@@ -87,6 +87,7 @@ type Scanner struct {
 	attributes  []byte
 	attr        Attr
 	consumed    int
+	channel     Channel         // of the last feed that was text alone
 	tokens      []C.aside_token // what FeedTokens was given, as C has it
 
 	// What All reads into, and what of it was not fed yet.
@@ -176,8 +177,28 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 	if err := s.ready(); err != nil {
 		return 0, err
 	}
-	_, err = s.run(feed, p, yield)
-	return s.consumed, err
+	if s.next < s.count { // events are due since a pause
+		_, err = s.run(feed, p, yield)
+		return s.consumed, err
+	}
+	s.busy = true
+	s.consumed = 0
+	defer s.leave()
+	// Written before the crossing, so that what was written in small pieces need not be read in large ones at once.
+	event := Event{Kind: Text, Channel: s.channel, Offset: int64(s.c.offset), Text: p[:len(p):len(p)]}
+	status := C.aside_go_feed(C.uintptr_t(uintptr(unsafe.Pointer(s.c))), data(p), C.size_t(len(p)))
+	if status < C.ASIDE_GO_TEXT {
+		s.chunk = p
+		_, err = s.deliver(feed, C.aside_status(status), p, yield)
+		return s.consumed, err
+	}
+	s.consumed = len(p)
+	if channel := Channel(status - C.ASIDE_GO_TEXT); channel != s.channel {
+		s.channel = channel
+		event.Channel = channel
+	}
+	yield(event)
+	return len(p), nil
 }
 
 // Token is a token of the model's, as the caller's tokenizer knows it.
@@ -367,49 +388,70 @@ const (
 	forceClose
 )
 
-// run does a piece of work with one crossing for each array of events, mostly just one.
+// run does a piece of work with one crossing for each array of events, mostly just one. Events that are due come first.
 func (s *Scanner) run(work work, p []byte, yield func(Event) bool) (paused bool, err error) {
 	s.busy = true
 	s.consumed = 0
 	s.finishing = work == finish
 	defer s.leave()
-	tokens := s.tokens
-	for done := false; ; {
-		for s.next < s.count {
-			s.next++
-			if !yield(s.event(&s.c.events[s.next-1])) {
-				return true, nil
-			}
+	if !s.due(yield) {
+		return true, nil
+	}
+	return s.deliver(work, s.cross(work, p, s.tokens), p, yield)
+}
+
+// due calls yield for the events that are due; false where that pauses.
+func (s *Scanner) due(yield func(Event) bool) bool {
+	for s.next < s.count {
+		s.next++
+		if !yield(s.event(&s.c.events[s.next-1])) {
+			return false
 		}
-		if done {
-			s.finishing = false
-			return false, nil
-		}
-		s.chunk = p[s.consumed:]
-		data := (*C.char)(unsafe.Pointer(unsafe.SliceData(s.chunk)))
-		var status C.aside_status
-		switch work {
-		case feed:
-			status = C.aside_go_feed(s.c, data, C.size_t(len(s.chunk)))
-		case feedTokens:
-			status = C.aside_go_feed_tokens(s.c, data, C.size_t(len(s.chunk)), unsafe.SliceData(tokens), C.size_t(len(tokens)))
-		case finish:
-			status = C.aside_go_finish(s.c)
-		case flush:
-			status = C.aside_go_flush(s.c)
-		case forceClose:
-			status = C.aside_go_force_close(s.c)
-		}
+	}
+	return true
+}
+
+// cross crosses once, with a chunk and its tokens.
+func (s *Scanner) cross(work work, p []byte, tokens []C.aside_token) C.aside_status {
+	s.chunk = p
+	switch work {
+	case feed:
+		return C.aside_go_feed_events(s.c, data(p), C.size_t(len(p)))
+	case feedTokens:
+		return C.aside_go_feed_tokens(s.c, data(p), C.size_t(len(p)), unsafe.SliceData(tokens), C.size_t(len(tokens)))
+	case finish:
+		return C.aside_go_finish(s.c)
+	case flush:
+		return C.aside_go_flush(s.c)
+	default:
+		return C.aside_go_force_close(s.c)
+	}
+}
+
+// deliver takes what the first crossing of a piece of work has given, and crosses again while there is more.
+func (s *Scanner) deliver(work work, status C.aside_status, p []byte, yield func(Event) bool) (paused bool, err error) {
+	for tokens := s.tokens; ; {
 		if status < 0 {
 			s.finishing = false
 			return false, s.failure(status)
 		}
 		s.take()
-		if done = status == C.ASIDE_OK; !done && work == feedTokens {
+		if !s.due(yield) {
+			return true, nil
+		}
+		if status == C.ASIDE_OK {
+			s.finishing = false
+			return false, nil
+		}
+		if work == feedTokens {
 			tokens = behind(tokens, len(s.chunk))
 		}
+		status = s.cross(work, p[s.consumed:], tokens)
 	}
 }
+
+// data is where a chunk lies.
+func data(p []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(p))) }
 
 // behind gives the tokens that are not wholly done where n of their bytes are, the first with the length that is left.
 func behind(tokens []C.aside_token, n int) []C.aside_token {

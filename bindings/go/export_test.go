@@ -1,0 +1,7 @@
+package aside
+
+// FeedTheLongWay is Feed through an array of events, for the tests to compare with.
+func (s *Scanner) FeedTheLongWay(p []byte, yield func(Event) bool) (n int, err error) {
+	_, err = s.run(feed, p, yield)
+	return s.consumed, err
+}

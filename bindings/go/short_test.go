@@ -1,0 +1,151 @@
+// Feeds that are text alone go a shorter way, which gives the same events as the long one.
+
+package aside_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+	"unsafe"
+
+	aside "aside.example/bindings/go"
+)
+
+var shortTexts = map[string]string{
+	"qwen3":          "<think>\nTwice 21.\n</think>\n\nIt is 42, und schön: 結果.\n",
+	"thought-stream": "a bc<thinking thought=\"A\">def</thinking>ghi < j",
+	"inline-think":   "\xffabc<think>d\xc3\xa9f</think>é </thi",
+}
+
+// eachEvent gives what each feed says, unjoined, and what the end of the stream says.
+func eachEvent(t *testing.T, scanner *aside.Scanner, feed func(chunk []byte, yield func(aside.Event) bool) (int, error),
+	chunks ...[]byte) string {
+	t.Helper()
+	var said bytes.Buffer
+	offset := int64(0)
+	for _, chunk := range chunks {
+		n, err := feed(chunk, func(event aside.Event) bool {
+			fmt.Fprintf(&said, "%+v\n", record(event))
+			if event.Kind == aside.Text && event.Offset >= offset {
+				if at := event.Offset - offset; unsafe.SliceData(event.Text) != &chunk[at] || cap(event.Text) != len(event.Text) {
+					t.Errorf("%q is not the chunk's own", event.Text)
+				}
+			}
+			return true
+		})
+		if n != len(chunk) || err != nil || scanner.Consumed() != n {
+			t.Fatal(n, err, scanner.Consumed())
+		}
+		offset += int64(n)
+		if scanner.Offset() != offset {
+			t.Fatal(scanner.Offset(), offset)
+		}
+	}
+	if err := scanner.Finish(func(event aside.Event) bool {
+		fmt.Fprintf(&said, "%+v\n", record(event))
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return said.String()
+}
+
+func TestTheShortWayIsTheLongWay(t *testing.T) {
+	for dialect, text := range shortTexts {
+		text := []byte(text)
+		short, long := newScanner(t, dialect), newScanner(t, dialect)
+		for i := range text {
+			for j := i; j <= len(text); j++ {
+				cut := [][]byte{text[:i], text[i:j], text[j:]}
+				got, want := eachEvent(t, short, short.Feed, cut...), eachEvent(t, long, long.FeedTheLongWay, cut...)
+				if got != want {
+					t.Fatalf("%s cut at %d and %d:\n%s\nwanted\n%s", dialect, i, j, got, want)
+				}
+			}
+		}
+		bytewise := make([][]byte, len(text))
+		for i := range text {
+			bytewise[i] = text[i : i+1]
+		}
+		if got, want := eachEvent(t, short, short.Feed, bytewise...), eachEvent(t, long, long.FeedTheLongWay, bytewise...); got != want {
+			t.Fatalf("%s byte by byte:\n%s\nwanted\n%s", dialect, got, want)
+		}
+	}
+}
+
+// Offsets are right behind all that moves them, and each channel is told.
+func TestOffsetsOfTheShortWay(t *testing.T) {
+	scanner := newScanner(t, "inline-think")
+	feed := func(scanner *aside.Scanner, text string, channel aside.Channel, offset int64) {
+		t.Helper()
+		calls := 0
+		n, err := scanner.Feed([]byte(text), func(event aside.Event) bool {
+			calls++
+			if event.Kind != aside.Text || event.Channel != channel || event.Offset != offset || string(event.Text) != text {
+				t.Errorf("%+v, wanted %q of %v at %d", event, text, channel, offset)
+			}
+			return calls > 1 // a pause behind the only event: nothing is due
+		})
+		if n != len(text) || err != nil || calls != 1 {
+			t.Error(n, err, calls)
+		}
+	}
+	yield := func(aside.Event) bool { return true }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		_, err := scanner.Feed([]byte("<think>"), yield)
+		must(err)
+		_, err = scanner.FeedTokens([]byte("so"), []aside.Token{{Len: 2}}, yield)
+		must(err)
+		feed(scanner, "Twice", aside.Thinking, 9)
+		second, err := scanner.Clone()
+		must(err)
+		defer second.Close()
+		must(scanner.ForceClose(yield))
+		feed(scanner, "Two", aside.Content, 14)
+		feed(scanner, "Three", aside.Content, 17)
+		feed(second, " 21", aside.Thinking, 14)
+		must(second.Reset())
+		feed(second, "anew", aside.Content, 0)
+		must(scanner.Finish(yield))
+	}
+	if n, err := scanner.Feed(nil, yield); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	feed(scanner, "last", aside.Content, 0)
+	if n, err := scanner.FeedTokens([]byte("ab"), []aside.Token{{Len: 1}}, yield); n != 0 || !errors.Is(err, aside.ErrLength) {
+		t.Error(n, err)
+	}
+	feed(scanner, "more", aside.Content, 4)
+	must(scanner.Close())
+	if n, err := scanner.Feed([]byte("a"), yield); n != 0 || err != aside.ErrClosed {
+		t.Error(n, err)
+	}
+}
+
+// A panic behind the short way leaves the scanner as one behind the long way does.
+func TestPanicOnTheShortWay(t *testing.T) {
+	scanner := newScanner(t, "inline-think")
+	feed := func(text string) {
+		defer func() {
+			if recover() != "yield" {
+				t.Error("no panic")
+			}
+		}()
+		scanner.Feed([]byte(text), func(aside.Event) bool { panic("yield") })
+	}
+	feed("abc")
+	feed("def")
+	if scanner.Consumed() != 3 || scanner.Offset() != 6 {
+		t.Error(scanner.Consumed(), scanner.Offset())
+	}
+	if err := scanner.Finish(func(event aside.Event) bool { t.Error("repeated:", event); return true }); err != nil {
+		t.Error(err)
+	}
+}
