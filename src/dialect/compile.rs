@@ -449,6 +449,7 @@ impl Compiler<'_> {
             literals: 0,
             open_names: 0,
             close_names: 0,
+            first_triggers: Triggers::default(),
             triggers: Triggers::default(),
             special: 0,
             stops: Box::default(),
@@ -473,9 +474,12 @@ impl Compiler<'_> {
                 }
             };
             let first = if matches!(shape, Shape::Literal(_)) { bytes[0] } else { b'<' };
-            region.triggers.insert(first);
-            if self.fold {
-                region.triggers.insert(first.to_ascii_uppercase());
+            let is_lasting = pattern.needs & (flag::START | flag::HEADER | region.cleared) == 0;
+            for first in [first, if self.fold { first.to_ascii_uppercase() } else { first }] {
+                region.first_triggers.insert(first);
+                if is_lasting {
+                    region.triggers.insert(first);
+                }
             }
             if *root == 0 {
                 *root = self.node(0);

@@ -159,6 +159,9 @@ pub struct Region {
     pub literals: u32,
     pub open_names: u32,
     pub close_names: u32,
+    /// The bytes with which its markers begin.
+    pub first_triggers: Triggers,
+    /// Those of the patterns that can count where text has taken away all that it can: most text stands there.
     pub triggers: Triggers,
     /// The patterns that ask for a special token.
     pub special: u64,

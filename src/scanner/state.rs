@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use crate::dialect::{
     Channel, Start,
-    tables::{Action, HeaderRule, LineRule, MAX_DEPTH, MOST_NESTED, Region, Tables, byte, flag},
+    tables::{Action, HeaderRule, LineRule, MAX_DEPTH, MOST_NESTED, Region, Tables, Triggers, byte, flag},
 };
 
 use super::{
@@ -1071,7 +1071,7 @@ impl State {
     /// The next place from `at` on where a marker may begin. What it passes is text.
     fn find(&mut self, tables: &Tables, region: &Region, text: &[u8], mut at: usize) -> Option<usize> {
         while self.flags & (flag::START | flag::HEADER | region.cleared) != 0 {
-            if may_begin(region, self.active, &self.lines, text, at)? {
+            if may_begin(region, &region.first_triggers, self.active, &self.lines, text, at)? {
                 return Some(at);
             }
             self.pass(tables, text[at]);
@@ -1410,7 +1410,7 @@ fn next_start(region: &Region, active: u64, lines: &mut Lines, text: &[u8], mut 
             if lines.is_settled() {
                 at += skip_line(region, lines, &text[at..]);
             }
-            if may_begin(region, active, lines, text, at)? {
+            if may_begin(region, &region.triggers, active, lines, text, at)? {
                 return Some(at);
             }
             lines.pass(text[at], region.lines);
@@ -1430,9 +1430,9 @@ fn next_start(region: &Region, active: u64, lines: &mut Lines, text: &[u8], mut 
 }
 
 /// May one of these patterns begin at this byte? None behind the last one.
-fn may_begin(region: &Region, active: u64, lines: &Lines, text: &[u8], at: usize) -> Option<bool> {
+fn may_begin(region: &Region, triggers: &Triggers, active: u64, lines: &Lines, text: &[u8], at: usize) -> Option<bool> {
     let byte = *text.get(at)?;
-    let is_trigger = region.triggers.contains(byte);
+    let is_trigger = triggers.contains(byte);
     let may = active != 0
         && match region.lines {
             LineRule::Ignore => is_trigger && !is_dull(region, text, at),
@@ -1474,6 +1474,7 @@ fn is_ascii_text(region: &Region, chunk: &[u8]) -> bool {
         chunk.iter().fold(0, |any, &byte| any | is_stop(byte)) == 0
     }
     match *region.stops {
+        [] => has_none([], chunk),
         [a] => has_none([a], chunk),
         [a, b] => has_none([a, b], chunk),
         [a, b, c] => has_none([a, b, c], chunk),
