@@ -111,6 +111,16 @@ TEST(Dialect, IsLoadedFromText)
     }
 }
 
+TEST(Scanner, TakesTextWithoutAnEvent)
+{
+    Scanner scanner(Dialect::find("qwen3"));
+    EXPECT_EQ(scanner.feed_text("a"), std::nullopt);
+    scanner.feed("<think>\nhm", nothing);
+    EXPECT_EQ(scanner.feed_text(", so"), Channel::thinking);
+    EXPECT_EQ(scanner.feed_text("</th"), std::nullopt);
+    EXPECT_EQ(scanner.offset(), 14u);
+}
+
 TEST(Scanner, GivesTheSameEventsBothWaysAndHoweverItIsCut)
 {
     for (const Case &of : cases) {

@@ -681,6 +681,14 @@ public:
         });
     }
 
+    /// The cheapest way to feed: takes the chunk if all of it is text of one channel and nothing else happens, as with
+    /// most tokens, and gives the channel. Otherwise nothing is fed, also where something is wrong: feed() takes it.
+    std::optional<Channel> feed_text(std::string_view chunk) noexcept
+    {
+        const std::int32_t channel = aside_scanner_feed_text(handle(), chunk.data(), chunk.size());
+        return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
+    }
+
     /// try_feed() for bytes whose tokens are known. `tokens` is an array, a vector or another container of Token that has
     /// them side by side, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special
     /// then count only where a special token begins them; counts() tells the tokens of each channel. After
