@@ -12,6 +12,9 @@ use std::time::Instant;
 use clark_agent::ThinkingTagStreamFilter;
 use reasoning_parser::{Qwen3Parser, ReasoningParser};
 
+#[path = "../../random.rs"]
+#[allow(dead_code)]
+mod random;
 #[path = "../../ways.rs"]
 #[allow(dead_code)]
 mod ways;
