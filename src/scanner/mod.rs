@@ -156,8 +156,7 @@ impl Scanner {
 
     fn plain_event<'a>(&mut self, chunk: &'a [u8], may_hold: bool) -> Option<Event<'a>> {
         let (tables, state) = (&*self.dialect.tables, &mut self.state);
-        let text = state.short_text(tables, chunk).or_else(|| state.plain_text(tables, chunk));
-        let text = text.map(|(channel, offset)| (channel, offset, chunk.len()));
+        let text = state.plain_text(tables, chunk).map(|(channel, offset)| (channel, offset, chunk.len()));
         let (channel, offset, len) = text.or_else(|| state.calm_text(tables, chunk, may_hold))?;
         Some(Event { kind: Kind::Text, channel, offset, bytes: &chunk[..len] })
     }
