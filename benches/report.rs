@@ -188,13 +188,12 @@ fn targets(figures: &Figures) -> String {
     let allocations = most(figures.all(&["go", "Feed"]).map(|line| line[1].parse().ok()));
     row("Go, a feed of a token: allocations", 0.0, false, allocations, 0);
     let ruby = |what| figures.number(&["ruby", what], 0);
-    row(
-        "Ruby, a feed of a token against an empty ffi call",
-        1.5,
-        false,
-        ratio(ruby("Scanner#feed"), ruby("empty call")),
-        2,
-    );
+    for (name, what) in [
+        ("Ruby, a feed of a token against an empty ffi call: `feed_text`", "Scanner#feed_text"),
+        ("Ruby, the same: `feed`, as events", "Scanner#feed"),
+    ] {
+        row(name, 1.5, false, ratio(ruby(what), ruby("empty call")), 2);
+    }
     row(
         "Ruby, plain filter against `InlineThinkFilter`",
         5.0,
@@ -300,8 +299,11 @@ fn crossings(figures: &Figures) -> String {
         ("Scanner#feed", "Ruby, `Scanner#feed`"),
         ("Scanner#feed of 16", "Ruby, `Scanner#feed` of 16 tokens at once, for each"),
         ("Scanner#feed_deltas", "Ruby, `Scanner#feed_deltas`"),
+        ("Scanner#feed_text", "Ruby, `Scanner#feed_text`"),
         ("InlineThinkFilter#feed", "Ruby, `InlineThinkFilter#feed`"),
+        ("InlineThinkFilter#feed of 16", "Ruby, `InlineThinkFilter#feed` of 16 tokens, joined, for each"),
         ("plain filter", "Ruby, a plain filter"),
+        ("plain filter of 16", "Ruby, a plain filter of 16 tokens, joined, for each"),
         ("empty call", "Ruby, empty ffi call"),
     ] {
         let time = figures.number(&["ruby", what], 0);

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # How long one feed of a token takes, beside a call of FFI's with the same arguments into a function that does nothing,
-# and beside a plain Ruby filter. A line for each figure:
+# and beside a plain Ruby filter; what the loop does with the text is in all of them. A line for each figure:
 #
 #     ruby -I lib bench/feed.rb EMPTY FILE       EMPTY is the library of benches/c/empty.c, FILE a short workload
 #
@@ -74,48 +74,68 @@ ROUNDS = 200
 FED = chunks(ARGV.fetch(1)).freeze
 LARGE = FED.each_slice(16).map { |slice| slice.join.freeze }.freeze
 
-RUNS = {
-  "empty call" => lambda do
-    FED.each { |chunk| Empty.empty_feed_text(1, chunk, chunk.bytesize) }
-    1
-  end,
-  "Scanner#feed" => lambda do
-    scanner = Aside::Scanner.new("inline-think")
-    bytes = 0
-    FED.each { |chunk| scanner.feed(chunk) { |event| bytes += event.text.bytesize } }
-    bytes
-  end,
-  "Scanner#feed of 16" => lambda do
-    scanner = Aside::Scanner.new("inline-think")
-    bytes = 0
-    LARGE.each { |chunk| scanner.feed(chunk) { |event| bytes += event.text.bytesize } }
-    bytes
-  end,
-  "Scanner#feed_deltas" => lambda do
-    scanner = Aside::Scanner.new("inline-think")
-    bytes = 0
-    FED.each { |chunk| scanner.feed_deltas(chunk) { |_, text| bytes += text.bytesize } }
-    bytes
-  end,
-  "InlineThinkFilter#feed" => lambda do
-    filter = Aside::InlineThinkFilter.new
-    bytes = 0
-    FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
-    bytes
-  end,
-  "plain filter" => lambda do
-    filter = PlainFilter.new
-    bytes = 0
-    FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
-    bytes
+# Each run gives how many bytes of text it was given. What it feeds is made before.
+empty = lambda do |_|
+  bytes = 0
+  FED.each do |chunk|
+    Empty.empty_feed_text(1, chunk, chunk.bytesize)
+    bytes += chunk.bytesize
   end
+  bytes
+end
+events = lambda do |scanner, chunks|
+  bytes = 0
+  chunks.each { |chunk| scanner.feed(chunk) { |event| bytes += event.text.bytesize } }
+  bytes
+end
+texts = lambda do |scanner|
+  bytes = 0
+  FED.each do |chunk|
+    if scanner.feed_text(chunk)
+      bytes += chunk.bytesize
+    else
+      scanner.feed_deltas(chunk) { |_, text| bytes += text.bytesize }
+    end
+  end
+  bytes
+end
+deltas = lambda do |scanner|
+  bytes = 0
+  FED.each { |chunk| scanner.feed_deltas(chunk) { |_, text| bytes += text.bytesize } }
+  bytes
+end
+filtered = lambda do |filter|
+  bytes = 0
+  FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
+  bytes
+end
+# As a host does that has several deltas at hand.
+joined = lambda do |filter|
+  bytes = 0
+  FED.each_slice(16) { |chunks| filter.feed(chunks.join) { |_, text| bytes += text.bytesize } }
+  bytes
+end
+nothing = -> {}
+scanner = -> { Aside::Scanner.new("inline-think") }
+
+RUNS = {
+  "empty call" => [nothing, empty],
+  "Scanner#feed" => [scanner, ->(scanner) { events.call(scanner, FED) }],
+  "Scanner#feed of 16" => [scanner, ->(scanner) { events.call(scanner, LARGE) }],
+  "Scanner#feed_deltas" => [scanner, deltas],
+  "Scanner#feed_text" => [scanner, texts],
+  "InlineThinkFilter#feed" => [-> { Aside::InlineThinkFilter.new }, filtered],
+  "InlineThinkFilter#feed of 16" => [-> { Aside::InlineThinkFilter.new }, joined],
+  "plain filter" => [-> { PlainFilter.new }, filtered],
+  "plain filter of 16" => [-> { PlainFilter.new }, joined]
 }.freeze
 
 best = Hash.new(Float::INFINITY)
 ROUNDS.times do
-  RUNS.each do |name, run|
+  RUNS.each do |name, (prepare, run)|
+    fed = prepare.call
     start = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
-    run.call
+    run.call(fed)
     best[name] = [best[name], Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - start].min
   end
 end

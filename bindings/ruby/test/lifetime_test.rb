@@ -144,4 +144,51 @@ class LifetimeTest < Minitest::Test
     end.flat_map(&:value).compact.uniq
     assert_empty errors - [Aside::BusyError]
   end
+
+  # Signals come where other threads would, and more often.
+  def test_closing_where_another_thread_feeds
+    output, status = Support.ruby(<<~'RUBY')
+      require "aside"
+      scanner = Aside::Scanner.new("think")
+      closed = offsets = fed = 0
+      trap(:USR1) do
+        second = Aside::Scanner.new("think") # first, so that it does not get the other's memory
+        offsets += scanner.offset
+        scanner.close
+        scanner = second
+        closed += 1
+      rescue Aside::BusyError
+        nil
+      end
+      parent = Process.pid
+      child = fork { sleep 0.0003 while Process.kill(:USR1, parent) }
+      while closed < 1000
+        [[:feed_text, "a"], [:feed, "b"], [:feed_deltas, "c"], [:feed, "d".b]].each do |way, chunk|
+          fed += 1 if scanner.public_send(way, chunk) { |*| nil }
+        rescue Aside::ClosedError
+          nil
+        end
+      end
+      Process.kill(:KILL, child)
+      Process.wait(child)
+      trap(:USR1, "IGNORE")
+      puts fed - offsets - scanner.offset
+    RUBY
+    assert_predicate status, :success?, output
+    assert_equal "0\n", output
+  end
+
+  def test_two_threads_that_feed_one_scanner
+    scanner = Aside::Scanner.new("think")
+    fed = Array.new(2) do |n|
+      Thread.new do
+        Array.new(20_000) do
+          n.zero? ? scanner.feed_text("a") : scanner.feed("b") {}
+        rescue Aside::BusyError
+          nil
+        end.compact.size
+      end
+    end.sum(&:value)
+    assert_equal [fed, fed], [scanner.offset, scanner.feed("c").first.offset]
+  end
 end

@@ -173,6 +173,41 @@ class ScannerTest < Minitest::Test
     assert_equal [[:thinking, "g"]], @scanner.feed_deltas("g").to_a
   end
 
+  # It gives what the other feeds give, or changes nothing.
+  def test_feed_text
+    short = ["a", "b", "\xE6", "\x97\xA5", "é", "", "c <d", "e", "<thi", "nk>\n", "f", "g", "h\xFFi", "j".b, "k",
+             Class.new(String).new("l"), "m", "</think>", "\n\nn", "o", "p"].select do |chunk|
+      before = [@scanner.offset, @scanner.held]
+      wanted = @scanner.dup.feed(chunk).map { |event| [event.kind, event.channel, event.offset, event.bytes] }
+      if (channel = @scanner.feed_text(chunk))
+        assert_equal wanted, [[:text, channel, before[0], chunk.b]]
+      else
+        assert_equal before, [@scanner.offset, @scanner.held]
+        @scanner.feed(chunk) {}
+      end
+      channel
+    end
+    assert_empty %w[b g k m p] - short
+    assert_empty ["", "j".b, "l"] & short
+  end
+
+  # What is due comes first, and what is wrong the other feeds say.
+  def test_feed_text_where_it_may_not
+    @scanner.feed("a<think>b") { |event| break if event.kind == :text }
+    assert_nil @scanner.feed_text("c")
+    assert_equal ["<think>", "b", "c"], @scanner.feed("c").map(&:text)
+    assert_equal :thinking, @scanner.feed_text("d")
+    @scanner.feed("e".encode("UTF-16LE").b[0, 1].force_encoding("UTF-16LE")) {}
+    assert_nil @scanner.feed_text("f")
+    @scanner.reset.feed("g") {}
+    assert_equal :content, @scanner.feed_text("h")
+    [nil, 1, :a, ["a"]].each { |chunk| assert_nil @scanner.feed_text(chunk) }
+    second = @scanner.dup
+    @scanner.close
+    assert_nil @scanner.feed_text("i")
+    assert_equal :content, second.feed_text("j")
+  end
+
   def test_torn_characters
     TEXT.b.bytesize.times do |cut|
       [Encoding::BINARY, Encoding::UTF_8, Encoding::US_ASCII].each do |encoding|

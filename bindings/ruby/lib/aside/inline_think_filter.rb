@@ -37,14 +37,16 @@ module Aside
 
     # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of what it settles.
     # The text is valid UTF-8, never empty, and the caller's own. Where the block raises, what it had not been given yet
-    # comes first in the next call. Returns nil.
+    # comes first in the next call. Returns nil. A host that has several chunks at hand may join them: it is told the same
+    # in larger pieces, for the cost of one.
     def feed(chunk)
-      raise LocalJumpError, "no block given" unless block_given?
+      raise LocalJumpError, "no block given" unless defined?(yield) # as block_given?, but cheaper
 
       # As Scanner#feed_deltas, with a call less.
-      if (channel = @scanner.take_in(chunk))
+      if (channel = @scanner.feed_text(chunk))
         yield channel, chunk.scrub
       else
+        @scanner.take_in(chunk)
         @scanner.deliver_deltas { |channel, text| yield channel, text }
       end
       nil

@@ -274,6 +274,10 @@ module Aside
                           "this gem needs #{ABI_VERSION}"
     end
 
+    # Ruby 3.1 looks up the keywords of String.new when it is first called with some, and without a lock: of two Ractors
+    # that came first at once, one would find half of them and an ArgumentError.
+    fixed("")
+
     freeze
   end
   private_constant :Native

@@ -66,37 +66,64 @@ module Aside
       @converter = nil
       @offset = 0
       own(Error.check_address(Native.aside_scanner_new(dialect.address, options)), :aside_scanner_free)
+      @open = @address
     end
 
     # Feeds the next chunk, and yields each Event that it settles. Returns the scanner; without a block an Enumerator
     # over the events, which are settled at once all the same.
     def feed(chunk)
-      unless (channel = take_in(chunk))
+      unless (channel = feed_text(chunk))
+        take_in(chunk)
         return block_given? ? deliver { |event| yield event } : deliver
       end
 
-      size = chunk.bytesize
-      event = Event.new(channel, @offset - size, chunk.byteslice(0, size), nil)
-      return [event].each unless block_given?
+      event = Event.new(channel, @offset - chunk.bytesize, chunk * 1, nil) # the cheapest copy there is
+      return [event].each unless defined?(yield) # as block_given?, but cheaper
 
       yield event
       self
     end
 
     # Feeds the next chunk, and yields channel and text of each piece of text that it settles: what #each_delta yields,
-    # for chunks that come one by one. The cheapest way to feed tokens. Returns the scanner; without a block an
-    # Enumerator of such pairs, which are settled at once all the same.
+    # for chunks that come one by one. Returns the scanner; without a block an Enumerator of such pairs, which are settled
+    # at once all the same.
     #
     #   scanner.feed_deltas("It is 42.") { |channel, text| print text if channel == :content }
     def feed_deltas(chunk)
-      return feed(chunk).select { |event| event.kind == :text }.map { |event| [event.channel, +event.text] }.each unless block_given?
+      unless defined?(yield)
+        return feed(chunk).select { |event| event.kind == :text }.map { |event| [event.channel, +event.text] }.each
+      end
 
-      if (channel = take_in(chunk))
+      if (channel = feed_text(chunk))
         yield channel, chunk.scrub
       else
+        take_in(chunk)
         deliver_deltas { |channel, text| yield channel, text }
       end
       self
+    end
+
+    # Feeds the next chunk if all of it is text of one channel and nothing else happens, as with most tokens, and returns
+    # that channel: the chunk itself is the piece of text (where it may be invalid UTF-8, +scrub+ it). Otherwise nothing
+    # is fed, and nil says that the same chunk is for #feed or #feed_deltas; also where something is wrong, and for chunks
+    # that are no UTF-8. The cheapest way to feed tokens: nothing is allocated and no block called.
+    #
+    #   if (channel = scanner.feed_text(chunk))
+    #     print chunk if channel == :content
+    #   else
+    #     scanner.feed_deltas(chunk) { |channel, text| print text if channel == :content }
+    #   end
+    def feed_text(chunk)
+      return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8 && @due.empty?
+
+      # There is no lock: Ruby lets other threads run, and interrupts, at the end of a Ruby method or block and at a jump
+      # that is taken. From here to @offset there is neither, and the call keeps the others out.
+      size = chunk.bytesize
+      channel = Native.aside_scanner_feed_text(@open, chunk, size)
+      if channel >= 0
+        @offset += size
+        CHANNELS[channel]
+      end
     end
 
     # Feeds pieces whose tokens are known: pairs of a token's text and whether it is one of the tokenizer's added tokens.
@@ -264,25 +291,9 @@ module Aside
       "#<#{self.class}#{" closed" if closed?}>"
     end
 
-    # Feeds a chunk. Gives its channel where it is all text and nothing else happens, as with most tokens; otherwise what
-    # it settles is due. Each call costs here: it is #exclusively without the block, with one crossing for most.
-    # (A method that names its block costs too.)
+    # Feeds a chunk the long way: what it settles is due.
     def take_in(chunk) # :nodoc:
-      raise_busy unless @lock.try_lock
-      begin
-        if chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8 && !@converter && @due.empty? && @address
-          size = chunk.bytesize
-          channel = Native.aside_scanner_feed_text(@address, chunk, size)
-          if channel >= 0
-            @offset += size
-            return CHANNELS[channel]
-          end
-        end
-        settle(utf8(chunk))
-        nil
-      ensure
-        @lock.unlock
-      end
+      exclusively { settle(utf8(chunk)) }
     end
 
     # Yields channel and text of what is due.
@@ -291,6 +302,17 @@ module Aside
     end
 
     private
+
+    # The short way is open where nobody is inside, and no chunk is torn that is to be transcoded. To the library no
+    # scanner is one that takes no text.
+    def exclusively
+      super do
+        @open = 0
+        yield
+      ensure
+        @open = @converter ? 0 : @address || 0
+      end
+    end
 
     # What no two scanners may share.
     def make_room
