@@ -13,13 +13,14 @@ use toml::Spanned;
 
 use super::{
     Channel, Start,
+    calm::Calm,
     check::{check, fault},
     error::Fault,
     markers,
     model::{Again, Case, Closer, ExtraClose, Guard, Literal, Model, Place, Span, StrayClose, Tag},
     tables::{
         Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, HeaderKey, HeaderRule, LineRule, Node, Pattern, Region, Route,
-        SpanRule, Tables, TagRule, ThoughtRule, Triggers, Words, byte, flag,
+        SpanRule, Tables, TagRule, ThoughtRule, Triggers, Words, flag,
     },
 };
 
@@ -54,7 +55,7 @@ pub fn compile(model: &Model) -> Result<Tables, Fault> {
         }
     }
     let header = compiler.header()?;
-    Ok(Tables {
+    let mut tables = Tables {
         name: model.name.get_ref().clone(),
         aliases: model.aliases.iter().map(|alias| alias.get_ref().clone()).collect(),
         turns: model.turns.iter().map(|turn| turn.get_ref().as_bytes().into()).collect(),
@@ -66,13 +67,16 @@ pub fn compile(model: &Model) -> Result<Tables, Fault> {
         written: markers::written(model),
         markers: markers::markers(model),
         nodes: compiler.nodes,
+        calm: Calm::default(),
         framings: compiler.framings,
         tag: compiler.tag,
         header,
         max_hold: compiler.max_hold,
         room: compiler.room,
         words: words(model),
-    })
+    };
+    tables.calm = Calm::new(&tables);
+    Ok(tables)
 }
 
 /// What the spans and the header are called.
@@ -452,8 +456,7 @@ impl Compiler<'_> {
             first_triggers: Triggers::default(),
             triggers: Triggers::default(),
             special: 0,
-            stops: Box::default(),
-            bytes: [0; 256],
+            seconds: [false; 256],
             used: list.iter().fold(0, |used, it| used | it.pattern.needs | it.pattern.avoids),
             cleared: if is_content { flag::LEAD | flag::FRESH | flag::FORCED | flag::BLANK } else { flag::BLANK },
             lines,
@@ -489,17 +492,10 @@ impl Compiler<'_> {
             region.patterns.push(pattern);
             for value in 0..=u8::MAX {
                 if self.may_be_second(&shape, value) {
-                    region.bytes[usize::from(value)] |= byte::SECOND;
+                    region.seconds[usize::from(value)] = true;
                 }
             }
         }
-        for (value, bits) in (0..=u8::MAX).zip(&mut region.bytes) {
-            let is_code = matches!(lines, LineRule::Guard { inline: true, .. }) && value == b'`';
-            let is_line = lines != LineRule::Ignore && value == b'\n';
-            let is_stop = region.triggers.contains(value) || is_line || is_code;
-            *bits |= if is_stop { byte::STOP } else { 0 } | if value.is_ascii() { 0 } else { byte::WIDE };
-        }
-        region.stops = (0..0x80).filter(|value| region.bytes[usize::from(*value)] & byte::STOP != 0).collect();
         Ok(region)
     }
 

@@ -1,15 +1,20 @@
 //! What a dialect is: its TOML file read (`model`), refused where it cannot work (`check`), compiled to the scanner's
-//! tables (`compile`, `markers`, `tables`), and found by name (`catalogue`) or
-//! by model (`models`, `template`); and where the model's turn begins in a prompt (`prompt`).
+//! tables (`compile`, `markers`, `tables`; `calm` for plain text), and found by name (`catalogue`) or
+//! by model (`models`, `template`); and where the model's turn begins in a prompt (`prompt`). How
+//! bytes become a marker is here too: `starts` says where one may begin, `attempt` reads on, `lines` follows code fences.
 
+pub(crate) mod attempt;
+pub(crate) mod calm;
 mod catalogue;
 mod check;
 mod compile;
 mod error;
+pub(crate) mod lines;
 mod markers;
 mod model;
 mod models;
 mod prompt;
+pub(crate) mod starts;
 pub(crate) mod tables;
 mod template;
 

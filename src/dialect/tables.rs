@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
-use super::{Channel, Start};
+use super::{Channel, Start, calm::Calm};
 
 /// What must hold where a pattern begins, and what text takes away. Bits of the scanner's state.
 pub mod flag {
@@ -33,16 +33,6 @@ pub const FENCE_INDENT: u32 = 3;
 pub const FENCE_TICKS: u32 = 64;
 pub const FENCE_INFO: u32 = 64;
 
-/// What a byte may be, in a region where neither flags nor the line can change.
-pub mod byte {
-    /// A marker may begin here, or a line end.
-    pub const STOP: u8 = 1;
-    /// Part of a character of several bytes.
-    pub const WIDE: u8 = 2;
-    /// A marker may have this as its second byte.
-    pub const SECOND: u8 = 4;
-}
-
 /// Content spans that may be open at once: only they nest in each other, and real text stays far below.
 pub const MOST_NESTED: usize = 6;
 /// Spans that may be open at once: those, a thinking, and a tool call that pauses it.
@@ -59,6 +49,8 @@ pub struct Tables {
     pub spans: Vec<SpanRule>,
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
+    /// What text does that has no marker.
+    pub calm: Calm,
     /// Framing that follows a marker; a pattern names one by its index plus one.
     pub framings: Vec<Box<[u8]>>,
     pub tag: TagRule,
@@ -165,10 +157,8 @@ pub struct Region {
     pub triggers: Triggers,
     /// The patterns that ask for a special token.
     pub special: u64,
-    /// The ASCII bytes that are `byte::STOP`.
-    pub stops: Box<[u8]>,
-    /// What a byte may be, besides plain ASCII text; see `byte`.
-    pub bytes: [u8; 256],
+    /// The bytes that a marker may have as its second.
+    pub seconds: [bool; 256],
     /// Flags that some pattern of this region asks for.
     pub used: u16,
     /// Flags that non-blank text of this region takes away.

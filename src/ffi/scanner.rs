@@ -144,38 +144,35 @@ fn lent(place: &mut Option<Box<Lent>>) -> Result<&mut Lent, aside_status> {
     place.as_deref_mut().ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
 }
 
-/// Feeds the caller's bytes if `text` takes them, as one event of text and nothing else: gives the event. None, and
-/// nothing done, in all other cases, and where anything is wrong. `text` cannot panic, so there is no `catch_unwind`.
+/// The stream and the caller's bytes, for the ways to feed that cannot panic: there is no `catch_unwind` around them. None
+/// where anything is wrong, or there are no bytes.
 ///
 /// # Safety
-/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes.
+/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes. What is given is
+/// used only while nobody else can be inside: the state must be BUSY while a callback runs.
 #[inline(always)]
-unsafe fn plain(
+unsafe fn ready<'a>(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,
-    text: impl FnOnce(&mut Scanner, &[u8]) -> Option<(Channel, u64)>,
-) -> Option<aside_event> {
-    if scanner.is_null() || buf.is_null() || len > isize::MAX as usize {
+) -> Option<(&'a mut Stream, &'a [u8])> {
+    if scanner.is_null() || buf.is_null() || len.wrapping_sub(1) >= isize::MAX as usize {
         return None;
     }
-    // SAFETY: both are there. The state is READY, so no call is inside, and this one ends before anybody else can come.
+    // SAFETY: both are there. The state is READY, so no call is inside.
     unsafe {
         if (*scanner).state.load(Relaxed) != READY {
             return None;
         }
-        let stream = &mut *(*scanner).stream.get();
-        let (channel, offset) = text(&mut stream.scanner, std::slice::from_raw_parts(buf.cast(), len))?;
-        stream.consumed = len;
-        Some(text_record(channel, offset, len))
+        Some((&mut *(*scanner).stream.get(), std::slice::from_raw_parts(buf.cast(), len)))
     }
 }
 
-/// What an array's call says of such a feed.
+/// What an array's call says of a feed that had no attributes.
 #[inline]
-fn fed_plain(count: usize, consumed: usize, offset: u64) -> aside_fed {
-    let none = c"".as_ptr();
-    aside_fed { count, consumed, offset, held: none, held_len: 0, attributes: none, attributes_len: 0 }
+fn fed_text(count: usize, consumed: usize, offset: u64, held: &[u8]) -> aside_fed {
+    let attributes = c"".as_ptr();
+    aside_fed { count, consumed, offset, held: lend(held), held_len: held.len(), attributes, attributes_len: 0 }
 }
 
 /// An event of text as C sees it.
@@ -372,14 +369,20 @@ enum Work<'a> {
     ForceClose,
 }
 
-impl<'c> Work<'c> {
-    /// A feed that is one event at most: most are. Gives also how many bytes are done; an event of no bytes is none.
+impl Work<'_> {
+    /// Tokens that are text and nothing else: most are. Gives channel and offset, and how many bytes.
     #[inline]
-    fn plain(&self, scanner: &mut Scanner) -> Option<(Event<'c>, usize)> {
+    fn plain(&self, scanner: &mut Scanner) -> Option<(Channel, u64, usize)> {
+        let Work::FeedTokens(chunk, tokens) = self else { return None };
+        let (channel, offset) = scanner.plain_tokens(chunk, tokens)?;
+        Some((channel, offset, chunk.len()))
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
         match self {
-            Work::Feed(chunk) => Some((scanner.feed_plain(chunk)?, chunk.len())),
-            Work::FeedTokens(chunk, tokens) => Some((scanner.feed_plain_tokens(chunk, tokens)?, chunk.len())),
-            _ => None,
+            Work::Feed(chunk) | Work::FeedTokens(chunk, _) => chunk,
+            _ => &[],
         }
     }
 
@@ -410,25 +413,10 @@ unsafe fn with_callback(
         return fail_null("callback");
     };
     let body = |stream: &mut Stream| {
-        let mut plain = work.plain(&mut stream.scanner);
-        if plain.is_none()
-            && let Work::Feed(chunk) = work
-            && let Some(event) = stream.scanner.refuted(chunk)
-        {
-            stream.consumed = 0;
-            // SAFETY: as below.
-            if unsafe { callback(user, &record(&event), lend(event.bytes)) } != 0 {
-                return ASIDE_STOPPED;
-            }
-            plain = work.plain(&mut stream.scanner);
-        }
-        if let Some((event, consumed)) = plain {
-            stream.consumed = consumed;
-            if event.bytes.is_empty() {
-                return ASIDE_OK;
-            }
+        if let Some((channel, offset, len)) = work.plain(&mut stream.scanner) {
+            stream.consumed = len;
             // SAFETY: the caller's promise; the record and the bytes outlive the call.
-            let verdict = unsafe { callback(user, &record(&event), lend(event.bytes)) };
+            let verdict = unsafe { callback(user, &text_record(channel, offset, len), lend(work.bytes())) };
             return if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED };
         }
         let mut events = match work.start(&mut stream.scanner) {
@@ -465,13 +453,12 @@ unsafe fn into_array(
         Err(status) => return status,
     };
     let body = |stream: &mut Stream| {
-        if let Some((event, consumed)) = work.plain(&mut stream.scanner) {
-            stream.consumed = consumed;
-            let count = usize::from(!event.bytes.is_empty());
+        if let Some((channel, offset, len)) = work.plain(&mut stream.scanner) {
+            stream.consumed = len;
             // SAFETY: the capacity is at least 1; `out` is not NULL, and the caller promises that it may be written.
             unsafe {
-                slots.write(0, &record(&event));
-                out.write_unaligned(fed_plain(count, consumed, event.offset));
+                slots.write(0, &text_record(channel, offset, len));
+                out.write_unaligned(fed_text(1, len, offset, &[]));
             }
             return ASIDE_OK;
         }
@@ -705,9 +692,11 @@ pub unsafe extern "C" fn aside_scanner_feed(
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
     unsafe {
         if let Some(call) = callback
-            && let Some(event) = plain(scanner, buf, len, |scanner, chunk| scanner.short_text(chunk))
+            && let Some((stream, chunk)) = ready(scanner, buf, len)
+            && let Some((channel, offset)) = stream.scanner.short_text(chunk)
         {
-            return deliver_plain(scanner, &event, buf, call, user);
+            stream.consumed = len;
+            return call_back(scanner, call, user, channel, offset, chunk);
         }
         feed(scanner, buf, len, callback, user)
     }
@@ -728,9 +717,28 @@ unsafe fn feed(
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
     unsafe {
         if let Some(call) = callback
-            && let Some(event) = plain(scanner, buf, len, |scanner, chunk| scanner.plain_text(chunk))
+            && let Some((stream, chunk)) = ready(scanner, buf, len)
         {
-            return deliver_plain(scanner, &event, buf, call, user);
+            if let Some((channel, offset)) = stream.scanner.long_text(chunk) {
+                stream.consumed = len;
+                return call_back(scanner, call, user, channel, offset, chunk);
+            }
+            let Some(calm) = stream.scanner.calm(chunk) else {
+                return with_callback(scanner, Work::Feed(chunk), callback, user);
+            };
+            let channel = stream.scanner.channel();
+            let held = stream.scanner.held_text(&calm);
+            if !held.is_empty() && call_back(scanner, call, user, channel, calm.offset, held) != ASIDE_OK {
+                return enter(scanner, is_ready, |stream| {
+                    stream.consumed = 0;
+                    stream.scanner.take_held(&calm);
+                    ASIDE_STOPPED
+                });
+            }
+            stream.scanner.take(chunk, &calm);
+            stream.consumed = len;
+            let (offset, text) = (calm.offset + calm.held as u64, calm.text(chunk));
+            return if text.is_empty() { ASIDE_OK } else { call_back(scanner, call, user, channel, offset, text) };
         }
         match bytes(buf, len, "buf") {
             Ok(chunk) => with_callback(scanner, Work::Feed(chunk), callback, user),
@@ -739,22 +747,23 @@ unsafe fn feed(
     }
 }
 
-/// Calls the callback with what `plain` gave.
+/// Calls the callback with a text.
 ///
 /// # Safety
-/// The scanner is there; `callback` fits `user`.
+/// The scanner is there, and READY; `callback` fits `user`.
 #[inline(always)]
-unsafe fn deliver_plain(
+unsafe fn call_back(
     scanner: *mut aside_scanner,
-    event: &aside_event,
-    buf: *const c_char,
     callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
     user: *mut c_void,
+    channel: Channel,
+    offset: u64,
+    text: &[u8],
 ) -> aside_status {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise; the record and the text outlive the call.
     unsafe {
         (*scanner).state.store(BUSY, Relaxed);
-        let verdict = callback(user, event, buf);
+        let verdict = callback(user, &text_record(channel, offset, text.len()), text.as_ptr().cast());
         (*scanner).state.store(READY, Relaxed);
         if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED }
     }
@@ -898,14 +907,24 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
     unsafe {
-        let may_write = !events.is_null() && capacity > 0 && event_size == size_of::<aside_event>() && !out.is_null();
-        if may_write && let Some(event) = plain(scanner, buf, len, |scanner, chunk| scanner.short_text(chunk)) {
-            events.write_unaligned(event);
-            out.write_unaligned(fed_plain(1, len, event.offset));
+        if may_write(events, capacity, event_size, out)
+            && let Some((stream, chunk)) = ready(scanner, buf, len)
+            && let Some((channel, offset)) = stream.scanner.short_text(chunk)
+        {
+            stream.consumed = len;
+            events.write_unaligned(text_record(channel, offset, len));
+            out.write_unaligned(fed_text(1, len, offset, &[]));
             return ASIDE_OK;
         }
         feed_into(scanner, buf, len, events, capacity, event_size, out)
     }
+}
+
+/// Are these outputs that two events can be written to without a closer look?
+#[inline(always)]
+fn may_write(events: *mut aside_event, capacity: size_t, event_size: size_t, out: *mut aside_fed) -> bool {
+    let is_ours = event_size == size_of::<aside_event>() && capacity >= 2 && capacity >> 56 == 0;
+    is_ours && !events.is_null() && !out.is_null()
 }
 
 /// `aside_scanner_feed_into` for all other chunks.
@@ -924,6 +943,33 @@ unsafe fn feed_into(
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
     unsafe {
+        if may_write(events, capacity, event_size, out)
+            && let Some((stream, chunk)) = ready(scanner, buf, len)
+        {
+            if let Some((channel, offset)) = stream.scanner.long_text(chunk) {
+                stream.consumed = len;
+                events.write_unaligned(text_record(channel, offset, len));
+                out.write_unaligned(fed_text(1, len, offset, &[]));
+                return ASIDE_OK;
+            }
+            let Some(calm) = stream.scanner.calm(chunk) else {
+                return into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out);
+            };
+            stream.scanner.take(chunk, &calm);
+            stream.consumed = len;
+            let offset = calm.offset + calm.held as u64;
+            let channel = stream.scanner.channel();
+            let mut count = 0;
+            for (offset, text) in [(calm.offset, calm.held), (offset, calm.len)] {
+                if text > 0 {
+                    events.add(count).write_unaligned(text_record(channel, offset, text));
+                    count += 1;
+                }
+            }
+            let held = stream.scanner.before();
+            out.write_unaligned(fed_text(count, len, calm.offset + held.len() as u64, held));
+            return ASIDE_OK;
+        }
         match bytes(buf, len, "buf") {
             Ok(chunk) => into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out),
             Err(status) => status,
@@ -943,10 +989,15 @@ unsafe fn feed_into(
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_text(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> i32 {
     // SAFETY: the caller promises `len` bytes, and a scanner that is there.
-    let text = unsafe {
-        plain(scanner, buf, len, |scanner, chunk| scanner.short_text(chunk).or_else(|| scanner.plain_text(chunk)))
-    };
-    text.map_or(ASIDE_NOT_TEXT, |event| event.channel as i32)
+    unsafe {
+        if let Some((stream, chunk)) = ready(scanner, buf, len)
+            && let Some((channel, _)) = stream.scanner.plain_text(chunk)
+        {
+            stream.consumed = len;
+            return channel as i32;
+        }
+    }
+    ASIDE_NOT_TEXT
 }
 
 /// `aside_scanner_finish()` into an array, as `aside_scanner_feed_into()`. All bytes of its events are in `out->held`.

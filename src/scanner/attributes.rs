@@ -3,14 +3,13 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::dialect::tables::{HeaderRule, Route};
-
-use super::{
-    Error,
+use crate::dialect::{
     attempt::{is_name, is_name_start, is_tag_space},
-    event::Attribute,
     lines::is_blank,
+    tables::{HeaderRule, Route},
 };
+
+use super::{Error, event::Attribute};
 
 /// The attributes of the marker that was read last.
 #[derive(Default)]

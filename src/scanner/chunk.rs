@@ -2,6 +2,8 @@
 
 use core::cell::Cell;
 
+use crate::dialect::attempt::Mark;
+
 /// A token of the model's, as the caller's tokenizer knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -31,25 +33,6 @@ impl Token {
     /// Is it one of the tokenizer's added tokens?
     pub fn is_special(&self) -> bool {
         self.special != 0
-    }
-}
-
-/// What is known of a byte. Plain bytes, of which nothing is known, may begin a special marker.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Mark(u8);
-
-impl Mark {
-    pub const PLAIN: Mark = Mark(Mark::SPECIAL);
-    const NONE: Mark = Mark(0);
-    const SPECIAL: u8 = 1;
-    const START: u8 = 2;
-
-    pub fn may_be_special(self) -> bool {
-        self.0 & Mark::SPECIAL != 0
-    }
-
-    pub fn begins_token(self) -> bool {
-        self.0 & Mark::START != 0
     }
 }
 
@@ -141,9 +124,7 @@ impl Tokens<'_> {
     fn mark(&self, at: usize) -> Mark {
         let (index, start) = self.find(at);
         match self.list.get(index) {
-            Some(token) if start == at && self.is_begun(index) => {
-                Mark(Mark::START | if token.is_special() { Mark::SPECIAL } else { 0 })
-            }
+            Some(token) if start == at && self.is_begun(index) => Mark::start(token.is_special()),
             _ => Mark::NONE,
         }
     }

@@ -4,9 +4,9 @@
 use alloc::{borrow::Cow, boxed::Box, collections::TryReserveError, vec::Vec};
 use core::{fmt, ops::Range};
 
-use crate::dialect::{BREAK, Channel, Dialect, Start, tables::Tables};
+use crate::dialect::{BREAK, Channel, Dialect, Start, attempt::is_tag_space, tables::Tables};
 
-use super::{Error, Kind, Options, Scanner, attempt::is_tag_space};
+use super::{Error, Kind, Options, Scanner};
 
 /// How a text is joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,16 +1,14 @@
 //! The engine: feed and finish over a compiled dialect. It knows tables alone, no TOML and no FFI, and needs only
 //! `core` and `alloc`.
 //!
-//! This file is its surface; `state` is the engine proper, `attempt` reads one marker, `lines` follows code fences.
+//! This file is its surface; `state` is the engine proper.
 //! `join` goes the other way.
 
-mod attempt;
 mod attributes;
 mod chunk;
 mod counts;
 mod event;
 mod join;
-mod lines;
 mod state;
 mod thoughts;
 mod utf8;
@@ -24,6 +22,7 @@ pub use chunk::Token;
 pub use counts::{Budget, BudgetScope, BudgetUnit, Counts};
 pub use event::{Attribute, Cause, Event, Kind};
 pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
+pub(crate) use state::Calm;
 use state::{Place, Raw, RawKind, State};
 pub use thoughts::Thought;
 
@@ -126,50 +125,65 @@ impl Scanner {
     }
 
     fn feed_any(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        let mut plain = self.feed_plain(chunk);
-        if plain.is_none()
-            && let Some(event) = self.refuted(chunk)
-        {
-            on_event(event);
-            plain = self.feed_plain(chunk);
+        if let Some((channel, offset)) = self.long_text(chunk) {
+            on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
+            return Ok(());
         }
-        match plain {
-            Some(event) if event.bytes.is_empty() => {}
-            Some(event) => on_event(event),
-            None => return self.events(chunk).for_each(on_event),
+        let Some(calm) = self.calm(chunk) else {
+            return self.events(chunk).for_each(on_event);
+        };
+        self.take(chunk, &calm);
+        let channel = self.state.channel();
+        if calm.held > 0 {
+            let bytes = &self.state.all_held()[..calm.held];
+            on_event(Event { kind: Kind::Text, channel, offset: calm.offset, bytes });
+        }
+        if calm.len > 0 {
+            let offset = calm.offset + calm.held as u64;
+            on_event(Event { kind: Kind::Text, channel, offset, bytes: &chunk[..calm.len] });
         }
         Ok(())
     }
 
-    /// Before a feed: what is held, where this chunk shows that it is text and nothing else. The chunk is not fed by it.
+    /// The common cases, made cheap: where no marker ends in the chunk and nothing is due, it comes to two events of text at
+    /// most, one of what was held and one of the chunk. None in all other cases. Changes nothing.
     #[inline]
-    pub(crate) fn refuted(&mut self, chunk: &[u8]) -> Option<Event<'_>> {
-        let (channel, offset, bytes) = self.state.refuted(&self.dialect.tables, chunk)?;
-        Some(Event { kind: Kind::Text, channel, offset, bytes })
+    pub(crate) fn calm(&self, chunk: &[u8]) -> Option<Calm> {
+        self.state.calm(&self.dialect.tables, chunk)
     }
 
-    /// The common cases, made cheap: where nothing is held or due, and no marker ends in the chunk, there is one event at
-    /// most; one of no bytes is none. `None`, and nothing fed, in all other cases.
-    pub(crate) fn feed_plain<'a>(&mut self, chunk: &'a [u8]) -> Option<Event<'a>> {
-        self.plain_event(chunk, true)
+    /// Feeds such a chunk.
+    #[inline]
+    pub(crate) fn take(&mut self, chunk: &[u8], calm: &Calm) {
+        self.state.take(&self.dialect.tables, chunk, calm);
     }
 
-    fn plain_event<'a>(&mut self, chunk: &'a [u8], may_hold: bool) -> Option<Event<'a>> {
-        let (tables, state) = (&*self.dialect.tables, &mut self.state);
-        let text = state.plain_text(tables, chunk).map(|(channel, offset)| (channel, offset, chunk.len()));
-        let (channel, offset, len) = text.or_else(|| state.calm_text(tables, chunk, may_hold))?;
-        Some(Event { kind: Kind::Text, channel, offset, bytes: &chunk[..len] })
+    /// Takes what was held, and does not feed the chunk.
+    pub(crate) fn take_held(&mut self, calm: &Calm) {
+        self.state.take_held(&self.dialect.tables, calm);
     }
 
-    /// The plainest of these cases: channel and offset of the event. Cannot panic.
-    pub(crate) fn plain_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
-        self.state.plain_text(&self.dialect.tables, chunk)
+    /// What of the held bytes is text, before such a chunk is taken.
+    pub(crate) fn held_text(&self, calm: &Calm) -> &[u8] {
+        self.state.held().get(..calm.held).unwrap_or_default()
     }
 
-    /// Of those, the short chunks of ASCII: most tokens.
+    /// The innermost channel.
+    pub(crate) fn channel(&self) -> Channel {
+        self.state.channel()
+    }
+
+    /// Of these chunks, the short ones of ASCII in which nothing begins: most tokens. Gives channel and offset of the event.
+    /// Cannot panic.
     #[inline(always)]
     pub(crate) fn short_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
         self.state.short_text(&self.dialect.tables, chunk)
+    }
+
+    /// The same of longer ones, with line ends too.
+    #[inline]
+    pub(crate) fn long_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        self.state.plain_text(&self.dialect.tables, chunk)
     }
 
     /// Feeds bytes whose tokens are known. A dialect's markers that are special (`special = true`) then count only where
@@ -195,21 +209,31 @@ impl Scanner {
         mut on_event: impl FnMut(Event<'_>),
     ) -> Result<(), Error> {
         check_lengths(chunk, tokens)?;
-        if let Some(event) = self.feed_plain_tokens(chunk, tokens) {
-            on_event(event);
+        if let Some((channel, offset)) = self.plain_tokens(chunk, tokens) {
+            on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
             return Ok(());
         }
         self.summed_token_events(chunk, tokens)?.for_each(on_event)
     }
 
-    /// As `feed_plain`, for tokens whose lengths add up.
+    /// Feeds a chunk that is text and nothing else: channel and offset of the event. None, and nothing fed, in all other
+    /// cases.
     #[inline]
-    pub(crate) fn feed_plain_tokens<'a>(&mut self, chunk: &'a [u8], tokens: &[Token]) -> Option<Event<'a>> {
-        let event = self.plain_event(chunk, false);
-        if event.is_some() {
-            self.state.add_plain_tokens(tokens.iter().filter(|token| token.len() > 0).count() as u64);
+    pub(crate) fn plain_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        if let Some(text) = self.short_text(chunk).or_else(|| self.long_text(chunk)) {
+            return Some(text);
         }
-        event
+        let calm = self.calm(chunk).filter(|calm| calm.held == 0 && calm.len == chunk.len())?;
+        self.take(chunk, &calm);
+        Some((self.state.channel(), calm.offset))
+    }
+
+    /// The same of tokens whose lengths add up.
+    #[inline]
+    pub(crate) fn plain_tokens(&mut self, chunk: &[u8], tokens: &[Token]) -> Option<(Channel, u64)> {
+        let text = self.plain_text(chunk)?;
+        self.state.add_plain_tokens(tokens.iter().filter(|token| token.len() > 0).count() as u64);
+        Some(text)
     }
 
     /// Ends the stream: resolves what is held, closes what is open. The scanner is then as new.
@@ -394,7 +418,7 @@ pub struct Events<'a> {
 
 impl<'a> Events<'a> {
     fn new(scanner: &'a mut Scanner, chunk: Chunk<'a>, mode: Mode) -> Events<'a> {
-        scanner.state.begin_call();
+        scanner.state.begin_call(&scanner.dialect.tables);
         Events { scanner, chunk, pos: 0, mode }
     }
 

@@ -3,21 +3,23 @@
 //! copied to `held`; all others are reported where they stand, in the caller's chunk.
 
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::{cell::Cell, ops::Range};
 
 use crate::dialect::{
     Channel, Start,
-    tables::{Action, HeaderRule, LineRule, MAX_DEPTH, MOST_NESTED, Region, Tables, Triggers, byte, flag},
+    attempt::{self, Attempt, Mark, Verdict},
+    calm::LOST,
+    lines::{Lines, is_blank},
+    starts::{at_fence_line, may_begin, next_start},
+    tables::{Action, HeaderRule, LineRule, MAX_DEPTH, MOST_NESTED, Region, Tables, flag},
 };
 
 use super::{
     Error, Options,
-    attempt::{self, Attempt, Verdict},
     attributes::{Attributes, fits, same},
-    chunk::{Chunk, Mark},
+    chunk::Chunk,
     counts::{Counts, Meter},
     event::{Attribute, Cause},
-    lines::{Lines, is_blank},
     thoughts::Thoughts,
     utf8::incomplete_tail,
 };
@@ -58,11 +60,13 @@ pub struct State {
     offset: u64,
     /// Text before here is in `meter`.
     metered: u64,
-    /// Up to here, text that begins no marker changes nothing but the line, and is within the budget: see `calm_text`. 0
-    /// where a byte is held or due.
+    /// Up to here, text that completes no marker changes nothing but the line and what is held, and is within the budget.
     calm_end: u64,
-    /// The same where the line matters no more: see `plain_text`.
-    plain_end: u64,
+    /// Where the stream stands while it is calm: `lines` and `attempt` are behind then. LOST where the table has no such
+    /// place.
+    row: u16,
+    /// What no byte of a plain text may be there.
+    plain_mask: u32,
     /// The marker behind the text that was reported last.
     found: Option<Found>,
     meter: Meter,
@@ -201,6 +205,25 @@ enum Scan {
     Match(usize, Found),
 }
 
+/// What a calm chunk comes to.
+pub struct Calm {
+    pub offset: u64,
+    /// Bytes of what is held that are text.
+    pub held: usize,
+    /// Bytes of the chunk that are text, behind those. The rest is held.
+    pub len: usize,
+    /// Where the stream then stands.
+    row: u16,
+}
+
+impl Calm {
+    /// Its text in the chunk.
+    #[inline]
+    pub fn text<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
+        chunk.get(..self.len).unwrap_or_default()
+    }
+}
+
 enum Progress {
     Event(Raw),
     GoOn,
@@ -239,13 +262,14 @@ impl State {
             waits: false,
             after: 0,
             stack: [Frame::NONE; MAX_DEPTH],
-            lines: Lines::default(),
+            lines: Lines::NEW,
             attempt: Attempt::default(),
             due: None,
             offset: 0,
             metered: 0,
             calm_end: 0,
-            plain_end: 0,
+            row: LOST,
+            plain_mask: 0,
             found: None,
             meter: Meter::new(options.budget),
             held,
@@ -281,7 +305,7 @@ impl State {
         self.be_alert();
         self.waits = false;
         self.after = 0;
-        self.lines = Lines::default();
+        self.lines = Lines::NEW;
         self.attempt = Attempt::default();
         self.due = None;
         self.known = 0;
@@ -337,7 +361,7 @@ impl State {
         let own_start = core::mem::replace(&mut self.start, start);
         let thoughts = core::mem::take(&mut self.thoughts);
         self.begin_stream(tables);
-        self.begin_call();
+        self.begin_call(tables);
         // The counts are the stream's alone.
         let meter = self.meter.clone();
         let mut pos = 0;
@@ -399,7 +423,7 @@ impl State {
     }
 
     /// What is held moves to the front, where it stays until the next call.
-    pub fn begin_call(&mut self) {
+    pub fn begin_call(&mut self, tables: &Tables) {
         if self.done > 0 {
             self.held.drain(..self.done);
             if self.has_tokens {
@@ -409,7 +433,7 @@ impl State {
         }
         self.before = self.held.len();
         self.waits = false;
-        self.be_alert();
+        self.wake(tables);
         self.meter_plain();
     }
 
@@ -437,27 +461,50 @@ impl State {
         self.meter.counts(channel, more)
     }
 
-    /// Of a chunk that `plain_text` took.
+    /// Of a chunk that `calm` or `short_text` took.
     #[inline]
     pub fn add_plain_tokens(&mut self, tokens: u64) {
         self.meter.add_tokens(self.channel, tokens);
     }
 
-    /// `plain_text` may take what `calm_text` may, where nothing is held and the line does not matter.
-    fn settle_plain(&mut self, tables: &Tables) {
-        let region = &tables.regions[usize::from(self.region)];
-        let is_plain = self.held().is_empty() && (region.lines == LineRule::Ignore || self.lines.is_settled());
-        self.plain_end = if is_plain { self.calm_end } else { 0 };
+    /// A call has read all there is: may the next one be calm?
+    fn settle(&mut self, tables: &Tables, calm_end: u64) {
+        self.be_alert();
+        let has_unread = !self.held().is_empty() && !self.attempt.is_alive();
+        if calm_end > 0 && !has_unread && !self.has_tokens && self.is_calm(tables) {
+            self.calm_end = calm_end;
+            self.be_at(tables, tables.calm.enter(self.region, self.active, &self.lines, self.held()));
+        }
     }
 
-    /// Neither `calm_text` nor `plain_text` may take what comes next.
+    fn be_at(&mut self, tables: &Tables, row: u16) {
+        self.row = row;
+        self.plain_mask = tables.calm.row(row).plain_mask;
+    }
+
+    /// What comes next is not calm.
     fn be_alert(&mut self) {
         self.calm_end = 0;
-        self.plain_end = 0;
+        self.row = LOST;
         self.found = None;
     }
 
-    /// Text that `plain_text` or `calm_text` has passed.
+    /// The same where the stream may have been calm: `lines` and `attempt` catch up.
+    fn wake(&mut self, tables: &Tables) {
+        if self.row != LOST {
+            let region = &tables.regions[usize::from(self.region)];
+            self.lines = tables.calm.row(self.row).lines;
+            self.attempt = Attempt::default();
+            if !self.held().is_empty() {
+                let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
+                attempt.run(tables, region, self.held(), &mut 0, |_| Mark::PLAIN);
+                self.attempt = attempt;
+            }
+        }
+        self.be_alert();
+    }
+
+    /// Text of calm calls.
     fn meter_plain(&mut self) {
         self.meter.add_plain(self.channel, self.offset - self.metered);
         self.metered = self.offset;
@@ -480,129 +527,103 @@ impl State {
         self.thoughts.first().is_some_and(|thoughts| channel == Channel::Thinking || is_guess(thoughts))
     }
 
-    /// The common case, made cheap: in a plain state, a chunk of text in which nothing begins is one event. Gives its
-    /// channel and offset. This is for short ones of ASCII alone. Cannot panic.
+    /// The common case, made cheap: a short chunk of ASCII in which nothing begins and no line ends is one event. Gives its
+    /// channel and offset. Cannot panic.
     #[inline(always)]
     pub fn short_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         let end = self.offset.wrapping_add(chunk.len() as u64);
-        if end > self.plain_end {
+        if end > self.calm_end || kinds_of_short(tables.calm.kinds(), chunk)? & self.plain_mask != 0 {
             return None;
         }
-        let region = tables.regions.get(usize::from(self.region))?;
-        if kinds_of_short(region, chunk)? & (byte::STOP | byte::WIDE) != 0 {
-            return None;
-        }
-        self.before = 0;
         let offset = core::mem::replace(&mut self.offset, end);
         Some((self.channel, offset))
     }
 
-    /// The same for all chunks. Cannot panic.
+    /// The same for longer ones, with line ends and other characters too. Cannot panic.
+    #[inline]
     pub fn plain_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         let end = self.offset.wrapping_add(chunk.len() as u64);
-        if end > self.plain_end || chunk.is_empty() {
+        if end > self.calm_end || chunk.len() > BLOCK {
             return None;
         }
-        let region = tables.regions.get(usize::from(self.region))?;
-        let is_text = chunk.len() <= BLOCK && is_ascii_text(region, chunk);
-        let has_stop = !is_text
-            && match region.lines {
-                LineRule::Ignore => search(region, chunk).is_some(),
-                _ => chunk.iter().any(|&byte| region.bytes[usize::from(byte)] & byte::STOP != 0),
-            };
-        if has_stop || !is_text && !self.takes_wide(chunk) {
-            return None;
+        if !tables.calm.is_plain(self.row, chunk)? {
+            if incomplete_tail(chunk) > 0 {
+                return None;
+            }
+            self.meter.add_continuations(self.channel, chunk);
         }
-        self.before = 0;
         let offset = core::mem::replace(&mut self.offset, end);
         Some((self.channel, offset))
     }
 
-    /// Counts the characters of a chunk, if it ends with a whole one.
-    fn takes_wide(&mut self, chunk: &[u8]) -> bool {
-        let is_whole = incomplete_tail(chunk) == 0;
-        if is_whole {
-            self.meter.add_continuations(self.channel, chunk);
+    /// What a chunk comes to that completes no marker: text at most, and what is held behind it. Changes nothing: see
+    /// `take` and `take_held`. None where only the engine can tell. Cannot panic.
+    #[inline]
+    pub fn calm(&self, tables: &Tables, chunk: &[u8]) -> Option<Calm> {
+        let held = self.held();
+        let all = held.len() + chunk.len();
+        if self.row == LOST || self.offset + all as u64 > self.calm_end || chunk.is_empty() {
+            return None;
         }
-        is_whole
+        let (read, row) = tables.calm.run(self.row, chunk);
+        if read < chunk.len() {
+            return None;
+        }
+        let keep = usize::from(tables.calm.row(row).held);
+        let text = all.checked_sub(keep)?;
+        let calm = Calm { offset: self.offset, held: text.min(held.len()), len: text.saturating_sub(held.len()), row };
+        // No event cuts a character.
+        let is_cut = |text: &[u8]| text.last().is_some_and(|last| !last.is_ascii()) && incomplete_tail(text) > 0;
+        let cuts = calm.held == held.len() && is_cut(held) || keep == 0 && is_cut(chunk);
+        let has_room = held.len() + chunk.len() - calm.len <= self.held.capacity();
+        (!cuts && has_room).then_some(calm)
     }
 
-    /// The same where a closer look is needed: a marker seems to begin and does not, or a line ends. Gives also how many
-    /// bytes are text, maybe none: `may_hold` lets it hold the rest, which may become a marker.
-    pub fn calm_text(&mut self, tables: &Tables, chunk: &[u8], may_hold: bool) -> Option<(Channel, u64, usize)> {
-        let end = self.offset + chunk.len() as u64;
-        if end > self.calm_end || chunk.is_empty() || !self.held().is_empty() {
-            return None;
-        }
-        let region = &tables.regions[usize::from(self.region)];
-        let mut lines = self.lines;
-        let mut at = 0;
-        let mut held = None;
-        while let Some(start) = next_start(region, self.active, &mut lines, chunk, at) {
-            let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &lines));
-            match attempt.run(tables, region, chunk, &mut start.clone(), |_| Mark::PLAIN) {
-                Verdict::Fail => {}
-                Verdict::More if may_hold && !self.has_tokens => {
-                    held = Some((start, attempt));
-                    break;
-                }
-                _ => return None,
+    /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..calm.held]`. Cannot panic.
+    #[inline]
+    pub fn take(&mut self, tables: &Tables, chunk: &[u8], calm: &Calm) {
+        self.let_go();
+        let (held, text) = (self.held.get(..calm.held).unwrap_or_default(), calm.text(chunk));
+        for text in [held, text] {
+            if !text.is_ascii() {
+                self.meter.add_continuations(self.channel, text);
             }
-            lines.pass(chunk[start], region.lines);
-            at = start + 1;
         }
-        let len = match held {
-            Some((start, attempt)) => {
-                if self.held.capacity() < chunk.len() - start {
-                    return None;
-                }
-                self.held.clear();
-                self.held.extend_from_slice(&chunk[start..]);
-                self.done = 0;
-                self.attempt = attempt;
-                self.meter.add_continuations(self.channel, &chunk[..start]);
-                start
-            }
-            None if self.takes_wide(chunk) => chunk.len(),
-            None => return None,
-        };
-        self.lines = lines;
-        self.before = 0;
-        self.settle_plain(tables);
-        let offset = self.offset;
-        self.offset += len as u64;
-        Some((self.channel, offset, len))
+        // `calm` saw that there is room.
+        self.held.extend_from_slice(chunk.get(calm.len..).unwrap_or_default());
+        self.done = calm.held;
+        self.offset += (calm.held + calm.len) as u64;
+        self.be_at(tables, calm.row);
     }
 
-    /// What is held, if this chunk shows that it is text and nothing begins in it: its channel and offset. The chunk is
-    /// not fed by this.
-    pub fn refuted(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, &[u8])> {
-        if !self.attempt.is_alive() || self.has_tokens || self.known > 0 || self.due.is_some() {
-            return None;
-        }
-        let end = self.offset + self.held().len() as u64;
-        if end > self.calm_end {
-            return None;
-        }
-        let region = &tables.regions[usize::from(self.region)];
-        // What is held may be long: it is read again only when the attempt is over.
-        let mut attempt = self.attempt;
-        if attempt.run(tables, region, chunk, &mut 0, |_| Mark::PLAIN) != Verdict::Fail {
-            return None;
-        }
-        let (first, rest) = self.held().split_first()?;
-        let mut lines = self.lines;
-        lines.pass(*first, region.lines);
-        if next_start(region, self.active, &mut lines, rest, 0).is_some() || incomplete_tail(self.held()) > 0 {
-            return None;
-        }
-        self.lines = lines;
+    /// The same where the caller stops between the two events: nothing is held any more, and the chunk is not fed.
+    pub fn take_held(&mut self, tables: &Tables, calm: &Calm) {
+        self.wake(tables);
+        self.let_go();
         self.attempt = Attempt::default();
-        self.meter.add_continuations(self.channel, &self.held[self.done..]);
-        let from = core::mem::replace(&mut self.done, self.held.len());
-        let offset = core::mem::replace(&mut self.offset, end);
-        self.settle_plain(tables);
-        Some((self.channel, offset, &self.held[from..]))
+        self.meter.add_continuations(self.channel, &self.held[..calm.held]);
+        for at in 0..calm.held {
+            self.pass(tables, self.held[at]);
+        }
+        self.done = calm.held;
+        self.offset += calm.held as u64;
+    }
+
+    /// The bytes kept for whoever read the last events are let go; what is held is what the call begins with.
+    #[inline]
+    fn let_go(&mut self) {
+        let left = self.held().len();
+        let cells = Cell::from_mut(&mut self.held[..]).as_slice_of_cells();
+        for (to, from) in cells.iter().zip(cells.get(self.done..).unwrap_or_default()) {
+            to.set(from.get());
+        }
+        self.held.truncate(left);
+        self.done = 0;
+        self.before = left;
+    }
+
+    pub fn channel(&self) -> Channel {
+        self.channel
     }
 
     pub fn thoughts(&self) -> Option<&Thoughts> {
@@ -627,7 +648,7 @@ impl State {
     }
 
     pub fn held(&self) -> &[u8] {
-        &self.held[self.done..]
+        self.held.get(self.done..).unwrap_or_default()
     }
 
     /// The same without what is the prompt's.
@@ -698,8 +719,7 @@ impl State {
             let has_more = *pos < chunk.len();
             if !has_more && (!is_held || self.waits || !self.has_begun) {
                 let end = left.map_or(u64::MAX, |left| self.offset.saturating_add(left as u64));
-                self.calm_end = if !at_end && self.is_calm(tables) { end } else { 0 };
-                self.settle_plain(tables);
+                self.settle(tables, if at_end { 0 } else { end });
                 return Ok(None);
             }
             if !self.has_begun {
@@ -766,7 +786,7 @@ impl State {
         }
         self.after = 0;
         // No marker stands between: what comes begins a line of its own.
-        self.lines = Lines::default();
+        self.lines = Lines::NEW;
         let raw = self.close(tables, 0, Cause::Forced, &mut 0)?;
         self.flags |= flag::FORCED & tables.used;
         self.refresh(tables);
@@ -1076,6 +1096,13 @@ impl State {
             }
             self.pass(tables, text[at]);
             at += 1;
+        }
+        let row = tables.calm.enter(self.region, self.active, &self.lines, &[]);
+        if row != LOST {
+            let (read, row) = tables.calm.run(row, text.get(at..)?);
+            let row = tables.calm.row(row);
+            at += read - usize::from(row.held);
+            self.lines = row.lines;
         }
         next_start(region, self.active, &mut self.lines, text, at)
     }
@@ -1402,92 +1429,18 @@ impl State {
     }
 }
 
-/// The next place from `at` on where one of these patterns may begin, where text takes no flags away. The lines follow
-/// what it passes.
-fn next_start(region: &Region, active: u64, lines: &mut Lines, text: &[u8], mut at: usize) -> Option<usize> {
-    if region.lines != LineRule::Ignore {
-        loop {
-            if lines.is_settled() {
-                at += skip_line(region, lines, &text[at..]);
-            }
-            if may_begin(region, &region.triggers, active, lines, text, at)? {
-                return Some(at);
-            }
-            lines.pass(text[at], region.lines);
-            at += 1;
-        }
-    }
-    if active == 0 {
-        return None;
-    }
-    loop {
-        at += search(region, &text[at..])?;
-        if !is_dull(region, text, at) {
-            return Some(at);
-        }
-        at += 1;
-    }
+fn header_rule(tables: &Tables) -> &HeaderRule {
+    tables.header.as_ref().unwrap_or_else(|| unreachable!("a header in a dialect without a header rule"))
 }
 
-/// May one of these patterns begin at this byte? None behind the last one.
-fn may_begin(region: &Region, triggers: &Triggers, active: u64, lines: &Lines, text: &[u8], at: usize) -> Option<bool> {
-    let byte = *text.get(at)?;
-    let is_trigger = triggers.contains(byte);
-    let may = active != 0
-        && match region.lines {
-            LineRule::Ignore => is_trigger && !is_dull(region, text, at),
-            LineRule::Guard { inline, .. } => is_trigger && !lines.guards(byte, inline) && !is_dull(region, text, at),
-            LineRule::Fence => {
-                let is_fence = at_fence_line(region, lines) && (byte == b' ' || byte == b'`');
-                is_fence || is_trigger && !lines.is_nested(byte)
-            }
-        };
-    Some(may)
-}
-
-/// May a line that closes this region begin here?
-fn at_fence_line(region: &Region, lines: &Lines) -> bool {
-    region.lines == LineRule::Fence && lines.at_start() && !lines.in_block()
-}
-
-/// Bytes of a settled line in which neither a marker nor another line begins.
-fn skip_line(region: &Region, lines: &Lines, text: &[u8]) -> usize {
-    let at = if matches!(region.lines, LineRule::Guard { inline: true, .. }) {
-        text.iter().position(|&byte| region.bytes[usize::from(byte)] & byte::STOP != 0)
-    } else if lines.in_block() || region.triggers.count == 0 {
-        memchr::memchr(b'\n', text)
-    } else if region.triggers.count == 1 {
-        memchr::memchr2(b'\n', region.triggers.few[0], text)
-    } else {
-        text.iter().position(|&byte| byte == b'\n' || region.triggers.contains(byte))
-    };
-    at.unwrap_or(text.len())
-}
-
-/// Chunks up to here are looked at as a whole: to stop at the first marker would cost more than it saves.
+/// Chunks up to here are looked at as a whole: to stop at the first byte that matters would cost more than it saves.
 const BLOCK: usize = 256;
-
-/// Is this ASCII in which nothing begins? Plain enough for the compiler to look at many bytes at once.
-fn is_ascii_text(region: &Region, chunk: &[u8]) -> bool {
-    fn has_none<const N: usize>(stops: [u8; N], chunk: &[u8]) -> bool {
-        let is_stop = |byte: u8| stops.iter().fold(byte & 0x80, |any, &stop| any | u8::from(byte == stop));
-        chunk.iter().fold(0, |any, &byte| any | is_stop(byte)) == 0
-    }
-    match *region.stops {
-        [] => has_none([], chunk),
-        [a] => has_none([a], chunk),
-        [a, b] => has_none([a, b], chunk),
-        [a, b, c] => has_none([a, b, c], chunk),
-        [a, b, c, d] => has_none([a, b, c, d], chunk),
-        _ => false,
-    }
-}
 
 /// What the bytes of a short chunk are, all together: of its first and its last ones, which may overlap.
 #[inline(always)]
-fn kinds_of_short(region: &Region, chunk: &[u8]) -> Option<u8> {
+fn kinds_of_short(kinds: &[u32; 256], chunk: &[u8]) -> Option<u32> {
     const SHORT: usize = 16;
-    let all = |bytes: &[u8]| bytes.iter().fold(0, |kinds, &byte| kinds | region.bytes[usize::from(byte)]);
+    let all = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | kinds[usize::from(byte)]);
     if chunk.len() > SHORT {
         return None;
     }
@@ -1499,29 +1452,4 @@ fn kinds_of_short(region: &Region, chunk: &[u8]) -> Option<u8> {
     }
     let (first, last) = (chunk.first()?, chunk.last()?);
     Some(all(&[*first, chunk[chunk.len() / 2], *last]))
-}
-
-/// The byte behind this one cannot be a marker's second.
-fn is_dull(region: &Region, text: &[u8], at: usize) -> bool {
-    text.get(at + 1).is_some_and(|&next| region.bytes[usize::from(next)] & byte::SECOND == 0)
-}
-
-fn header_rule(tables: &Tables) -> &HeaderRule {
-    tables.header.as_ref().unwrap_or_else(|| unreachable!("a header in a dialect without a header rule"))
-}
-
-/// The next byte that may begin a marker of this region.
-fn search(region: &Region, text: &[u8]) -> Option<usize> {
-    // Below this, the call costs more than it saves.
-    if text.len() < 16 {
-        return text.iter().position(|&byte| region.triggers.contains(byte));
-    }
-    let [a, b, c] = region.triggers.few;
-    match region.triggers.count {
-        0 => None,
-        1 => memchr::memchr(a, text),
-        2 => memchr::memchr2(a, b, text),
-        3 => memchr::memchr3(a, b, c, text),
-        _ => text.iter().position(|&byte| region.triggers.contains(byte)),
-    }
 }

@@ -2,9 +2,9 @@
 
 use alloc::{collections::VecDeque, vec::Vec};
 
-use crate::dialect::tables::ThoughtRule;
+use crate::dialect::{lines::is_blank, tables::ThoughtRule};
 
-use super::{Error, attributes::Attributes, event::Cause, lines::is_blank, utf8::fit};
+use super::{Error, attributes::Attributes, event::Cause, utf8::fit};
 
 /// A thinking span, whole.
 #[derive(Clone, Debug, PartialEq)]

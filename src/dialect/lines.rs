@@ -1,6 +1,6 @@
 //! Lines and code fences: which of a text's lines are inside a code block, told from what has passed so far.
 
-use crate::dialect::tables::{FENCE_INDENT, FENCE_INFO, FENCE_TICKS, LineRule};
+use super::tables::{FENCE_INDENT, FENCE_INFO, FENCE_TICKS, LineRule};
 
 /// Space, tab, line feed, vertical tab, form feed, carriage return.
 pub fn is_blank(byte: u8) -> bool {
@@ -12,7 +12,7 @@ pub fn is_language(byte: u8) -> bool {
 }
 
 /// Where in its line a text stands, and in which code block.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lines {
     at: At,
     /// Spaces, fence characters or bytes of a language token, by `at`.
@@ -29,10 +29,9 @@ pub struct Lines {
     code: u32,
 }
 
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum At {
     /// Nothing or up to three spaces.
-    #[default]
     Start,
     Run,
     /// Behind a run that may be a fence.
@@ -44,6 +43,13 @@ enum At {
 }
 
 impl Lines {
+    /// A line begins, outside all blocks.
+    pub const NEW: Lines =
+        Lines { at: At::Start, count: 0, mark: 0, run: 0, block_mark: 0, block_run: 0, ticks: 0, code: 0 };
+
+    /// A line begins in a block that three backticks opened.
+    pub const IN_CODE: Lines = Lines { block_mark: b'`', block_run: 3, ..Lines::NEW };
+
     pub fn at_start(&self) -> bool {
         self.at == At::Start && self.count == 0
     }
@@ -51,6 +57,11 @@ impl Lines {
     /// Nothing but a line's end or what may begin a marker can change anything here.
     pub fn is_settled(&self) -> bool {
         self.at == At::Prose && self.ticks == 0
+    }
+
+    /// Is it a place that ordinary text comes to: no run of more than four, no language of a longer name than most?
+    pub fn is_common(&self) -> bool {
+        self.run.max(self.block_run).max(self.ticks).max(self.code) <= 4 && self.count <= 12
     }
 
     pub fn in_block(&self) -> bool {
@@ -94,11 +105,11 @@ impl Lines {
     /// A marker has passed; a line starts after it only where it ended with one.
     pub fn pass_marker(&mut self, last: u8) {
         let at = if last == b'\n' { At::Start } else { At::Prose };
-        *self = Lines { at, ..Lines::default() };
+        *self = Lines { at, ..Lines::NEW };
     }
 
     pub fn pass(&mut self, byte: u8, rule: LineRule) {
-        if byte == b'`' {
+        if byte == b'`' && rule != LineRule::Fence {
             self.ticks = self.ticks.saturating_add(1);
         } else {
             if matches!(rule, LineRule::Guard { inline: true, .. }) && !self.in_block() {
@@ -151,13 +162,13 @@ impl Lines {
 
     fn prose(&mut self, byte: u8) {
         self.at = if byte == b'\n' { At::Start } else { At::Prose };
-        self.count = 0;
+        (self.count, self.mark, self.run) = (0, 0, 0);
     }
 
     fn info(&mut self, byte: u8, rule: LineRule) {
         if self.in_block() {
             match byte {
-                b'\n' if self.run >= self.block_run => *self = Lines::default(),
+                b'\n' if self.run >= self.block_run => *self = Lines::NEW,
                 _ if is_blank(byte) && byte != b'\n' => {}
                 _ => self.prose(byte),
             }
@@ -179,6 +190,6 @@ impl Lines {
     }
 
     fn begin_block(&mut self) {
-        *self = Lines { block_mark: self.mark, block_run: self.run, ..Lines::default() };
+        *self = Lines { block_mark: self.mark, block_run: self.run, ..Lines::NEW };
     }
 }

@@ -1,12 +1,34 @@
 //! An attempt to read a marker from one place on, byte by byte. It is over as soon as no continuation can make it a
 //! marker, or as soon as it is one: nothing is held longer.
 
-use crate::dialect::tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Pattern, Region, Tables, TagRule};
-
 use super::{
-    chunk::Mark,
     lines::{is_blank, is_language},
+    tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Pattern, Region, Tables, TagRule},
 };
+
+/// What is known of a byte. Plain bytes, of which nothing is known, may begin a special marker.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Mark(u8);
+
+impl Mark {
+    pub const PLAIN: Mark = Mark(Mark::SPECIAL);
+    pub const NONE: Mark = Mark(0);
+    const SPECIAL: u8 = 1;
+    const START: u8 = 2;
+
+    /// The first byte of a token.
+    pub fn start(is_special: bool) -> Mark {
+        Mark(Mark::START | if is_special { Mark::SPECIAL } else { 0 })
+    }
+
+    pub fn may_be_special(self) -> bool {
+        self.0 & Mark::SPECIAL != 0
+    }
+
+    pub fn begins_token(self) -> bool {
+        self.0 & Mark::START != 0
+    }
+}
 
 /// What the bytes so far are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +80,24 @@ impl Attempt {
 
     pub fn is_alive(&self) -> bool {
         self.len > 0
+    }
+
+    /// Is it in the middle of what a marker always has? What a text makes up, in names, values and white space, takes too
+    /// many forms to list. `read`: what it has read.
+    pub fn is_common(&self, read: &[u8]) -> bool {
+        let in_space = matches!(read, [.., a, b, c] if [*a, *b, *c].into_iter().all(is_blank));
+        let literal = matches!(self.literal, Literal::Dead | Literal::Trie(_) | Literal::FenceOpen { .. });
+        let tag = match self.tag {
+            Tag::Dead | Tag::Begin | Tag::Name { .. } => true,
+            Tag::Lead { .. } | Tag::Tail { .. } | Tag::Gap(_) => !in_space,
+            _ => false,
+        };
+        let close = match self.close {
+            FenceClose::Dead | FenceClose::Indent(_) | FenceClose::Run { .. } => true,
+            FenceClose::Blank { .. } => !in_space,
+            _ => false,
+        };
+        literal && tag && close
     }
 
     /// The next byte does not begin a special token: it is not the first one of a marker that asks for that.
@@ -412,7 +452,7 @@ pub fn is_name(byte: u8) -> bool {
     is_name_start(byte) || byte.is_ascii_digit() || byte == b'.' || byte == b'-'
 }
 
-fn is_suffix(byte: u8) -> bool {
+pub fn is_suffix(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
 
@@ -513,7 +553,7 @@ fn child(nodes: &[Node], node: u32, byte: u8, active: u64) -> u32 {
     0
 }
 
-fn fold(tables: &Tables, byte: u8) -> u8 {
+pub fn fold(tables: &Tables, byte: u8) -> u8 {
     if tables.fold { byte.to_ascii_lowercase() } else { byte }
 }
 

@@ -1,0 +1,524 @@
+//! Text by table. Most text has no marker, and most of what looks like the beginning of one comes to nothing. What a byte
+//! does there, to the line and to a marker that may have begun, is worked out when the dialect is compiled, by the
+//! attempt itself: text then costs one look per byte, however it was cut.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{
+    attempt::{self, Attempt, Mark, Verdict, fold},
+    lines::{Lines, is_blank, is_language},
+    starts::{at_fence_line, next_start},
+    tables::{LineRule, Region, Tables, flag},
+};
+
+/// The row of all that is not in the table: there, only an attempt can tell.
+pub const LOST: u16 = 0;
+
+/// Bounds of the table: rows in all and of one area, areas of one region, bytes that are held in a row. Beyond them text
+/// is lost.
+const MOST_ROWS: usize = 4096;
+const MOST_AREA_ROWS: usize = 384;
+const MOST_AREAS: usize = 4;
+const MOST_HELD: usize = 24;
+
+/// Homes that have a bit in `leaves`, and the bits behind those.
+const MOST_HOMES: usize = 30;
+const WIDE: u32 = 1 << 30;
+const ALL: u32 = 1 << 31;
+
+/// From so much text on, looking for the bytes that matter is cheaper than looking at all.
+const SKIP: usize = 16;
+
+#[derive(Default)]
+pub struct Calm {
+    columns: Columns,
+    /// Rows of as many numbers as there are columns.
+    next: Vec<u16>,
+    rows: Vec<Row>,
+    areas: Vec<Area>,
+    homes: Vec<Home>,
+    leaves: Leaves,
+}
+
+/// A place in a text: in what line, and with how many bytes that may be the beginning of a marker.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// Before what is held.
+    pub lines: Lines,
+    pub held: u8,
+    /// Its number plus one; 0 is none.
+    home: u8,
+    /// What must be in no byte's kinds if a text is to be plain here: all ASCII, and at this home again behind it.
+    pub plain_mask: u32,
+}
+
+impl Row {
+    const LOST: Row = Row { lines: Lines::NEW, held: 0, home: 0, plain_mask: ALL };
+}
+
+/// A region while the same patterns count in it.
+struct Area {
+    region: u8,
+    active: u64,
+    has_lines: bool,
+    /// Its rows where nothing is held.
+    empty: Vec<u16>,
+}
+
+/// A row to which nearly all bytes lead back.
+#[derive(Clone)]
+struct Home {
+    row: u16,
+    /// The bytes that do not, as far as there are at most three …
+    hard: [u8; 3],
+    count: usize,
+    /// … and blanks lead to rows of which the same is true, so that they can be looked at later.
+    is_soft: bool,
+    /// A space leads back.
+    space_stays: bool,
+}
+
+/// Bytes that do the same everywhere share a column.
+struct Columns {
+    of: [u8; 256],
+    /// A byte of each.
+    bytes: Vec<u8>,
+}
+
+impl Default for Columns {
+    fn default() -> Columns {
+        Columns { of: [0; 256], bytes: Vec::new() }
+    }
+}
+
+/// Of each byte, the homes that it leads away from.
+struct Leaves([u32; 256]);
+
+impl Default for Leaves {
+    fn default() -> Leaves {
+        Leaves([ALL; 256])
+    }
+}
+
+impl Calm {
+    pub fn new(tables: &Tables) -> Calm {
+        let columns = Columns::new(tables);
+        let lost = vec![LOST; columns.bytes.len()];
+        let mut calm = Calm { columns, next: lost, rows: vec![Row::LOST], ..Calm::default() };
+        for (number, region) in (0..).zip(&tables.regions) {
+            for active in sets(region) {
+                let most = MOST_AREA_ROWS.min(MOST_ROWS - calm.rows.len());
+                Builder::new(&mut calm, tables, number, active).run(number, most);
+            }
+        }
+        calm.find_homes();
+        calm
+    }
+
+    #[inline]
+    fn step(&self, row: u16, byte: u8) -> u16 {
+        let at = usize::from(row) * self.columns.bytes.len() + usize::from(self.columns.of[usize::from(byte)]);
+        self.next.get(at).copied().unwrap_or(LOST)
+    }
+
+    #[inline]
+    pub fn row(&self, row: u16) -> &Row {
+        self.rows.get(usize::from(row)).unwrap_or(&Row::LOST)
+    }
+
+    /// The row of a place in a text, of which `held` may be the beginning of a marker.
+    pub fn enter(&self, region: u8, active: u64, lines: &Lines, held: &[u8]) -> u16 {
+        let Some(area) = self.areas.iter().find(|area| area.region == region && area.active == active) else {
+            return LOST;
+        };
+        let is_there = |row: &&u16| !area.has_lines || self.rows[usize::from(**row)].lines == *lines;
+        let start = area.empty.iter().find(is_there).copied().unwrap_or(LOST);
+        let row = held.iter().fold(start, |row, &byte| self.step(row, byte));
+        if usize::from(self.row(row).held) == held.len() { row } else { LOST }
+    }
+
+    /// Reads on in a text, to its end or to the byte that leads out of the table: how much was read, and the row there.
+    #[inline]
+    pub fn run(&self, mut row: u16, text: &[u8]) -> (usize, u16) {
+        if text.len() >= SKIP {
+            return self.run_far(row, text);
+        }
+        for (at, &byte) in text.iter().enumerate() {
+            let next = self.step(row, byte);
+            if next == LOST {
+                return (at, row);
+            }
+            row = next;
+        }
+        (text.len(), row)
+    }
+
+    fn run_far(&self, mut row: u16, text: &[u8]) -> (usize, u16) {
+        let mut at = 0;
+        while at < text.len() {
+            let mut end = at + 1;
+            if let Some(home) = self.home(row).filter(|_| text.len() - at >= SKIP) {
+                let stop = at + self.find(home, &text[at..]);
+                let is_soft = |byte: &&u8| home.is_soft && is_soft(**byte);
+                at = stop - text[at..stop].iter().rev().take_while(is_soft).count();
+                end = text.len().min(stop + 1);
+            }
+            while at < end {
+                let next = self.step(row, text[at]);
+                if next == LOST {
+                    return (at, row);
+                }
+                row = next;
+                at += 1;
+            }
+        }
+        (at, row)
+    }
+
+    #[inline]
+    fn home(&self, row: u16) -> Option<&Home> {
+        self.homes.get(usize::from(self.rows.get(usize::from(row))?.home).wrapping_sub(1))
+    }
+
+    /// Is this a text in which nothing matters, from a home to the same home again? If so: is it ASCII? Plain enough for
+    /// the compiler to look at many bytes at once.
+    #[inline]
+    pub fn is_plain(&self, row: u16, text: &[u8]) -> Option<bool> {
+        fn bits<const N: usize>(hard: [u8; N], text: &[u8]) -> u8 {
+            let bits = |byte: u8| hard.iter().fold(byte & 0x80, |bits, &hard| bits | u8::from(byte == hard));
+            text.iter().fold(0, |all, &byte| all | bits(byte))
+        }
+        let home = self.home(row)?;
+        let [a, b, c] = home.hard;
+        let bits = match home.count {
+            0 => bits([], text),
+            1 => bits([a], text),
+            2 => bits([a, b], text),
+            3 => bits([a, b, c], text),
+            _ => return None,
+        };
+        let last = text.iter().rev().find(|&&byte| byte != b' ' || !home.space_stays)?;
+        let is_home = !home.is_soft || !is_soft(*last);
+        (bits & !0x80 == 0 && is_home).then_some(bits == 0)
+    }
+
+    /// Where the first byte is that matters at this home.
+    fn find(&self, home: &Home, text: &[u8]) -> usize {
+        let [a, b, c] = home.hard;
+        let found = match home.count {
+            0 => None,
+            1 => memchr::memchr(a, text),
+            2 => memchr::memchr2(a, b, text),
+            3 => memchr::memchr3(a, b, c, text),
+            _ => text.iter().position(|&byte| self.step(home.row, byte) != home.row),
+        };
+        found.unwrap_or(text.len())
+    }
+
+    /// Of each byte, what keeps a text from being plain; see `Row::plain_mask`.
+    #[inline]
+    pub fn kinds(&self) -> &[u32; 256] {
+        &self.leaves.0
+    }
+
+    fn find_homes(&mut self) {
+        // Prose comes first in each area.
+        let first = self.areas.iter().flat_map(|area| area.empty.iter().take(1));
+        let others = self.areas.iter().flat_map(|area| area.empty.iter().skip(1));
+        let rows: Vec<u16> = first.chain(others).copied().collect();
+        for row in rows {
+            if self.homes.len() < usize::from(u8::MAX)
+                && let Some(home) = self.home_at(row)
+            {
+                let number = self.homes.len();
+                self.homes.push(home);
+                let row = &mut self.rows[usize::from(row)];
+                row.home = number as u8 + 1;
+                row.plain_mask = if number < MOST_HOMES { 1 << number | WIDE } else { ALL };
+            }
+        }
+        for byte in 0..=u8::MAX {
+            let homes = self.homes.iter().take(MOST_HOMES).enumerate();
+            let bits = homes.filter(|(_, home)| self.step(home.row, byte) != home.row).map(|(bit, _)| 1 << bit);
+            let wide = if byte.is_ascii() { 0 } else { WIDE };
+            self.leaves.0[usize::from(byte)] = bits.fold(ALL | wide, |all: u32, bit: u32| all | bit);
+        }
+    }
+
+    fn home_at(&self, row: u16) -> Option<Home> {
+        [true, false].into_iter().find_map(|is_soft_home| {
+            let is_soft = |byte: u8| is_soft_home && is_soft(byte);
+            let mut around = vec![row];
+            let mut at = 0;
+            while let Some(&row) = around.get(at) {
+                for next in (0..=u8::MAX).filter(|&byte| is_soft(byte)).map(|byte| self.step(row, byte)) {
+                    if next == LOST || around.len() > usize::from(u8::MAX) {
+                        return None;
+                    }
+                    if !around.contains(&next) {
+                        around.push(next);
+                    }
+                }
+                at += 1;
+            }
+            let leads_back = |byte: u8| around.iter().all(|&from| self.step(from, byte) == row);
+            let hard: Vec<u8> = (0..=u8::MAX).filter(|&byte| !is_soft(byte) && !leads_back(byte)).collect();
+            let most = if is_soft_home { 3 } else { 64 };
+            let mut home = Home {
+                row,
+                hard: [0; 3],
+                count: hard.len(),
+                is_soft: is_soft_home,
+                space_stays: self.step(row, b' ') == row,
+            };
+            for (slot, byte) in home.hard.iter_mut().zip(&hard) {
+                *slot = *byte;
+            }
+            (hard.len() <= most).then_some(home)
+        })
+    }
+}
+
+fn is_soft(byte: u8) -> bool {
+    byte == b'\n' || byte == b' '
+}
+
+impl Columns {
+    fn new(tables: &Tables) -> Columns {
+        let mut is_own = [false; 256];
+        let has_lines = tables.regions.iter().any(|region| region.lines != LineRule::Ignore);
+        let blanks: &[u8] = if has_lines { b" \t\n\x0B\x0C\r" } else { b"" };
+        let special = b"<>/=\"':`~".iter().chain(blanks).copied();
+        for byte in tables.nodes.iter().map(|node| node.byte).chain(special) {
+            is_own[usize::from(byte)] = true;
+        }
+        let kind = |byte: u8| {
+            let byte = fold(tables, byte);
+            if is_own[usize::from(byte)] {
+                return 0x100 | u16::from(byte);
+            }
+            let is = [
+                is_blank,
+                attempt::is_tag_space,
+                is_language,
+                attempt::is_suffix,
+                attempt::is_name_start,
+                attempt::is_name,
+            ];
+            is.iter().fold(0, |kind, is| kind << 1 | u16::from(is(byte)))
+        };
+        let mut kinds = Vec::new();
+        let mut columns = Columns::default();
+        for byte in 0..=u8::MAX {
+            let kind = kind(byte);
+            let column = kinds.iter().position(|known| *known == kind).unwrap_or_else(|| {
+                kinds.push(kind);
+                columns.bytes.push(byte);
+                kinds.len() - 1
+            });
+            columns.of[usize::from(byte)] = column as u8;
+        }
+        columns
+    }
+}
+
+/// The sets of patterns that can count together where text has taken away all flags that it takes.
+fn sets(region: &Region) -> Vec<u64> {
+    let lasting = region.used & !(flag::START | flag::HEADER | region.cleared);
+    let flags = (0..16).map(|bit| 1 << bit).filter(|flag: &u16| lasting & flag != 0);
+    let rules = region.patterns.iter().filter_map(|pattern| pattern.once).map(|rule| 1 << rule);
+    let names = region.patterns.iter().filter_map(|pattern| pattern.same);
+    let mut sets = Vec::new();
+    let mut tags: Vec<u8> = names.collect();
+    tags.push(u8::MAX);
+    for flags in unions(flags) {
+        for closed in unions(rules.clone().map(|rule: u64| rule)) {
+            for &tag in &tags {
+                let active = attempt::active(region, flags, closed, tag);
+                if !sets.contains(&active) && sets.len() < MOST_AREAS {
+                    sets.push(active);
+                }
+            }
+        }
+    }
+    sets
+}
+
+/// All that can be made of these bits, at most four of them.
+fn unions<T: Copy + Default + PartialEq + core::ops::BitOr<Output = T>>(bits: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all = vec![T::default()];
+    for bit in bits.take(4) {
+        let more: Vec<T> = all.iter().map(|&set| set | bit).filter(|set| !all.contains(set)).collect();
+        all.extend(more);
+    }
+    all
+}
+
+/// Fills the table for one area, beginning with the rows that hold least.
+struct Builder<'a> {
+    calm: &'a mut Calm,
+    tables: &'a Tables,
+    region: &'a Region,
+    active: u64,
+    /// The first row of the area.
+    first: usize,
+    /// The attempt that has read what a row holds, of each row of the area.
+    attempts: Vec<Attempt>,
+    known: HashMap<Place, u16>,
+    /// Places that have no row yet, and the cells of the table that lead there.
+    waiting: HashMap<Place, (Attempt, Vec<usize>)>,
+    /// The same by how much they hold and when they came.
+    queue: BTreeMap<(usize, usize), Place>,
+}
+
+/// A line, and what is held behind it.
+type Place = (Lines, Vec<u8>);
+
+impl<'a> Builder<'a> {
+    fn new(calm: &'a mut Calm, tables: &'a Tables, region: u8, active: u64) -> Builder<'a> {
+        Builder {
+            first: calm.rows.len(),
+            calm,
+            tables,
+            region: &tables.regions[usize::from(region)],
+            active,
+            attempts: Vec::new(),
+            known: HashMap::new(),
+            waiting: HashMap::new(),
+            queue: BTreeMap::new(),
+        }
+    }
+
+    fn run(mut self, number: u8, most: usize) {
+        let mut prose = Lines::NEW;
+        prose.pass_marker(b'.');
+        for lines in [prose, Lines::NEW, Lines::IN_CODE] {
+            self.lead(None, (lines, Vec::new()), Attempt::default());
+        }
+        while self.attempts.len() < most
+            && let Some((_, place)) = self.queue.pop_first()
+            && let Some((attempt, cells)) = self.waiting.remove(&place)
+        {
+            let row = self.calm.rows.len();
+            for cell in cells {
+                self.calm.next[cell] = row as u16;
+            }
+            self.calm.rows.push(Row { lines: place.0, held: place.1.len() as u8, ..Row::LOST });
+            self.attempts.push(attempt);
+            self.known.insert(place.clone(), row as u16);
+            for column in 0..self.calm.columns.bytes.len() {
+                self.calm.next.push(LOST);
+                self.step(&place, attempt, self.calm.columns.bytes[column]);
+            }
+        }
+        let rows = self.first..self.calm.rows.len();
+        let empty = rows.filter(|&row| self.calm.rows[row].held == 0).map(|row| row as u16).collect();
+        let has_lines = self.region.lines != LineRule::Ignore;
+        self.calm.areas.push(Area { region: number, active: self.active, has_lines, empty });
+    }
+
+    /// A cell leads to this place, if it is one that text commonly comes to.
+    fn lead(&mut self, cell: Option<usize>, (mut lines, held): Place, attempt: Attempt) {
+        if held.len() > MOST_HELD || !lines.is_common() || !attempt.is_common(&held) {
+            return;
+        }
+        if self.region.lines == LineRule::Ignore {
+            lines = Lines::NEW;
+        }
+        let place = (lines, held);
+        if let (Some(&row), Some(cell)) = (self.known.get(&place), cell) {
+            self.calm.next[cell] = row;
+        } else {
+            let order = (place.1.len(), self.known.len() + self.waiting.len());
+            let (_, cells) = self.waiting.entry(place.clone()).or_insert_with(|| {
+                self.queue.insert(order, place);
+                (attempt, Vec::new())
+            });
+            cells.extend(cell);
+        }
+    }
+
+    /// Where this byte leads from a place.
+    fn step(&mut self, (lines, held): &Place, mut attempt: Attempt, byte: u8) {
+        let (tables, region, mut lines) = (self.tables, self.region, *lines);
+        let cell = Some(self.calm.next.len() - 1);
+        let mut text = held.clone();
+        text.push(byte);
+        let mut at = 0;
+        if attempt.is_alive() {
+            match attempt.run(tables, region, &[byte], &mut 0, |_| Mark::PLAIN) {
+                Verdict::More => return self.lead(cell, (lines, text), attempt),
+                Verdict::Fail => {}
+                _ => return,
+            }
+            self.pass(&mut lines, text[0]);
+            at = 1;
+        }
+        while let Some(start) = next_start(region, self.active, &mut lines, &text, at) {
+            let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &lines));
+            match attempt.run(tables, region, &text[start..], &mut 0, |_| Mark::PLAIN) {
+                Verdict::More => return self.lead(cell, (lines, text.split_off(start)), attempt),
+                Verdict::Fail => {}
+                _ => return,
+            }
+            self.pass(&mut lines, text[start]);
+            at = start + 1;
+        }
+        self.lead(cell, (lines, Vec::new()), Attempt::default());
+    }
+
+    fn pass(&self, lines: &mut Lines, byte: u8) {
+        if self.region.lines != LineRule::Ignore {
+            lines.pass(byte, self.region.lines);
+        }
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::{Calm, LOST};
+    use crate::Dialect;
+
+    /// What `run` must come to, one byte after the other.
+    fn walk(calm: &Calm, mut row: u16, text: &[u8]) -> (usize, u16) {
+        for (at, &byte) in text.iter().enumerate() {
+            match calm.step(row, byte) {
+                LOST => return (at, row),
+                next => row = next,
+            }
+        }
+        (text.len(), row)
+    }
+
+    #[test]
+    fn what_is_passed_over_leads_where_all_bytes_lead() {
+        let mut seed = 7_u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        let (mut far, mut plain) = (0, 0);
+        for name in Dialect::names() {
+            let dialect = Dialect::find(name).unwrap();
+            let calm = &dialect.tables.calm;
+            for _ in 0..2_000 {
+                let row = 1 + random(calm.rows.len() - 1) as u16;
+                let often = [b'a', b' ', b'\n', b'<', b'`', 0xC3];
+                let mut byte = |rare: usize| match random(rare) {
+                    0 => calm.columns.bytes[random(calm.columns.bytes.len())],
+                    1 => often[random(often.len())],
+                    _ => b'e',
+                };
+                let rare = if name.len() % 2 == 0 { 4 } else { 40 };
+                let text: Vec<u8> = (0..80).map(|_| byte(rare)).collect();
+                let (read, end) = walk(calm, row, &text);
+                assert_eq!(calm.run(row, &text), (read, end), "{name}, from {row}: {text:?}");
+                far += usize::from(read == text.len());
+                if let Some(is_ascii) = calm.is_plain(row, &text) {
+                    assert_eq!((read, end, is_ascii), (text.len(), row, text.is_ascii()), "{name}: {text:?}");
+                    plain += 1;
+                }
+            }
+        }
+        assert!(far > 20_000 && plain > 1_000, "{far} texts to their end, {plain} of them plain");
+    }
+}
