@@ -246,6 +246,32 @@ fn lines_come_in_order_or_are_markers_that_count_exactly() {
 }
 
 #[test]
+fn a_budget_is_used_and_its_omissions_stand_apart() {
+    let mut random = Random(seed());
+    let is_omission = |row: &&[u8]| matches!(Marker::parse(row), Some(Marker::LeftOut { .. } | Marker::AsAbove { .. }));
+    for round in 0..200 {
+        // Verdicts of success that must go leave room, so that only plain texts say how much of it is used.
+        let is_plain = round % 2 == 0;
+        let mut text = if is_plain { Vec::new() } else { log(&mut random) };
+        // From few error regions to nearly nothing else.
+        for line in 0..400 + random.below(900) {
+            let failed = random.below(100) < round / 2;
+            let row = if failed { format!("error: number {line}\n") } else { format!("unit {line} is built\n") };
+            text.extend_from_slice(row.repeat(1 + random.below(20) / 19 * 5).as_bytes());
+        }
+        for (budget, compressor) in &compressors()[1..3] {
+            let (Some(result), report) = once(compressor, "make", &text) else { continue };
+            let shown = String::from_utf8_lossy(&result);
+            assert!(report.filters.iter().any(|id| id == "budget"), "{budget:?}\n{shown}");
+            let is_twice = |pair: &[&[u8]]| pair.iter().all(is_omission);
+            assert!(!rows(body(&result)).windows(2).any(is_twice), "{budget:?}\n{shown}");
+            let share = result.len() * 100 / budget.unwrap();
+            assert!(!is_plain || share >= 80, "{share} % of {budget:?}\n{shown}");
+        }
+    }
+}
+
+#[test]
 fn no_false_green_and_no_failure_lost() {
     let mut random = Random(seed());
     let good = ["test result: ok. 3 passed; 0 failed", "BUILD SUCCESSFUL in 3s", "=== 3 passed in 0.1s ==="];
