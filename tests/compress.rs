@@ -316,6 +316,8 @@ fn what_is_short_protected_or_compressed_before_stays() {
     assert!(matches!(run(&new(), "x", &"same\n".repeat(205)).parts[0], Outcome::Text(_)));
     // 1,023 units, 3,069 bytes.
     same(&"…\n".repeat(511));
+    let sections = ["[testenv:py311]\n", "[remote \"origin\"]\n", "[Desktop Action new-window]\n"];
+    sections.iter().for_each(|start| same(&format!("{start}{}", "same\n".repeat(400))));
     for start in ["[section]\n", "[[table]]\n", "---\n", "<?xml version=\"1.0\"?>\n", "a,b,c\n1,2,3\n1,2,3\n1,2,3\n"] {
         let row = if start.starts_with("a,") { "1,2,3\n" } else { "same\n" };
         same(&format!("{start}{}", row.repeat(400)));
@@ -325,6 +327,7 @@ fn what_is_short_protected_or_compressed_before_stays() {
     same(&format!("{}\n{}", format_banner(&["a"], 9000, 3000), "same\n".repeat(400)));
     let noisy = |text: String| assert!(matches!(run(&new(), "x", &text).parts[0], Outcome::Text(_)), "{}", &text[..40]);
     noisy(format!("[INFO]\n{}", "same\n".repeat(400)));
+    noisy(format!("[File: src/a.rs (94 lines total)]\n{}", "same\n".repeat(400)));
     noisy(format!("{{\"a\": 1\n{}", "same\n".repeat(400)));
     noisy(format!("[Output compressed by hand\n{}", "same\n".repeat(400)));
     noisy(format!("a,b,c\n{}", "1,2\n".repeat(400)));
