@@ -19,6 +19,8 @@ const HEAD_SHARE: usize = 10;
 /// Lines before and behind an error region are kept too, for what no pattern knows, up to this share of the budget.
 const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
+/// Of a region that is cut: a quarter is for failure lines in its middle.
+const FAILURES_SHARE: usize = 4;
 /// A line longer than this share of the budget is cut in its middle.
 pub const LINE_SHARE: usize = 4;
 
@@ -183,12 +185,20 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps a region's first line, and as much of its two ends as the cap allows.
+    /// Keeps a region's first line, what says in it that something failed, and as much of its two ends as the cap allows.
     fn region(&mut self, region: &Range<usize>, cap: usize) {
         if self.cost(region.clone()) <= cap {
             self.take(region.clone(), self.limit);
             return;
         }
+        let mut used = 0;
+        for line in (region.start + 1..region.end).rev() {
+            let cost = self.price(line) + self.marker;
+            if self.text.class(line).has(Class::FAILURE) && used + cost <= cap / FAILURES_SHARE {
+                used += if self.take(line..line + 1, self.limit) { cost } else { 0 };
+            }
+        }
+        let cap = cap - used;
         let sizes = |from: usize, to: usize, half: usize, this: &Self, back: bool| {
             let mut used = 0;
             let mut count = 0;
