@@ -221,6 +221,67 @@ fn colours_and_carriage_returns_defeat_patterns() {
     assert_eq!(short(&new(), "cargo build", &text), "[… 60 lines, 1,720 bytes left out]\ndone\n");
 }
 
+/// What is left at 4,000 bytes.
+fn kept(command: &str, text: &str) -> String {
+    short(&new().with_budget(4000).unwrap(), command, text)
+}
+
+#[test]
+fn output_of_passing_tests_does_not_crowd_out_the_failure() {
+    let passing =
+        |n| format!("PASS src/a{n}.test.ts\n  ● Console\n\n    console.error\n      Warning: {n} is late\n\n");
+    let failure = "FAIL src/cart.test.ts\n  ● cart › removes an item\n\n    expect(received).toEqual(expected)\n\n    - Expected  - 1\n    + Received  + 3\n\n      at Object.<anonymous> (src/cart.test.ts:43:27)\n";
+    let all: String = (0..80).map(passing).collect();
+    let text = format!("{all}{failure}\n{all}Tests:       1 failed, 912 passed, 913 total\n");
+    assert!(kept("npx jest --ci", &text).contains(failure), "{}", kept("npx jest --ci", &text));
+}
+
+#[test]
+fn warnings_of_a_cluster_stay_among_its_events() {
+    let normal = |n| format!("{n}m   Normal    Pulled        pod/web-{n}     Container image already present\n");
+    let warnings = [
+        "9m   Warning   FailedMount   pod/api-1   configmap \"shop-config\" not found\n",
+        "6m   Warning   Evicted       pod/job-2   The node was low on resource: ephemeral-storage.\n",
+    ];
+    let events = |from: usize| (from..from + 80).map(normal).collect::<String>();
+    let text = format!("{}{}{}{}{}", events(0), warnings[0], events(100), warnings[1], events(200));
+    let kept = kept("kubectl get events", &text);
+    assert!(warnings.iter().all(|warning| kept.contains(warning)), "{kept}");
+}
+
+#[test]
+fn a_failure_in_the_middle_of_a_long_region_stays() {
+    let rows =
+        |word: &str| (0..200).map(|n| format!("DEBUG shop:{word}.py:{n} cache miss {}\n", n * 7)).collect::<String>();
+    let cause = "ERROR    shop.cart:cart.py:88 could not lock row 12\n";
+    let text = format!(
+        "=== FAILURES ===\n___ test_a ___\n\nE   assert 0\n--- Captured log call ---\n{}{cause}{}=== short test summary info ===\nFAILED a.py::test_a - assert 0\n=== 1 failed in 0.1s ===\n",
+        rows("first"),
+        rows("then")
+    );
+    let kept = kept("pytest", &text);
+    assert!(kept.contains(cause) && kept.contains("E   assert 0\n"), "{kept}");
+}
+
+#[test]
+fn the_place_that_asked_for_a_template_stays() {
+    let asked: String = (0..60)
+        .map(|n| format!("/usr/include/c++/13/bits/stl_algo.h:{n}:   required from 'void std::sort{n}(It, It) [with It = Item*]'\n"))
+        .collect();
+    let notes: String = (0..90)
+        .map(|n| {
+            format!(
+                "/usr/include/c++/13/bits/stl_x.h:{n}:5: note: candidate: 'bool operator<(const A{n}&, const A{n}&)'\n"
+            )
+        })
+        .collect();
+    let cause =
+        "cart.cpp:88:12:   required from here\n/usr/include/c++/13/bits/ops.h:45:23: error: no match for 'operator<'\n";
+    let text =
+        format!("In file included from cart.cpp:3:\n{asked}{cause}{notes}ninja: build stopped: subcommand failed.\n");
+    assert!(kept("ninja", &text).contains(cause), "{}", kept("ninja", &text));
+}
+
 #[test]
 fn caches_observe_before_any_looks_up() {
     let said = Arc::new(Mutex::new(Vec::new()));
@@ -316,6 +377,8 @@ fn what_is_short_protected_or_compressed_before_stays() {
     assert!(matches!(run(&new(), "x", &"same\n".repeat(205)).parts[0], Outcome::Text(_)));
     // 1,023 units, 3,069 bytes.
     same(&"…\n".repeat(511));
+    let sections = ["[testenv:py311]\n", "[remote \"origin\"]\n", "[Desktop Action new-window]\n"];
+    sections.iter().for_each(|start| same(&format!("{start}{}", "same\n".repeat(400))));
     for start in ["[section]\n", "[[table]]\n", "---\n", "<?xml version=\"1.0\"?>\n", "a,b,c\n1,2,3\n1,2,3\n1,2,3\n"] {
         let row = if start.starts_with("a,") { "1,2,3\n" } else { "same\n" };
         same(&format!("{start}{}", row.repeat(400)));
@@ -325,6 +388,7 @@ fn what_is_short_protected_or_compressed_before_stays() {
     same(&format!("{}\n{}", format_banner(&["a"], 9000, 3000), "same\n".repeat(400)));
     let noisy = |text: String| assert!(matches!(run(&new(), "x", &text).parts[0], Outcome::Text(_)), "{}", &text[..40]);
     noisy(format!("[INFO]\n{}", "same\n".repeat(400)));
+    noisy(format!("[File: src/a.rs (94 lines total)]\n{}", "same\n".repeat(400)));
     noisy(format!("{{\"a\": 1\n{}", "same\n".repeat(400)));
     noisy(format!("[Output compressed by hand\n{}", "same\n".repeat(400)));
     noisy(format!("a,b,c\n{}", "1,2\n".repeat(400)));
@@ -357,16 +421,14 @@ fn long_lines_without_characters_are_cut() {
 }
 
 #[test]
-fn json_of_a_hundred_megabytes_passes_quickly() {
+fn json_of_a_hundred_megabytes_passes_unchanged() {
     let row = "{\"id\": 12345, \"name\": \"some name\", \"list\": [1, 2, 3]},\n";
     let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));
-    let start = std::time::Instant::now();
     let result = run(&new().with_budget(10_000).unwrap(), "curl x", &json);
     assert_eq!((&result.parts[..], result.report.failed.len()), (&[Outcome::Same][..], 0));
     // Cut short it is none, and is fitted into the budget.
     let result = run(&new().with_budget(10_000).unwrap(), "curl x", &json[..json.len() - 1]);
     assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));
-    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
 #[test]

@@ -4,9 +4,7 @@
 mod reference;
 mod support;
 
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use support::Pair;
+use support::{Pair, callgrind};
 
 fn repeated(unit: &str, size: usize) -> Vec<u8> {
     let mut text = unit.repeat(size / unit.len() + 1).into_bytes();
@@ -80,24 +78,9 @@ fn work() {
 }
 
 fn instructions(dialect: &str, start: &str, size: usize, traps: &[&str]) -> u64 {
-    static RUNS: AtomicUsize = AtomicUsize::new(0);
-    let run = RUNS.fetch_add(1, Ordering::Relaxed);
-    let out = std::env::temp_dir().join(format!("aside-callgrind-{}-{run}", std::process::id()));
     let job = [&[dialect, start, &size.to_string()], traps].concat().join("|");
-    let run = Command::new("valgrind")
-        .arg("--tool=callgrind")
-        .arg(format!("--callgrind-out-file={}", out.display()))
-        .arg(std::env::current_exe().unwrap())
-        .args(["work", "--exact", "--ignored", "--test-threads=1"])
-        .env("ASIDE_WORK", &job)
-        .output();
-    let run = run.unwrap_or_else(|error| panic!("valgrind did not start ({error}): install the package `valgrind`"));
-    let _ = std::fs::remove_file(out);
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "{job}: {said}\n{}", String::from_utf8_lossy(&run.stdout));
-    let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
-    let collected = collected.unwrap_or_else(|| panic!("{job}: callgrind gave no count: {said}"));
-    collected.trim().parse().unwrap()
+    let [collected] = callgrind::count(&[], &job)[..] else { panic!("{job}: callgrind gave no single count") };
+    collected
 }
 
 /// How much more work four times the input is.

@@ -7,17 +7,20 @@ use super::{
     draft::{Edit, How},
     failures::Class,
     long,
+    marker::Marker,
     text::Text,
 };
 
-/// What a marker line costs at most.
-const MARKER: usize = 100;
+/// No marker line is longer.
+const LONGEST_MARKER: usize = 100;
 /// Of the budget: an eighth is the tail's whatever the regions need, a tenth the head's if they leave it.
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;
 /// Lines before and behind an error region are kept too, for what no pattern knows, up to this share of the budget.
 const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
+/// Of a region that is cut: a quarter is for failure lines in its middle.
+const FAILURES_SHARE: usize = 4;
 /// A line longer than this share of the budget is cut in its middle.
 pub const LINE_SHARE: usize = 4;
 
@@ -29,9 +32,12 @@ pub fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     selection.tail(limit / TAIL_SHARE);
     selection.regions(&regions);
     selection.around(&regions, limit / AROUND_SHARE);
+    selection.close();
     selection.head(limit / HEAD_SHARE);
     selection.tail(limit);
+    selection.head(limit);
     selection.no_false_green();
+    selection.join_omissions();
     selection.edits(&regions)
 }
 
@@ -53,13 +59,20 @@ struct Selection<'a> {
     text: Text<'a>,
     limit: usize,
     kept: Vec<bool>,
-    /// What the kept lines and the markers between them cost, at most.
+    /// What the kept lines and the markers between them cost.
     spent: usize,
+    /// What a marker line costs.
+    marker: usize,
 }
 
 impl<'a> Selection<'a> {
     fn new(text: Text<'a>, limit: usize) -> Selection<'a> {
-        Selection { text, limit, kept: vec![false; text.len()], spent: MARKER }
+        // Those for less than all are shorter. As a rule, one of them counts error regions.
+        let cost = |regions| {
+            let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions };
+            most.to_string().len() + 1
+        };
+        Selection { text, limit, kept: vec![false; text.len()], spent: cost(text.len()), marker: cost(0) }
     }
 
     fn longest_line(&self) -> usize {
@@ -67,7 +80,7 @@ impl<'a> Selection<'a> {
     }
 
     fn size(&self, line: usize) -> usize {
-        if self.is_cut(line) { self.longest_line() + MARKER } else { self.text.span(line).len() }
+        if self.is_cut(line) { self.longest_line() + self.marker } else { self.text.span(line).len() }
     }
 
     /// Whether the line would be too long if it were kept whole.
@@ -76,24 +89,30 @@ impl<'a> Selection<'a> {
         is_whole && self.text.span(line).len() > self.longest_line()
     }
 
+    /// What it would cost to keep the line.
+    fn price(&self, line: usize) -> usize {
+        if self.kept[line] { 0 } else { self.size(line) }
+    }
+
     fn cost(&self, lines: Range<usize>) -> usize {
-        lines.filter(|&line| !self.kept[line]).map(|line| self.size(line)).sum()
+        lines.map(|line| self.price(line)).sum()
     }
 
     /// Keeps these lines if the limit allows it. What is left of a line that was cut before stays together.
     fn take(&mut self, mut lines: Range<usize>, limit: usize) -> bool {
         lines.start -= self.text.cut_before(lines.start);
         lines.end += self.text.cut_behind(lines.end - 1);
-        let joins = lines.start == 0
-            || lines.end == self.kept.len()
-            || self.kept[lines.start - 1]
-            || self.kept[lines.end]
-            || lines.clone().any(|line| self.kept[line]);
-        let cost = self.cost(lines.clone()) + if joins { 0 } else { MARKER };
-        if self.spent + cost > limit {
+        let kept = &self.kept;
+        let closed = lines.clone().filter(|&line| !kept[line] && (line == lines.start || kept[line - 1])).count();
+        let left = lines.start > 0 && !kept[lines.start] && !kept[lines.start - 1];
+        let right = lines.end < kept.len() && !kept[lines.end - 1] && !kept[lines.end];
+        let markers = usize::from(left) + usize::from(right);
+        let cost = self.cost(lines.clone());
+        let spent = (self.spent + cost + markers * self.marker).saturating_sub(closed * self.marker);
+        if cost > 0 && spent > limit {
             return false;
         }
-        self.spent += cost;
+        self.spent = spent;
         self.kept[lines].fill(true);
         true
     }
@@ -129,12 +148,13 @@ impl<'a> Selection<'a> {
     /// Regions lose from the middle of the longest, then go as a whole; the first and the last stay longest.
     fn regions(&mut self, regions: &[Range<usize>]) {
         let Some(last) = regions.last() else { return };
-        let sizes: Vec<(usize, usize)> =
-            regions.iter().map(|region| (self.cost(region.clone()), self.size(region.start))).collect();
+        let sizes = regions.iter().map(|region| (self.cost(region.clone()), self.price(region.start)));
+        let sizes: Vec<(usize, usize)> = sizes.filter(|&(size, _)| size > 0).collect();
         let free = self.limit.saturating_sub(self.spent);
         // What all regions cost if none may be larger than a cap.
         let total = |cap: usize| -> usize {
-            sizes.iter().map(|&(size, first)| if size <= cap { size } else { cap.max(first) + MARKER } + MARKER).sum()
+            let cost = |size, first| if size <= cap { size } else { cap.max(first) + self.marker };
+            sizes.iter().map(|&(size, first)| cost(size, first) + self.marker).sum()
         };
         let (mut low, mut high) = (0, sizes.iter().map(|&(size, _)| size).max().unwrap_or(0));
         if total(high) > free {
@@ -165,18 +185,26 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps a region's first line, and as much of its two ends as the cap allows.
+    /// Keeps a region's first line, what says in it that something failed, and as much of its two ends as the cap allows.
     fn region(&mut self, region: &Range<usize>, cap: usize) {
         if self.cost(region.clone()) <= cap {
             self.take(region.clone(), self.limit);
             return;
         }
+        let mut used = 0;
+        for line in (region.start + 1..region.end).rev() {
+            let cost = self.price(line) + self.marker;
+            if self.text.class(line).has(Class::FAILURE) && used + cost <= cap / FAILURES_SHARE {
+                used += if self.take(line..line + 1, self.limit) { cost } else { 0 };
+            }
+        }
+        let cap = cap - used;
         let sizes = |from: usize, to: usize, half: usize, this: &Self, back: bool| {
             let mut used = 0;
             let mut count = 0;
             while from + count < to {
                 let line = if back { to - 1 - count } else { from + count };
-                used += this.size(line);
+                used += this.price(line);
                 if used > half {
                     break;
                 }
@@ -185,11 +213,22 @@ impl<'a> Selection<'a> {
             count
         };
         let head = sizes(region.start, region.end, cap / 2, self, false).max(1);
-        let first = self.size(region.start);
+        let first = self.price(region.start);
         let rest = cap.saturating_sub(first.max(cap / 2));
         let tail = sizes(region.start + head, region.end, rest, self, true);
         if self.take(region.start..region.start + head, self.limit) && tail > 0 {
             self.take(region.end - tail..region.end, self.limit);
+        }
+    }
+
+    /// Keeps lines between kept ones that are no longer than the marker in their place.
+    fn close(&mut self) {
+        let mut line = 0;
+        while let Some(start) = (line..self.kept.len()).find(|&line| !self.kept[line]) {
+            line = (start..self.kept.len()).find(|&line| self.kept[line]).unwrap_or(self.kept.len());
+            if self.cost(start..line) <= self.marker {
+                self.take(start..line, self.limit);
+            }
         }
     }
 
@@ -209,12 +248,26 @@ impl<'a> Selection<'a> {
     /// Leaves a line out, and so many after or before it that a marker has its place.
     fn give_up(&mut self, line: usize) {
         let (mut start, mut end) = (line, line + 1);
-        while self.text.spans(start..end).len() < MARKER && end - start < self.kept.len() {
+        while self.text.spans(start..end).len() < LONGEST_MARKER && end - start < self.kept.len() {
             if end < self.kept.len() { end += 1 } else { start -= 1 }
         }
         start -= self.text.cut_before(start);
         end += self.text.cut_behind(end - 1);
         self.kept[start..end].fill(false);
+    }
+
+    /// Leaves out markers beside lines that go, or beside each other: one marker counts them all.
+    fn join_omissions(&mut self) {
+        let text = self.text;
+        let is_marker = |line: usize| {
+            matches!(Marker::parse(text.line(line)), Some(Marker::LeftOut { .. } | Marker::AsAbove { .. }))
+        };
+        let omits: Vec<bool> = (0..text.len()).map(|line| !self.kept[line] || is_marker(line)).collect();
+        for pair in 1..text.len() {
+            if omits[pair - 1] && omits[pair] {
+                self.kept[pair - 1..=pair].fill(false);
+            }
+        }
     }
 
     fn edits(&self, regions: &[Range<usize>]) -> Vec<Edit> {

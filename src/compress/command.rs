@@ -393,42 +393,51 @@ fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Invocation>) ->
     Some(())
 }
 
-/// A wrapper: its name, its subcommand if it is one only with it, its options that take a value, and how many words
+/// A wrapper: its name, its subcommands if it is one only with them, its options that take a value, and how many words
 /// of its own come before the command.
-type Wrapper = (&'static str, &'static str, &'static [&'static str], usize);
+type Wrapper = (&'static str, &'static [&'static str], &'static [&'static str], usize);
 
-const WRAPPERS: [Wrapper; 19] = [
+const WRAPPERS: [Wrapper; 29] = [
     (
         "sudo",
-        "",
+        &[],
         &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T", "--user", "--group", "--chdir"],
         0,
     ),
-    ("doas", "", &["-u", "-C"], 0),
-    ("time", "", &["-f", "-o", "--format", "--output"], 0),
-    ("env", "", &["-u", "-C", "--unset", "--chdir"], 0),
-    ("nice", "", &["-n", "--adjustment"], 0),
-    ("ionice", "", &["-c", "-n", "-p", "--class", "--classdata"], 0),
-    ("nohup", "", &[], 0),
-    ("xargs", "", &["-I", "-n", "-P", "-L", "-d", "-a", "-E", "-s", "--max-args", "--max-procs", "--delimiter"], 0),
-    ("stdbuf", "", &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
-    ("unbuffer", "", &[], 0),
-    ("script", "", &["-c", "--command", "-t", "-I", "-O", "-B", "-o"], 1),
-    ("timeout", "", &["-s", "-k", "--signal", "--kill-after"], 1),
-    ("command", "", &[], 0),
-    ("builtin", "", &[], 0),
-    ("exec", "", &["-a"], 0),
-    ("npx", "", &["-p", "--package", "-c", "--call"], 0),
+    ("doas", &[], &["-u", "-C"], 0),
+    ("time", &[], &["-f", "-o", "--format", "--output"], 0),
+    ("env", &[], &["-u", "-C", "--unset", "--chdir"], 0),
+    ("nice", &[], &["-n", "--adjustment"], 0),
+    ("ionice", &[], &["-c", "-n", "-p", "--class", "--classdata"], 0),
+    ("nohup", &[], &[], 0),
+    ("xargs", &[], &["-I", "-n", "-P", "-L", "-d", "-a", "-E", "-s", "--max-args", "--max-procs", "--delimiter"], 0),
+    ("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
+    ("unbuffer", &[], &[], 0),
+    ("script", &[], &["-c", "--command", "-t", "-I", "-O", "-B", "-o"], 1),
+    ("timeout", &[], &["-s", "-k", "--signal", "--kill-after"], 1),
+    ("command", &[], &[], 0),
+    ("builtin", &[], &[], 0),
+    ("exec", &[], &["-a"], 0),
+    ("npx", &[], &["-p", "--package", "-c", "--call", "-w", "--workspace"], 0),
+    ("npm", &["exec", "x"], &["-p", "--package", "-c", "--call", "-C", "--prefix", "-w", "--workspace"], 0),
+    ("pnpm", &["exec", "dlx"], &["-C", "--dir", "--filter", "-F", "--package"], 0),
+    ("pnpx", &[], &["--package"], 0),
+    ("yarn", &["exec", "dlx"], &["--cwd", "-p", "--package"], 0),
+    ("bunx", &[], &["-p", "--package"], 0),
+    ("bun", &["x"], &["--cwd", "-p", "--package"], 0),
     (
         "uv",
-        "run",
+        &["run"],
         &["--with", "--python", "-p", "--project", "--directory", "--package", "--extra", "--group", "--env-file"],
         0,
     ),
-    ("poetry", "run", &[], 0),
-    ("bundle", "exec", &[], 0),
+    ("uvx", &[], &["--from", "--with", "--python", "-p"], 0),
+    ("poetry", &["run"], &["-C", "-P", "--directory", "--project"], 0),
+    ("pipenv", &["run"], &["--python", "--pypi-mirror"], 0),
+    ("pipx", &["run"], &["--spec", "--python", "--pip-args", "--index-url"], 0),
+    ("pdm", &["run"], &["-p", "--project"], 0),
+    ("bundle", &["exec"], &[], 0),
 ];
-const PNPM: Wrapper = ("pnpm", "exec", &["-C", "--dir", "--filter", "-F"], 0);
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 
 /// Takes assignments, keywords and wrappers off. Says also whether the command was given its input as arguments.
@@ -452,14 +461,14 @@ fn unwrap(words: &[String]) -> (Run, bool) {
                 None => done(rest, takes),
             };
         }
-        let Some(wrapper) = WRAPPERS.iter().chain([&PNPM]).find(|wrapper| wrapper.0 == head) else {
+        let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.0 == head) else {
             return done(rest, takes);
         };
-        let &(_, subcommand, valued, own) = wrapper;
+        let &(_, subcommands, valued, own) = wrapper;
         let mut inner = &rest[1..];
-        if !subcommand.is_empty() {
+        if !subcommands.is_empty() {
             let at = skip_options(inner, valued, false);
-            if inner.get(at).is_none_or(|word| word != subcommand) {
+            if inner.get(at).is_none_or(|word| !subcommands.contains(&word.as_str())) {
                 return done(rest, takes);
             }
             inner = &inner[at + 1..];
@@ -467,7 +476,7 @@ fn unwrap(words: &[String]) -> (Run, bool) {
         let options = skip_options(inner, valued, head == "env" || head == "sudo");
         let call =
             inner[..options].iter().position(|word| matches!(word.as_str(), "-c" | "--command" | "--call" | "-qc"));
-        if let Some(text) = call.filter(|_| matches!(head, "script" | "npx")).and_then(|at| inner.get(at + 1)) {
+        if let Some(text) = call.filter(|_| matches!(head, "script" | "npx" | "npm")).and_then(|at| inner.get(at + 1)) {
             return script(text);
         }
         if head == "uv" && inner[..options].iter().any(|word| word == "-m" || word == "--module") {
@@ -513,9 +522,10 @@ fn skip_options(words: &[String], valued: &[&str], assignments: bool) -> usize {
     at.min(words.len())
 }
 
-/// A program's name without its folder and its `.exe`.
+/// A program's name without its folder and its `.exe`; without its version where a wrapper fetches it: `jest@29`.
 fn name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let name = name.find('@').filter(|&at| at > 0).map_or(name, |at| &name[..at]);
     name.strip_suffix(".exe").unwrap_or(name)
 }
 

@@ -449,11 +449,11 @@ impl Run<'_> {
     /// Budget filters: tried with less and less room until the result fits, since markers cost bytes too.
     fn fit(&mut self, entry: &Entry, room: usize) {
         let mut target = room;
-        for _ in 0..6 {
+        for _ in 0..12 {
             if self.step(entry, Some(room), target) {
                 return;
             }
-            target -= target / 8;
+            target -= target / 16;
         }
     }
 

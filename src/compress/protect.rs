@@ -14,7 +14,7 @@ pub enum Format {
     Ndjson,
     /// Front matter or a YAML document: `---` and a line end.
     FrontMatter,
-    /// `[section]` or `[[table]]` and a line end.
+    /// `[section]` or `[[table]]` and a line end; not a log's level, nor a note as `[File: x (94 lines)]`.
     Section,
     /// `<?xml`.
     Xml,
@@ -87,7 +87,7 @@ fn is_ndjson(text: &[u8]) -> bool {
     }
 }
 
-/// The first line is `[name]` or `[[name]]`, and not a log's level.
+/// The first line is `[name]` or `[[name]]`; not a log's level, nor a note, of which a colon and a space tell.
 fn is_section(text: &[u8]) -> bool {
     let line = first_line(text);
     if line.len() == text.len() {
@@ -97,7 +97,8 @@ fn is_section(text: &[u8]) -> bool {
     let Some(name) = inner(line) else { return false };
     let name = inner(&name).unwrap_or(name);
     const LEVELS: [&[u8]; 7] = [b"INFO", b"WARN", b"WARNING", b"ERROR", b"DEBUG", b"TRACE", b"FATAL"];
-    !is_blank(&name) && !name.iter().any(|byte| b"[]".contains(byte)) && !LEVELS.contains(&name.as_slice())
+    let is_note = name.windows(2).any(|pair| pair == b": ");
+    !is_blank(&name) && !is_note && !name.iter().any(|byte| b"[]".contains(byte)) && !LEVELS.contains(&name.as_slice())
 }
 
 /// Every line has the same number of columns; commas in quotes do not count, and neither do line ends in them.

@@ -358,7 +358,7 @@ impl Keeper {
                 draft = next;
                 break;
             }
-            target -= (target / 8).max(1);
+            target -= (target / 16).max(1);
         }
         draft.bytes
     }

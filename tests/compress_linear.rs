@@ -1,0 +1,143 @@
+//! Linear work of the compressor, by instruction count (callgrind): four times the text is at most 4.2 times the work, for
+//! texts that make a careless filter look at the same bytes again and again.
+
+#![cfg(feature = "compress")]
+
+#[path = "support/callgrind.rs"]
+mod callgrind;
+
+use std::{env, hint::black_box};
+
+use aside::compress::*;
+
+/// A trap is one of these, again and again.
+const TRAPS: [&str; 57] = [
+    "   Compiling serde v1.0.1\n",
+    "error: expected `;`\n",
+    "  --> src/a.rs:3:5\n",
+    "3  | let x = 1\n",
+    "test a::b ... ok\n",
+    "test a::c ... FAILED\n",
+    "test result: ok. 3 passed; 0 failed\n",
+    "test result: FAILED. 2 passed; 1 failed\n",
+    "  \n",
+    "Traceback (most recent call last):\n",
+    "  File \"a.py\", line 3\n",
+    "ValueError: bad\n",
+    "=== FAILURES ===\n",
+    "___ test_a ___\n",
+    "=== 1 failed in 0.1s ===\n",
+    "=== 3 passed in 0.1s ===\n",
+    "warning: unused variable\n",
+    "@@ -1,2 +1,2 @@\n",
+    "-a\n",
+    "+b\n",
+    " c\n",
+    "{\"a\": 1}\n",
+    "a,b,c\n",
+    "Downloading x 12% 3 MB/s\n",
+    "\x1b[31mred\x1b[0m text\n",
+    "10%\r20%\r30%\n",
+    "make: *** [all] Error 1\n",
+    "BUILD SUCCESSFUL in 3s\n",
+    "In file included from a.h:3:\n",
+    "[… 41 lines, 2,310 bytes left out]\n",
+    "\x1b]",
+    "\x1b[1A\x1b[2Kx\n",
+    "x\r",
+    "a\x08",
+    "\x1b[1000Cx\r",
+    "\x1b[1K",
+    "\x1b[H",
+    "\x1b[2J",
+    "\x1b[500;1Hx",
+    "[",
+    "{\"a\":",
+    "\"",
+    "a\n\n",
+    "error",
+    "error:\n",
+    "\n",
+    "[1]\n",
+    "a/b/c\n",
+    "a:1:\n",
+    "%",
+    "1% a\n",
+    "@@ -1 +1 @@\n",
+    "failures:\n",
+    "0 failed ",
+    "\u{1f600}",
+    "=",
+    "x 1\nx 2\nx 3\n",
+];
+
+const SIZES: [usize; 2] = [16 << 10, 64 << 10];
+
+/// A trap of this size. Under a budget each line has a number, so that the lines are not folded before A7 sees them.
+fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
+    let mut text = Vec::new();
+    for number in 0.. {
+        match unit.strip_suffix('\n') {
+            Some(line) if numbered => text.extend_from_slice(format!("{line} {number}\n").as_bytes()),
+            _ => text.extend_from_slice(unit.as_bytes()),
+        }
+        if text.len() >= size {
+            break;
+        }
+    }
+    text.truncate(size);
+    text
+}
+
+/// The only function in which callgrind counts, call by call.
+#[inline(never)]
+fn counted(compressor: &Compressor, input: &Input, text: &[u8]) {
+    black_box(compressor.compress(&Call::new("bash", input), &[Part::Text(text)]));
+}
+
+/// Run under valgrind by the tests below: compresses each trap in each size, and does nothing else.
+#[test]
+#[ignore = "a helper of the tests of this file"]
+fn work() {
+    let Ok(budget) = env::var("ASIDE_WORK") else { return };
+    let budget: usize = budget.parse().unwrap();
+    let mut registry = Registry::new();
+    registry.minify_json();
+    let mut compressor = Compressor::new(registry);
+    if budget > 0 {
+        compressor = compressor.with_budget(budget).unwrap();
+    }
+    let input = Input::of_command("grep x");
+    for unit in TRAPS {
+        // The first call pays for what is made once.
+        for size in [2000, SIZES[0], SIZES[1]] {
+            counted(&compressor, &input, &trap(unit, size, budget > 0));
+        }
+    }
+}
+
+/// For no budget, 0.
+fn linear(budget: usize) {
+    let only = ["--toggle-collect=*compress_linear::counted", "--dump-after=*compress_linear::counted"];
+    let counts = callgrind::count(&only, &budget.to_string());
+    assert_eq!(counts.len(), 3 * TRAPS.len());
+    let mut wrong = Vec::new();
+    for (unit, calls) in TRAPS.iter().zip(counts.chunks(3)) {
+        let ratio = calls[2] as f64 / calls[1] as f64;
+        println!("{unit:?}: {} and {} instructions, {ratio:.2}", calls[1], calls[2]);
+        if ratio > 4.2 {
+            wrong.push(format!("{unit:?}: 4 times the text is {ratio:.2} times the work"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn work_is_linear() {
+    linear(0);
+}
+
+#[test]
+fn work_under_a_budget_is_linear() {
+    linear(4000);
+}
