@@ -31,10 +31,13 @@ fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], mutations: usize) {
         let path = entry.unwrap().path();
         run(&path.display().to_string(), target, &std::fs::read(&path).unwrap());
     }
-    // Miri takes seconds for what takes microseconds otherwise.
-    let (step, mutations) = if cfg!(miri) { (seeds.len() / 3, 3) } else { (1, mutations) };
-    for seed in seeds.iter().step_by(step) {
-        run(name, target, seed);
+    // Miri takes seconds for what takes microseconds otherwise: the first seed, and the last three, which in `abi` are an
+    // event stream, whole texts and tool results.
+    let (skipped, mutations) = if cfg!(miri) { (1..seeds.len() - 3, 40) } else { (0..0, mutations) };
+    for (number, seed) in seeds.iter().enumerate() {
+        if !skipped.contains(&number) {
+            run(name, target, seed);
+        }
     }
     let mut random = Random::announced(name);
     for _ in 0..mutations {

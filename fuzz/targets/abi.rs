@@ -533,7 +533,8 @@ fn lookups(input: &mut Input<'_>) {
     let (way, text) = (input.byte(), chunk(input));
     let (mut found, mut start, mut len) = ([ptr::null_mut(); 2], 0, 0);
     unsafe {
-        match way % 4 {
+        // The last two read other dialects than `PAIRS`, which takes Miri too long.
+        match if cfg!(miri) { way % 2 } else { way % 4 } {
             0 => drop(aside_dialect_find(text.as_ptr(), text.len())),
             1 => drop(aside_dialect_find_for_model(text.as_ptr(), text.len())),
             2 => drop(aside_dialect_find_for_template(text.as_ptr(), text.len(), found.as_mut_ptr(), 2, &mut start)),
