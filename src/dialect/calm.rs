@@ -26,6 +26,10 @@ const MOST_HOMES: usize = 30;
 const WIDE: u32 = 1 << 30;
 const ALL: u32 = 1 << 31;
 
+/// Bytes that lead away from a home, and how many bytes of text are looked at for more than three of them at a time.
+const MOST_HARD: usize = 6;
+const BLOCK: usize = 64;
+
 /// From so much text on, looking for the bytes that matter is cheaper than looking at all.
 const SKIP: usize = 16;
 
@@ -46,6 +50,8 @@ pub struct Row {
     /// Before what is held.
     pub lines: Lines,
     pub held: u8,
+    /// What is held has characters of several bytes.
+    pub is_wide: bool,
     /// Its number plus one; 0 is none.
     home: u8,
     /// What must be in no byte's kinds if a text is to be plain here: all ASCII, and at this home again behind it.
@@ -53,7 +59,7 @@ pub struct Row {
 }
 
 impl Row {
-    const LOST: Row = Row { lines: Lines::NEW, held: 0, home: 0, plain_mask: ALL };
+    const LOST: Row = Row { lines: Lines::NEW, held: 0, is_wide: false, home: 0, plain_mask: ALL };
 }
 
 /// A region while the same patterns count in it.
@@ -69,13 +75,54 @@ struct Area {
 #[derive(Clone)]
 struct Home {
     row: u16,
-    /// The bytes that do not, as far as there are at most three …
-    hard: [u8; 3],
+    /// The bytes that do not …
+    hard: [u8; MOST_HARD],
     count: usize,
     /// … and blanks lead to rows of which the same is true, so that they can be looked at later.
     is_soft: bool,
     /// A space leads back.
     space_stays: bool,
+}
+
+/// Of a text: it has a byte that is hard; it has one that is not ASCII.
+const HARD: u8 = 1;
+const NOT_ASCII: u8 = 0x80;
+
+impl Home {
+    /// What a text has. Plain enough for the compiler to look at many bytes at once.
+    #[inline]
+    fn bits(&self, text: &[u8]) -> u8 {
+        fn bits<const N: usize>(hard: &[u8], text: &[u8]) -> u8 {
+            let Some(hard) = hard.first_chunk::<N>() else { return HARD };
+            let bits = |byte: u8| hard.iter().fold(byte & NOT_ASCII, |bits, &hard| bits | u8::from(byte == hard));
+            text.iter().fold(0, |all, &byte| all | bits(byte))
+        }
+        match self.count {
+            0 => bits::<0>(&self.hard, text),
+            1 => bits::<1>(&self.hard, text),
+            2 => bits::<2>(&self.hard, text),
+            3 => bits::<3>(&self.hard, text),
+            4 => bits::<4>(&self.hard, text),
+            _ => bits::<MOST_HARD>(&self.hard, text),
+        }
+    }
+
+    /// Where the first hard byte is.
+    fn find(&self, text: &[u8]) -> usize {
+        let [a, b, c, ..] = self.hard;
+        let found = match self.count {
+            0 => None,
+            1 => memchr::memchr(a, text),
+            2 => memchr::memchr2(a, b, text),
+            3 => memchr::memchr3(a, b, c, text),
+            _ => {
+                let blocks = text.chunks(BLOCK).take_while(|block| self.bits(block) & HARD == 0);
+                let at = blocks.map(<[u8]>::len).sum();
+                text[at..].iter().position(|byte| self.hard.contains(byte)).map(|more| at + more)
+            }
+        };
+        found.unwrap_or(text.len())
+    }
 }
 
 /// Bytes that do the same everywhere share a column.
@@ -140,7 +187,7 @@ impl Calm {
     /// Reads on in a text, to its end or to the byte that leads out of the table: how much was read, and the row there.
     #[inline]
     pub fn run(&self, mut row: u16, text: &[u8]) -> (usize, u16) {
-        if text.len() >= SKIP {
+        if text.len() > SKIP {
             return self.run_far(row, text);
         }
         for (at, &byte) in text.iter().enumerate() {
@@ -153,12 +200,13 @@ impl Calm {
         (text.len(), row)
     }
 
+    #[inline(never)]
     fn run_far(&self, mut row: u16, text: &[u8]) -> (usize, u16) {
         let mut at = 0;
         while at < text.len() {
             let mut end = at + 1;
             if let Some(home) = self.home(row).filter(|_| text.len() - at >= SKIP) {
-                let stop = at + self.find(home, &text[at..]);
+                let stop = at + home.find(&text[at..]);
                 let is_soft = |byte: &&u8| home.is_soft && is_soft(**byte);
                 at = stop - text[at..stop].iter().rev().take_while(is_soft).count();
                 end = text.len().min(stop + 1);
@@ -180,39 +228,14 @@ impl Calm {
         self.homes.get(usize::from(self.rows.get(usize::from(row))?.home).wrapping_sub(1))
     }
 
-    /// Is this a text in which nothing matters, from a home to the same home again? If so: is it ASCII? Plain enough for
-    /// the compiler to look at many bytes at once.
+    /// Is this a text in which nothing matters, from a home to the same home again? If so: is it ASCII?
     #[inline]
     pub fn is_plain(&self, row: u16, text: &[u8]) -> Option<bool> {
-        fn bits<const N: usize>(hard: [u8; N], text: &[u8]) -> u8 {
-            let bits = |byte: u8| hard.iter().fold(byte & 0x80, |bits, &hard| bits | u8::from(byte == hard));
-            text.iter().fold(0, |all, &byte| all | bits(byte))
-        }
         let home = self.home(row)?;
-        let [a, b, c] = home.hard;
-        let bits = match home.count {
-            0 => bits([], text),
-            1 => bits([a], text),
-            2 => bits([a, b], text),
-            3 => bits([a, b, c], text),
-            _ => return None,
-        };
         let last = text.iter().rev().find(|&&byte| byte != b' ' || !home.space_stays)?;
         let is_home = !home.is_soft || !is_soft(*last);
-        (bits & !0x80 == 0 && is_home).then_some(bits == 0)
-    }
-
-    /// Where the first byte is that matters at this home.
-    fn find(&self, home: &Home, text: &[u8]) -> usize {
-        let [a, b, c] = home.hard;
-        let found = match home.count {
-            0 => None,
-            1 => memchr::memchr(a, text),
-            2 => memchr::memchr2(a, b, text),
-            3 => memchr::memchr3(a, b, c, text),
-            _ => text.iter().position(|&byte| self.step(home.row, byte) != home.row),
-        };
-        found.unwrap_or(text.len())
+        let bits = home.bits(text);
+        (bits & HARD == 0 && is_home).then_some(bits == 0)
     }
 
     /// Of each byte, what keeps a text from being plain; see `Row::plain_mask`.
@@ -263,10 +286,10 @@ impl Calm {
             }
             let leads_back = |byte: u8| around.iter().all(|&from| self.step(from, byte) == row);
             let hard: Vec<u8> = (0..=u8::MAX).filter(|&byte| !is_soft(byte) && !leads_back(byte)).collect();
-            let most = if is_soft_home { 3 } else { 64 };
+            // Where there are fewer, the last one stands for the rest.
             let mut home = Home {
                 row,
-                hard: [0; 3],
+                hard: [hard.last().copied().unwrap_or_default(); MOST_HARD],
                 count: hard.len(),
                 is_soft: is_soft_home,
                 space_stays: self.step(row, b' ') == row,
@@ -274,7 +297,7 @@ impl Calm {
             for (slot, byte) in home.hard.iter_mut().zip(&hard) {
                 *slot = *byte;
             }
-            (hard.len() <= most).then_some(home)
+            (hard.len() <= MOST_HARD).then_some(home)
         })
     }
 }
@@ -403,7 +426,12 @@ impl<'a> Builder<'a> {
             for cell in cells {
                 self.calm.next[cell] = row as u16;
             }
-            self.calm.rows.push(Row { lines: place.0, held: place.1.len() as u8, ..Row::LOST });
+            self.calm.rows.push(Row {
+                lines: place.0,
+                held: place.1.len() as u8,
+                is_wide: !place.1.is_ascii(),
+                ..Row::LOST
+            });
             self.attempts.push(attempt);
             self.known.insert(place.clone(), row as u16);
             for column in 0..self.calm.columns.bytes.len() {

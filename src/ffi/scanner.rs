@@ -41,10 +41,18 @@ const _: () = {
     assert!(size_of::<Token>() == size_of::<aside_token>() && align_of::<Token>() == align_of::<aside_token>());
 };
 
-/// What a scanner's handle holds behind its state.
+/// What a scanner's handle holds. In this order: what most feeds need lies together.
+#[repr(C)]
+pub(super) struct Gated {
+    /// `READY`, `BUSY` or the failure that it is in. Atomic so that a second thread's mistake is a status.
+    state: AtomicI32,
+    stream: UnsafeCell<Stream>,
+}
+
+#[repr(C)]
 pub(super) struct Stream {
-    scanner: Scanner,
     consumed: usize,
+    scanner: Scanner,
     /// Made when first needed: an idle scanner stays small.
     lent: Option<Box<Lent>>,
 }
@@ -71,7 +79,7 @@ unsafe fn enter(
         return fail_null("scanner");
     }
     // SAFETY: it is there. Only the state and the cell are borrowed: whoever is inside has the stream.
-    unsafe { admit(&(*scanner).state, &(*scanner).stream, may, body) }
+    unsafe { admit(&(*scanner).gated.state, &(*scanner).gated.stream, may, body) }
 }
 
 /// Runs `body` as the only call inside a handle, if `may` likes the state that it is in.
@@ -156,16 +164,15 @@ unsafe fn ready<'a>(
     buf: *const c_char,
     len: size_t,
 ) -> Option<(&'a mut Stream, &'a [u8])> {
-    if scanner.is_null() || buf.is_null() || len.wrapping_sub(1) >= isize::MAX as usize {
+    // SAFETY: a scanner that is not NULL is there.
+    if scanner.is_null() || unsafe { (*scanner).gated.state.load(Relaxed) } != READY {
+        return None;
+    }
+    if buf.is_null() || len.wrapping_sub(1) >= isize::MAX as usize {
         return None;
     }
     // SAFETY: both are there. The state is READY, so no call is inside.
-    unsafe {
-        if (*scanner).state.load(Relaxed) != READY {
-            return None;
-        }
-        Some((&mut *(*scanner).stream.get(), std::slice::from_raw_parts(buf.cast(), len)))
-    }
+    unsafe { Some((&mut *(*scanner).gated.stream.get(), std::slice::from_raw_parts(buf.cast(), len))) }
 }
 
 /// What an array's call says of a feed that had no attributes.
@@ -558,7 +565,7 @@ fn hand_out(scanner: Result<Scanner, Error>) -> *mut aside_scanner {
         }
     };
     let stream = UnsafeCell::new(Stream { scanner, consumed: 0, lent: None });
-    match try_box(aside_scanner { state: AtomicI32::new(READY), stream }) {
+    match try_box(aside_scanner { gated: Gated { state: AtomicI32::new(READY), stream } }) {
         Some(scanner) => Box::into_raw(scanner),
         None => {
             fail(ASIDE_ERROR_MEMORY);
@@ -630,7 +637,7 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(scanner, |scanner| scanner.state.load(Relaxed) == BUSY) }
+    unsafe { free(scanner, |scanner| scanner.gated.state.load(Relaxed) == BUSY) }
 }
 
 /// Says where the next stream starts, before its first byte: behind a rendered prompt that ends in the `len` bytes of
@@ -762,9 +769,9 @@ unsafe fn call_back(
 ) -> aside_status {
     // SAFETY: the caller's promise; the record and the text outlive the call.
     unsafe {
-        (*scanner).state.store(BUSY, Relaxed);
+        (*scanner).gated.state.store(BUSY, Relaxed);
         let verdict = callback(user, &text_record(channel, offset, text.len()), text.as_ptr().cast());
-        (*scanner).state.store(READY, Relaxed);
+        (*scanner).gated.state.store(READY, Relaxed);
         if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED }
     }
 }
@@ -1092,7 +1099,7 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
             ASIDE_OK
         });
         if status == ASIDE_OK {
-            (*scanner).state.store(READY, Relaxed);
+            (*scanner).gated.state.store(READY, Relaxed);
         }
         status
     }

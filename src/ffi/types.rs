@@ -221,9 +221,7 @@ pub(super) struct Words {
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_scanner {
-    /// `READY`, `BUSY` or the failure that it is in. Atomic so that a second thread's mistake is a status.
-    pub(super) state: std::sync::atomic::AtomicI32,
-    pub(super) stream: std::cell::UnsafeCell<super::scanner::Stream>,
+    pub(super) gated: super::scanner::Gated,
 }
 
 /// What rewrites one event stream. From `aside_sse_new()`; freed by `aside_sse_free()`. One thread at a time may use it,

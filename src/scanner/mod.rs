@@ -90,6 +90,7 @@ impl From<TryReserveError> for Error {
 /// assert_eq!(answer, b"Yes.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[repr(C)]
 pub struct Scanner {
     dialect: Dialect,
     state: State,
@@ -180,10 +181,10 @@ impl Scanner {
         self.state.short_text(&self.dialect.tables, chunk)
     }
 
-    /// The same of longer ones, with line ends too.
+    /// The same of longer ones, with line ends and other characters too.
     #[inline]
     pub(crate) fn long_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
-        self.state.plain_text(&self.dialect.tables, chunk)
+        self.state.long_text(&self.dialect.tables, chunk)
     }
 
     /// Feeds bytes whose tokens are known. A dialect's markers that are special (`special = true`) then count only where

@@ -24,65 +24,67 @@ use super::{
     utf8::incomplete_tail,
 };
 
+/// In this order: what a calm call needs comes first, so that it is in one line of the processor's cache, or two.
+#[repr(C)]
 pub struct State {
-    start: Start,
-    /// Patterns of the region that count now.
-    active: u64,
-    flags: u16,
-    /// Spans of which a block was closed.
-    closed: u64,
-    region: u8,
-    /// Of the innermost span, or content.
-    channel: Channel,
-    depth: u8,
-    is_finishing: bool,
-    /// A byte has come.
-    has_begun: bool,
-    /// The prompt said where this stream starts. Of the spans that it left open, the first one not yet reported.
-    prompted: Option<u8>,
-    /// Bytes at the front of what is held that are the prompt's, and in no event.
-    early: usize,
-    /// Some of those have been settled.
-    early_settled: bool,
-    /// Bytes of the marker before that are the prompt's.
-    early_marker: usize,
-    /// What is held has been read, and only more bytes can decide it.
-    waits: bool,
-    /// Framing that may follow the marker before: a number of the tables' framings, or 0.
-    after: u16,
-    stack: [Frame; MAX_DEPTH],
-    lines: Lines,
-    /// Has read all that is held, if it is alive.
-    attempt: Attempt,
-    /// Events of a marker that are still due.
-    due: Option<Due>,
     /// Of the next byte to be reported.
     offset: u64,
-    /// Text before here is in `meter`.
-    metered: u64,
     /// Up to here, text that completes no marker changes nothing but the line and what is held, and is within the budget.
     calm_end: u64,
+    /// Of the innermost span, or content.
+    channel: Channel,
+    /// What no byte of a plain text may be where the stream stands.
+    plain_mask: u32,
     /// Where the stream stands while it is calm: `lines` and `attempt` are behind then. LOST where the table has no such
     /// place.
     row: u16,
-    /// What no byte of a plain text may be there.
-    plain_mask: u32,
-    /// The marker behind the text that was reported last.
-    found: Option<Found>,
-    meter: Meter,
+    region: u8,
+    depth: u8,
+    flags: u16,
+    /// Framing that may follow the marker before: a number of the tables' framings, or 0.
+    after: u16,
     /// What is held back is `held[done..]`; the first `before` bytes were there when the call began.
     held: Vec<u8>,
-    /// Of the bytes of `held`, once tokens have come.
-    marks: Vec<Mark>,
-    has_tokens: bool,
-    /// The chunk before ended inside a token.
-    in_token: bool,
     done: usize,
     before: usize,
     /// Where in the chunk the bytes behind those stand.
     taken_at: usize,
     /// What is held begins with so many bytes that have turned out to be text.
     known: usize,
+    /// Text before here is in `meter`.
+    metered: u64,
+    meter: Meter,
+    /// Patterns of the region that count now.
+    active: u64,
+    /// Spans of which a block was closed.
+    closed: u64,
+    stack: [Frame; MAX_DEPTH],
+    /// Has read all that is held, if it is alive.
+    attempt: Attempt,
+    lines: Lines,
+    start: Start,
+    is_finishing: bool,
+    /// A byte has come.
+    has_begun: bool,
+    /// What is held has been read, and only more bytes can decide it.
+    waits: bool,
+    has_tokens: bool,
+    /// The chunk before ended inside a token.
+    in_token: bool,
+    /// Some of the prompt's bytes have been settled.
+    early_settled: bool,
+    /// The prompt said where this stream starts. Of the spans that it left open, the first one not yet reported.
+    prompted: Option<u8>,
+    /// Bytes at the front of what is held that are the prompt's, and in no event.
+    early: usize,
+    /// Bytes of the marker before that are the prompt's.
+    early_marker: usize,
+    /// Events of a marker that are still due.
+    due: Option<Due>,
+    /// The marker behind the text that was reported last.
+    found: Option<Found>,
+    /// Of the bytes of `held`, once tokens have come.
+    marks: Vec<Mark>,
     attributes: Attributes,
     /// One or none: a vector, for its memory can be asked for without the risk of an abort.
     thoughts: Vec<Thoughts>,
@@ -541,9 +543,9 @@ impl State {
 
     /// The same for longer ones, with line ends and other characters too. Cannot panic.
     #[inline]
-    pub fn plain_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
+    pub fn long_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         let end = self.offset.wrapping_add(chunk.len() as u64);
-        if end > self.calm_end || chunk.len() > BLOCK {
+        if end > self.calm_end || !(SHORT..BLOCK).contains(&chunk.len()) {
             return None;
         }
         if !tables.calm.is_plain(self.row, chunk)? {
@@ -560,8 +562,8 @@ impl State {
     /// `take` and `take_held`. None where only the engine can tell. Cannot panic.
     #[inline]
     pub fn calm(&self, tables: &Tables, chunk: &[u8]) -> Option<Calm> {
-        let held = self.held();
-        let all = held.len() + chunk.len();
+        let held = self.held.len() - self.done;
+        let all = held + chunk.len();
         if self.row == LOST || self.offset + all as u64 > self.calm_end || chunk.is_empty() {
             return None;
         }
@@ -571,26 +573,28 @@ impl State {
         }
         let keep = usize::from(tables.calm.row(row).held);
         let text = all.checked_sub(keep)?;
-        let calm = Calm { offset: self.offset, held: text.min(held.len()), len: text.saturating_sub(held.len()), row };
+        let calm = Calm { offset: self.offset, held: text.min(held), len: text.saturating_sub(held), row };
         // No event cuts a character.
-        let is_cut = |text: &[u8]| text.last().is_some_and(|last| !last.is_ascii()) && incomplete_tail(text) > 0;
-        let cuts = calm.held == held.len() && is_cut(held) || keep == 0 && is_cut(chunk);
-        let has_room = held.len() + chunk.len() - calm.len <= self.held.capacity();
+        let was_wide = calm.held == held && tables.calm.row(self.row).is_wide;
+        let is_wide = keep == 0 && !chunk.last()?.is_ascii();
+        let cuts = was_wide && incomplete_tail(self.held()) > 0 || is_wide && incomplete_tail(chunk) > 0;
+        let has_room = held + chunk.len() - calm.len <= self.held.capacity();
         (!cuts && has_room).then_some(calm)
     }
 
-    /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..calm.held]`. Cannot panic.
+    /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..held]`. Cannot panic.
     #[inline]
     pub fn take(&mut self, tables: &Tables, chunk: &[u8], calm: &Calm) {
         self.let_go();
-        let (held, text) = (self.held.get(..calm.held).unwrap_or_default(), calm.text(chunk));
-        for text in [held, text] {
-            if !text.is_ascii() {
-                self.meter.add_continuations(self.channel, text);
-            }
+        if calm.held > 0 && tables.calm.row(self.row).is_wide {
+            self.meter.add_continuations(self.channel, self.held.get(..calm.held).unwrap_or_default());
+        }
+        let (text, rest) = chunk.split_at_checked(calm.len).unwrap_or_default();
+        if text.iter().fold(0, |all, &byte| all | byte) >= 0x80 {
+            self.meter.add_continuations(self.channel, text);
         }
         // `calm` saw that there is room.
-        self.held.extend_from_slice(chunk.get(calm.len..).unwrap_or_default());
+        self.held.extend_from_slice(rest);
         self.done = calm.held;
         self.offset += (calm.held + calm.len) as u64;
         self.be_at(tables, calm.row);
@@ -612,10 +616,12 @@ impl State {
     /// The bytes kept for whoever read the last events are let go; what is held is what the call begins with.
     #[inline]
     fn let_go(&mut self) {
-        let left = self.held().len();
-        let cells = Cell::from_mut(&mut self.held[..]).as_slice_of_cells();
-        for (to, from) in cells.iter().zip(cells.get(self.done..).unwrap_or_default()) {
-            to.set(from.get());
+        let left = self.held.len() - self.done;
+        if left > 0 && self.done > 0 {
+            let cells = Cell::from_mut(&mut self.held[..]).as_slice_of_cells();
+            for (to, from) in cells.iter().zip(cells.get(self.done..).unwrap_or_default()) {
+                to.set(from.get());
+            }
         }
         self.held.truncate(left);
         self.done = 0;
@@ -1435,21 +1441,17 @@ fn header_rule(tables: &Tables) -> &HeaderRule {
 
 /// Chunks up to here are looked at as a whole: to stop at the first byte that matters would cost more than it saves.
 const BLOCK: usize = 256;
+/// Below this, to look at each byte alone is cheaper.
+const SHORT: usize = 16;
 
 /// What the bytes of a short chunk are, all together: of its first and its last ones, which may overlap.
 #[inline(always)]
 fn kinds_of_short(kinds: &[u32; 256], chunk: &[u8]) -> Option<u32> {
-    const SHORT: usize = 16;
-    let all = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | kinds[usize::from(byte)]);
-    if chunk.len() > SHORT {
-        return None;
+    let add = |all: u32, bytes: &[u8]| bytes.iter().fold(all, |all, &byte| all | kinds[usize::from(byte)]);
+    match chunk.len() {
+        8..=SHORT => Some(add(add(0, chunk.first_chunk::<8>()?), chunk.last_chunk::<8>()?)),
+        4..=7 => Some(add(add(0, chunk.first_chunk::<4>()?), chunk.last_chunk::<4>()?)),
+        1..=3 => Some(add(0, &[*chunk.first()?, chunk[chunk.len() / 2], *chunk.last()?])),
+        _ => None,
     }
-    if let (Some(first), Some(last)) = (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
-        return Some(all(first) | all(last));
-    }
-    if let (Some(first), Some(last)) = (chunk.first_chunk::<4>(), chunk.last_chunk::<4>()) {
-        return Some(all(first) | all(last));
-    }
-    let (first, last) = (chunk.first()?, chunk.last()?);
-    Some(all(&[*first, chunk[chunk.len() / 2], *last]))
 }
