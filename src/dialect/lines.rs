@@ -12,7 +12,7 @@ pub fn is_language(byte: u8) -> bool {
 }
 
 /// Where in its line a text stands, and in which code block.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lines {
     at: At,
     /// Spaces, fence characters or bytes of a language token, by `at`.
@@ -29,7 +29,7 @@ pub struct Lines {
     code: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum At {
     /// Nothing or up to three spaces.
     Start,

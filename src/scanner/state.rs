@@ -472,8 +472,9 @@ impl State {
     /// A call has read all there is: may the next one be calm?
     fn settle(&mut self, tables: &Tables, calm_end: u64) {
         self.be_alert();
-        let has_unread = !self.held().is_empty() && !self.attempt.is_alive();
-        if calm_end > 0 && !has_unread && !self.has_tokens && self.is_calm(tables) {
+        // Of bytes with tokens, more must be known than the table says.
+        let is_read = self.held().is_empty() || self.attempt.is_alive() && !self.has_tokens;
+        if calm_end > 0 && is_read && self.is_calm(tables) {
             self.calm_end = calm_end;
             self.be_at(tables, tables.calm.enter(self.region, self.active, &self.lines, self.held()));
         }
@@ -548,11 +549,15 @@ impl State {
         if end > self.calm_end || !(SHORT..BLOCK).contains(&chunk.len()) {
             return None;
         }
-        if !tables.calm.is_plain(self.row, chunk)? {
+        let (row, is_ascii) = tables.calm.pass(self.row, chunk)?;
+        if !is_ascii {
             if incomplete_tail(chunk) > 0 {
                 return None;
             }
             self.meter.add_continuations(self.channel, chunk);
+        }
+        if row != self.row {
+            self.be_at(tables, row);
         }
         let offset = core::mem::replace(&mut self.offset, end);
         Some((self.channel, offset))
@@ -572,6 +577,9 @@ impl State {
             return None;
         }
         let keep = usize::from(tables.calm.row(row).held);
+        if keep > 0 && self.has_tokens {
+            return None;
+        }
         let text = all.checked_sub(keep)?;
         let calm = Calm { offset: self.offset, held: text.min(held), len: text.saturating_sub(held), row };
         // No event cuts a character.
@@ -624,6 +632,8 @@ impl State {
             }
         }
         self.held.truncate(left);
+        // Where there are any, nothing is held.
+        self.marks.clear();
         self.done = 0;
         self.before = left;
     }
