@@ -28,6 +28,7 @@ fn trap(name: &str, size: usize) -> Vec<u8> {
         "openers" => repeated("<think>", size),
         "closers" => repeated("\n</think>", size),
         "open value" => after("<thinking a='", "b"),
+        "open value in text" => after("a<thinking a='", "b"),
         "values in values" => repeated("<thinking a='<thinking b=\"", size),
         "many values" => repeated("<thinking a='", size),
         "attributes" => after("<thinking", " a='&#x'"),
@@ -124,6 +125,12 @@ fn point_4_tags_are_linear() {
 fn point_4_tags_with_attributes_are_linear() {
     linear("thought-stream", "content", &["<", "near misses", "values in values", "many values"], SIZES);
     linear("thought-stream", "content", &["tag and spaces", "open value", "attributes", "references"], LARGE_SIZES);
+}
+
+/// Below the limit, where nothing is refuted: what is held is long, and is not looked at again with each piece.
+#[test]
+fn point_4_a_tag_that_may_still_end_is_linear() {
+    linear("thought-stream", "content", &["open value in text"], SIZES);
 }
 
 #[test]
