@@ -76,7 +76,11 @@ struct Home {
     is_soft: bool,
     /// A space leads back.
     space_stays: bool,
+    quiet: Quiet,
 }
+
+/// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
+pub type Quiet = [u64; 4];
 
 /// Bytes that do the same everywhere share a column.
 struct Columns {
@@ -202,6 +206,12 @@ impl Calm {
         (bits & !0x80 == 0 && is_home).then_some(bits == 0)
     }
 
+    /// The ASCII that leads back to a home at once: texts of these bytes alone change nothing there.
+    #[inline]
+    pub fn quiet(&self, row: u16) -> Option<&Quiet> {
+        self.home(row).map(|home| &home.quiet)
+    }
+
     /// Where the first byte is that matters at this home.
     fn find(&self, home: &Home, text: &[u8]) -> usize {
         let [a, b, c] = home.hard;
@@ -270,7 +280,11 @@ impl Calm {
                 count: hard.len(),
                 is_soft: is_soft_home,
                 space_stays: self.step(row, b' ') == row,
+                quiet: [0; 4],
             };
+            for byte in (0..=0x7F).filter(|&byte| self.step(row, byte) == row) {
+                home.quiet[usize::from(byte / 64)] |= 1 << (byte % 64);
+            }
             for (slot, byte) in home.hard.iter_mut().zip(&hard) {
                 *slot = *byte;
             }
@@ -516,6 +530,12 @@ mod tests {
                 if let Some(is_ascii) = calm.is_plain(row, &text) {
                     assert_eq!((read, end, is_ascii), (text.len(), row, text.is_ascii()), "{name}: {text:?}");
                     plain += 1;
+                }
+                if let Some(quiet) = calm.quiet(row) {
+                    let is_quiet = |byte: u8| quiet[usize::from(byte / 64)] >> (byte % 64) & 1 == 1;
+                    for byte in 0..=u8::MAX {
+                        assert_eq!(is_quiet(byte), byte.is_ascii() && calm.step(row, byte) == row, "{name}: {byte}");
+                    }
                 }
             }
         }
