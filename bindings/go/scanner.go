@@ -181,6 +181,9 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 		_, err = s.run(feed, p, yield)
 		return s.consumed, err
 	}
+	if len(p)-1 < shortest && len(p) > 0 && s.passes(p) {
+		return s.pass(p, yield)
+	}
 	s.busy = true
 	s.consumed = 0
 	defer s.leave()
@@ -198,6 +201,31 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 		event.Channel = channel
 	}
 	yield(event)
+	return len(p), nil
+}
+
+// Up to so many bytes, looking at each is cheaper than crossing.
+const shortest = 32
+
+// passes says whether a chunk can pass without a crossing: it has only bytes that change nothing where the stream stands.
+func (s *Scanner) passes(p []byte) bool {
+	quiet := &s.c.quiet
+	all := C.uint64_t(1)
+	for _, b := range p {
+		all &= quiet[b/64] >> (b % 64)
+	}
+	return all&1 == 1
+}
+
+// pass is Feed of such a chunk, of which the scanner is told with the next crossing.
+func (s *Scanner) pass(p []byte, yield func(Event) bool) (n int, err error) {
+	offset := s.c.offset
+	s.c.offset += C.uint64_t(len(p))
+	s.c.passed += C.uint64_t(len(p))
+	s.consumed = len(p)
+	s.busy = true
+	defer s.leave()
+	yield(Event{Kind: Text, Channel: Channel(s.c.channel), Offset: int64(offset), Text: p[:len(p):len(p)]})
 	return len(p), nil
 }
 
@@ -572,7 +600,7 @@ func (s *Scanner) Offset() int64 {
 		return 0
 	}
 	defer runtime.KeepAlive(s)
-	return int64(C.aside_scanner_offset(s.c.scanner))
+	return int64(C.aside_scanner_offset(s.c.scanner)) + int64(s.c.passed)
 }
 
 // Held is how many bytes are held back now, because they may still become part of a marker or of a character; 0 once
