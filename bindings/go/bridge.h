@@ -16,11 +16,11 @@ enum { ASIDE_GO_TEXT = 64 };
 typedef struct aside_go {
     aside_scanner *scanner;
     uint64_t offset; /* of the next byte to be fed */
-    /* A chunk of these bytes alone is text of that channel, and Go passes over it; so many bytes the scanner has not been
-     * told of yet. None where each chunk is to be fed. */
+    /* A chunk of these bytes alone is text of that channel, and Go passes over it: none where each chunk is to be fed. Of
+     * so many bytes that have passed the scanner has not been told. */
     uint64_t quiet[4];
-    int32_t channel;
     uint64_t passed;
+    uint32_t channel;
     aside_fed fed;
     aside_counts counts;
     char message[ASIDE_GO_MESSAGE];
@@ -36,9 +36,12 @@ static inline void aside_go_free(aside_go *go)
 /* What may pass from here on. */
 static inline void aside_go_look(aside_go *go)
 {
-    go->channel = aside_scanner_quiet(go->scanner, go->quiet);
-    if (go->channel == ASIDE_NOT_TEXT)
+    int32_t channel = aside_scanner_quiet(go->scanner, go->quiet);
+
+    if (channel == ASIDE_NOT_TEXT)
         memset(go->quiet, 0, sizeof go->quiet);
+    else
+        go->channel = (uint32_t)channel;
 }
 
 /* The scanner, told of what has passed: of every call but aside_scanner_feed_text(), this comes first. */
