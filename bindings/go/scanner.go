@@ -214,11 +214,12 @@ func (s *Scanner) passes(p []byte) bool {
 		return false
 	}
 	quiet := &s.c.quiet
-	all := C.uint64_t(1)
 	for _, b := range p {
-		all &= quiet[b/64] >> (b % 64)
+		if quiet[b/64]>>(b%64)&1 == 0 {
+			return false
+		}
 	}
-	return all == 1
+	return true
 }
 
 // Token is a token of the model's, as the caller's tokenizer knows it.
