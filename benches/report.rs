@@ -279,7 +279,7 @@ fn crossings(figures: &Figures) -> String {
     );
 
     text += "\nGo and Ruby feed the same tokens (W2). The empty call crosses with the same arguments into a function that does \
-             nothing.\n";
+             nothing. `Feed` of Go looks at short chunks itself, and crosses only where something can begin.\n";
     let empty = go(figures, "EmptyCall");
     let mut rows: Vec<[String; 4]> = [
         ("Feed", "Go, `Feed`"),

@@ -16,6 +16,11 @@ enum { ASIDE_GO_TEXT = 64 };
 typedef struct aside_go {
     aside_scanner *scanner;
     uint64_t offset; /* of the next byte to be fed */
+    /* A chunk of these bytes alone is text of that channel, and Go passes over it: none where each chunk is to be fed. Of
+     * so many bytes that have passed the scanner has not been told. */
+    uint64_t quiet[4];
+    uint64_t passed;
+    uint32_t channel;
     aside_fed fed;
     aside_counts counts;
     char message[ASIDE_GO_MESSAGE];
@@ -26,6 +31,26 @@ static inline void aside_go_free(aside_go *go)
 {
     aside_scanner_free(go->scanner);
     free(go);
+}
+
+/* What may pass from here on. */
+static inline void aside_go_look(aside_go *go)
+{
+    int32_t channel = aside_scanner_quiet(go->scanner, go->quiet);
+
+    if (channel == ASIDE_NOT_TEXT)
+        memset(go->quiet, 0, sizeof go->quiet);
+    else
+        go->channel = (uint32_t)channel;
+}
+
+/* The scanner, told of what has passed: of every call but aside_scanner_feed_text(), this comes first. */
+static inline aside_scanner *aside_go_told(aside_go *go)
+{
+    if (go->passed > 0)
+        aside_scanner_skip(go->scanner, go->passed);
+    go->passed = 0;
+    return go->scanner;
 }
 
 /* Takes a scanner that was just made; NULL is the failure of that. */
@@ -42,8 +67,9 @@ static inline aside_status aside_go_own(aside_scanner *scanner, aside_go **out)
         return ASIDE_ERROR_MEMORY;
     }
     go->scanner = scanner;
-    go->offset = aside_scanner_offset(scanner);
     *out = go;
+    aside_go_look(go);
+    go->offset = aside_scanner_offset(scanner);
     return ASIDE_OK;
 }
 
@@ -53,9 +79,9 @@ static inline aside_status aside_go_new(const aside_dialect *dialect, const asid
 }
 
 /* The events come along, for some of them may be due. What the first one was lent is not the second one's. */
-static inline aside_status aside_go_clone(const aside_go *go, aside_go **out)
+static inline aside_status aside_go_clone(aside_go *go, aside_go **out)
 {
-    aside_status status = aside_go_own(aside_scanner_clone(go->scanner), out);
+    aside_status status = aside_go_own(aside_scanner_clone(aside_go_told(go)), out);
 
     if (status == ASIDE_OK)
         memcpy((*out)->events, go->events, sizeof go->events);
@@ -73,13 +99,14 @@ static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside
 static inline aside_status aside_go_fed(aside_go *go, aside_status status)
 {
     aside_go_settle(go->message, status); /* before another call can have a message */
+    aside_go_look(go);
     go->offset = aside_scanner_offset(go->scanner);
     return status;
 }
 
 static inline aside_status aside_go_feed_events(aside_go *go, const char *buf, size_t len)
 {
-    return aside_go_fed(go, aside_scanner_feed_into(go->scanner, buf, len, go->events, ASIDE_GO_EVENTS,
+    return aside_go_fed(go, aside_scanner_feed_into(aside_go_told(go), buf, len, go->events, ASIDE_GO_EVENTS,
                                                     sizeof *go->events, &go->fed));
 }
 
@@ -91,6 +118,7 @@ static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t le
 
     if (channel == ASIDE_NOT_TEXT)
         return aside_go_feed_events(go, buf, len);
+    aside_go_look(go);
     go->offset += len;
     return ASIDE_GO_TEXT + channel;
 }
@@ -98,42 +126,42 @@ static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t le
 static inline aside_status aside_go_feed_tokens(aside_go *go, const char *buf, size_t len, const aside_token *tokens,
                                                 size_t count)
 {
-    return aside_go_fed(go, aside_scanner_feed_tokens_into(go->scanner, buf, len, tokens, count, go->events,
+    return aside_go_fed(go, aside_scanner_feed_tokens_into(aside_go_told(go), buf, len, tokens, count, go->events,
                                                            ASIDE_GO_EVENTS, sizeof *go->events, &go->fed));
 }
 
 static inline aside_status aside_go_finish(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_finish_into(go->scanner, go->events, ASIDE_GO_EVENTS, sizeof *go->events,
+    return aside_go_fed(go, aside_scanner_finish_into(aside_go_told(go), go->events, ASIDE_GO_EVENTS, sizeof *go->events,
                                                       &go->fed));
 }
 
 static inline aside_status aside_go_flush(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_flush_into(go->scanner, go->events, ASIDE_GO_EVENTS, sizeof *go->events,
+    return aside_go_fed(go, aside_scanner_flush_into(aside_go_told(go), go->events, ASIDE_GO_EVENTS, sizeof *go->events,
                                                      &go->fed));
 }
 
 static inline aside_status aside_go_force_close(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_force_close_into(go->scanner, go->events, ASIDE_GO_EVENTS,
+    return aside_go_fed(go, aside_scanner_force_close_into(aside_go_told(go), go->events, ASIDE_GO_EVENTS,
                                                            sizeof *go->events, &go->fed));
 }
 
 static inline aside_status aside_go_start_from_prompt(aside_go *go, const char *tail, size_t len, uint32_t *start)
 {
-    return aside_go_settle(go->message, aside_scanner_start_from_prompt(go->scanner, tail, len, start));
+    return aside_go_settle(go->message, aside_scanner_start_from_prompt(aside_go_told(go), tail, len, start));
 }
 
 static inline aside_status aside_go_counts(aside_go *go, uint32_t channel)
 {
     go->counts.size = sizeof go->counts;
-    return aside_go_settle(go->message, aside_scanner_counts(go->scanner, channel, &go->counts));
+    return aside_go_settle(go->message, aside_scanner_counts(aside_go_told(go), channel, &go->counts));
 }
 
 static inline aside_status aside_go_reset(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_reset(go->scanner));
+    return aside_go_fed(go, aside_scanner_reset(aside_go_told(go)));
 }
 
 /* The same for a rewriter. */

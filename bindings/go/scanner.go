@@ -87,7 +87,6 @@ type Scanner struct {
 	attributes  []byte
 	attr        Attr
 	consumed    int
-	channel     Channel         // of the last feed that was text alone
 	tokens      []C.aside_token // what FeedTokens was given, as C has it
 
 	// What All reads into, and what of it was not fed yet.
@@ -184,21 +183,43 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 	s.busy = true
 	s.consumed = 0
 	defer s.leave()
-	// Written before the crossing, so that what was written in small pieces need not be read in large ones at once.
-	event := Event{Kind: Text, Channel: s.channel, Offset: int64(s.c.offset), Text: p[:len(p):len(p)]}
-	status := C.aside_go_feed(C.uintptr_t(uintptr(unsafe.Pointer(s.c))), data(p), C.size_t(len(p)))
-	if status < C.ASIDE_GO_TEXT {
-		s.chunk = p
-		_, err = s.deliver(feed, C.aside_status(status), p, yield)
-		return s.consumed, err
+	// Written as early as can be, so that what was written in small pieces need not be read in large ones at once.
+	event := Event{Kind: Text, Channel: Channel(s.c.channel), Offset: int64(s.c.offset), Text: p[:len(p):len(p)]}
+	if s.passes(p) {
+		s.c.offset += C.uint64_t(len(p))
+		s.c.passed += C.uint64_t(len(p))
+	} else {
+		status := C.aside_go_feed(C.uintptr_t(uintptr(unsafe.Pointer(s.c))), data(p), C.size_t(len(p)))
+		if status < C.ASIDE_GO_TEXT {
+			s.chunk = p
+			_, err = s.deliver(feed, C.aside_status(status), p, yield)
+			return s.consumed, err
+		}
+		if channel := Channel(status - C.ASIDE_GO_TEXT); channel != event.Channel {
+			event.Channel = channel
+		}
 	}
 	s.consumed = len(p)
-	if channel := Channel(status - C.ASIDE_GO_TEXT); channel != s.channel {
-		s.channel = channel
-		event.Channel = channel
-	}
 	yield(event)
 	return len(p), nil
+}
+
+// Up to so many bytes, a look at each is cheaper than a crossing.
+const shortest = 32
+
+// passes says whether a chunk can pass without a crossing: all its bytes change nothing where the stream stands. The
+// scanner is told of it with the next crossing.
+func (s *Scanner) passes(p []byte) bool {
+	if len(p) > shortest || len(p) == 0 {
+		return false
+	}
+	quiet := &s.c.quiet
+	for _, b := range p {
+		if quiet[b/64]>>(b%64)&1 == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Token is a token of the model's, as the caller's tokenizer knows it.
@@ -572,7 +593,7 @@ func (s *Scanner) Offset() int64 {
 		return 0
 	}
 	defer runtime.KeepAlive(s)
-	return int64(C.aside_scanner_offset(s.c.scanner))
+	return int64(C.aside_scanner_offset(s.c.scanner)) + int64(s.c.passed)
 }
 
 // Held is how many bytes are held back now, because they may still become part of a marker or of a character; 0 once

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -147,5 +148,90 @@ func TestPanicOnTheShortWay(t *testing.T) {
 	}
 	if err := scanner.Finish(func(event aside.Event) bool { t.Error("repeated:", event); return true }); err != nil {
 		t.Error(err)
+	}
+}
+
+// Tokens that pass without a crossing are fed all the same: in every count and clone, behind every other call.
+func TestWhatPassesIsCounted(t *testing.T) {
+	scanner := newScanner(t, "inline-think")
+	feed := func(text string, want ...aside.Kind) {
+		t.Helper()
+		var kinds []aside.Kind
+		n, err := scanner.Feed([]byte(text), func(event aside.Event) bool {
+			kinds = append(kinds, event.Kind)
+			if _, err := scanner.Feed([]byte("x"), nil); err != aside.ErrBusy {
+				t.Error(err)
+			}
+			if _, err := scanner.Counts(aside.Content); err != aside.ErrBusy {
+				t.Error(err)
+			}
+			return true
+		})
+		if n != len(text) || err != nil || !slices.Equal(kinds, want) {
+			t.Errorf("%q: %d, %v, %v", text, n, err, kinds)
+		}
+	}
+	counts := func(scanner *aside.Scanner, channel aside.Channel, bytes, characters uint64, offset int64) {
+		t.Helper()
+		got, err := scanner.Counts(channel)
+		if err != nil || got.Bytes != bytes || got.Characters != characters || scanner.Offset() != offset {
+			t.Error(got, err, scanner.Offset())
+		}
+	}
+	feed("<think>so", aside.Open, aside.Text)
+	for range 3 {
+		feed(" ab", aside.Text)
+	}
+	if scanner.Offset() != 18 || scanner.Held() != 0 {
+		t.Error(scanner.Offset(), scanner.Held())
+	}
+	counts(scanner, aside.Thinking, 11, 11, 18)
+	feed(" ab", aside.Text)
+	feed("é", aside.Text)
+	feed(" ab", aside.Text)
+	second, err := scanner.Clone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	counts(second, aside.Thinking, 19, 18, 26)
+	feed("cd", aside.Text)
+	feed("e</thi", aside.Text)
+	feed("nk>f", aside.Close, aside.Text)
+	feed("gh", aside.Text)
+	if err := scanner.Finish(func(event aside.Event) bool { t.Error(event); return true }); err != nil {
+		t.Error(err)
+	}
+	counts(scanner, aside.Thinking, 22, 21, 0)
+	counts(scanner, aside.Content, 3, 3, 0)
+	feed("i", aside.Text)
+	feed("jk", aside.Text)
+	if err := scanner.Reset(); err != nil {
+		t.Error(err)
+	}
+	counts(scanner, aside.Content, 0, 0, 0)
+	counts(second, aside.Thinking, 19, 18, 26)
+}
+
+// With a budget, and in what is collected, each byte counts: none passes.
+func TestBudgetsAreKept(t *testing.T) {
+	scanner := scannerOf(t, find(t, "inline-think"), &aside.Options{Budget: &aside.Limit{Max: 5}, Collect: 100})
+	budgets := 0
+	for _, text := range []string{"<think>", "ab", "cd", "ef", "gh", "</think>", "i"} {
+		if _, err := scanner.Feed([]byte(text), func(event aside.Event) bool {
+			if event.Kind == aside.Budget {
+				budgets++
+				if event.Offset != 12 {
+					t.Error(event)
+				}
+			}
+			return true
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	thought, ok, err := scanner.TakeThought()
+	if budgets != 1 || !ok || err != nil || string(thought.Text) != "abcdefgh" {
+		t.Error(budgets, thought, ok, err)
 	}
 }

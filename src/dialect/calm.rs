@@ -80,6 +80,8 @@ struct Home {
     count: usize,
     /// … and blanks lead to rows of which the same is true, so that they can be looked at later.
     is_soft: bool,
+    /// The ASCII that leads back at once: texts of these bytes alone change nothing here.
+    quiet: Quiet,
 }
 
 /// Of a text: it has a byte that is hard; it has one that is not ASCII.
@@ -128,6 +130,9 @@ impl Home {
         found.unwrap_or(text.len())
     }
 }
+
+/// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
+pub type Quiet = [u64; 4];
 
 /// Bytes that do the same everywhere share a column.
 struct Columns {
@@ -247,6 +252,12 @@ impl Calm {
         (self.row(end).held == 0).then_some((end, bits == 0))
     }
 
+    /// The ASCII that leads back to this row at once, if it is a home: texts of these bytes alone change nothing there.
+    #[inline]
+    pub fn quiet(&self, row: u16) -> Option<&Quiet> {
+        self.home(row).filter(|home| home.row == row).map(|home| &home.quiet)
+    }
+
     /// Of each byte, what keeps a text from being plain; see `Row::plain_mask`.
     #[inline]
     pub fn kinds(&self) -> &[u32; 256] {
@@ -307,7 +318,11 @@ impl Calm {
                 hard: [hard.last().copied().unwrap_or_default(); MOST_HARD],
                 count: hard.len(),
                 is_soft: is_soft_home,
+                quiet: [0; 4],
             };
+            for byte in (0..=0x7F).filter(|&byte| self.step(row, byte) == row) {
+                home.quiet[usize::from(byte / 64)] |= 1 << (byte % 64);
+            }
             for (slot, byte) in home.hard.iter_mut().zip(&hard) {
                 *slot = *byte;
             }
@@ -558,6 +573,12 @@ mod tests {
                 if let Some(passed) = calm.pass(row, &text) {
                     assert_eq!((text.len(), passed), (read, (end, text.is_ascii())), "{name}: {text:?}");
                     plain += 1;
+                }
+                if let Some(quiet) = calm.quiet(row) {
+                    let is_quiet = |byte: u8| quiet[usize::from(byte / 64)] >> (byte % 64) & 1 == 1;
+                    for byte in 0..=u8::MAX {
+                        assert_eq!(is_quiet(byte), byte.is_ascii() && calm.step(row, byte) == row, "{name}: {byte}");
+                    }
                 }
             }
         }

@@ -45,8 +45,8 @@ pub const ASIDE_ERROR_SIZE: i32 = -1006;
 /// once, which is never allowed. Nothing has changed.
 pub const ASIDE_ERROR_BUSY: i32 = -1007;
 
-/// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), or a
-/// start that is said behind the stream's first byte.
+/// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
+/// that is said behind the stream's first byte, or bytes skipped where none can have passed.
 pub const ASIDE_ERROR_ORDER: i32 = -1008;
 
 /// Memory ran out. A scanner that says so stays in error until `aside_scanner_reset()`, a rewriter until
@@ -107,7 +107,8 @@ pub const ASIDE_NARRATION: u32 = 2;
 /// `event.channel`: tool calls.
 pub const ASIDE_TOOL: u32 = 3;
 
-/// Of `aside_scanner_feed_text()`, which gives a channel otherwise: nothing was fed.
+/// Of `aside_scanner_feed_text()`, which gives a channel otherwise: nothing was fed. Of `aside_scanner_quiet()`: nothing may
+/// pass outside.
 pub const ASIDE_NOT_TEXT: i32 = -1;
 
 /// `event.cause`, of an `ASIDE_CLOSE`: the closing marker came.

@@ -187,6 +187,16 @@ impl Scanner {
         self.state.long_text(&self.dialect.tables, chunk)
     }
 
+    /// See `aside_scanner_quiet` and `aside_scanner_skip`, which these are for. They cannot panic.
+    #[inline]
+    pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {
+        self.state.quiet(&self.dialect.tables)
+    }
+
+    pub(crate) fn skip(&mut self, len: u64) -> bool {
+        self.state.skip(len)
+    }
+
     /// Feeds bytes whose tokens are known. A dialect's markers that are special (`special = true`) then count only where
     /// a special token begins them, and `counts` tells the tokens of each channel. Elsewhere it is as `feed`. The
     /// tokens' lengths add up to the chunk's; one of no bytes counts nowhere.
@@ -510,4 +520,136 @@ pub fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
     content.truncate(thoughts::trim_end(&content).len());
     content.drain(..content.len() - thoughts::trim_start(&content).len());
     Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Channel, Counts, Kind, Options, Scanner, Start};
+    use crate::Dialect;
+
+    const CHANNELS: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
+
+    /// Channel, offset and bytes of what came; text that was cut is joined, and other events are told by their kind.
+    #[derive(Debug, Default, PartialEq)]
+    struct Heard(Vec<(String, Channel, u64, Vec<u8>)>);
+
+    impl Heard {
+        fn add(&mut self, kind: String, channel: Channel, offset: u64, bytes: &[u8]) {
+            match self.0.last_mut() {
+                Some((last, of, _, text)) if *last == kind && kind == "Text" && *of == channel => text.extend(bytes),
+                _ => self.0.push((kind, channel, offset, bytes.to_vec())),
+            }
+        }
+
+        fn event(&mut self, event: super::Event<'_>) {
+            let kind = match &event.kind {
+                Kind::Attribute(attribute) => format!("{:?}={:?}", attribute.name, attribute.value),
+                kind => format!("{kind:?}"),
+            };
+            self.add(kind, event.channel, event.offset, event.bytes);
+        }
+    }
+
+    /// Feeds as a host does that passes over what is quiet; `late`: `skip` comes behind plain text. Gives how much passed.
+    fn feed_quietly(scanner: &mut Scanner, heard: &mut Heard, chunks: &[&[u8]], late: bool) -> u64 {
+        let (mut quiet, mut skipped, mut passed) = (None, 0, 0);
+        for chunk in chunks {
+            if let Some((channel, set)) = quiet
+                && chunk.iter().all(|&byte| (set as [u64; 4])[usize::from(byte / 64)] >> (byte % 64) & 1 == 1)
+            {
+                heard.add("Text".into(), channel, scanner.offset() + skipped, chunk);
+                skipped += chunk.len() as u64;
+                passed += chunk.len() as u64;
+                continue;
+            }
+            if late && let Some((channel, offset)) = scanner.plain_text(chunk) {
+                heard.add("Text".into(), channel, offset + skipped, chunk);
+            } else {
+                assert!(skipped == 0 || scanner.skip(skipped), "behind {heard:?}");
+                skipped = 0;
+                scanner.feed(chunk, |event| heard.event(event)).unwrap();
+            }
+            quiet = scanner.quiet();
+        }
+        assert!(skipped == 0 || scanner.skip(skipped), "behind {heard:?}");
+        passed
+    }
+
+    #[test]
+    fn what_is_quiet_may_be_skipped() {
+        let mut seed = 11_u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        let starts = [Start::Channel(Channel::Content), Start::Channel(Channel::Thinking), Start::Header];
+        let mut passed = 0;
+        for name in Dialect::names() {
+            let dialect = Dialect::find(name).unwrap();
+            let file = format!("{}/dialects/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let file: toml::Table = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            let examples = file["example"].as_array().unwrap().iter().map(|example| example["input"].as_str().unwrap());
+            let prose = "It is 42, and `so`:\n\n```\nlet a = b < c;\n```\n# Ja, schön < dort.\n - \"it\"'s\n~~~ 'a' = ";
+            for input in examples {
+                // Prose everywhere, between markers too.
+                let words = input.split_inclusive(['>', '\n', ' ']);
+                let mixed: String = words.map(|word| format!("{word}{}", &prose[..random(50)])).collect();
+                for text in [input.as_bytes(), mixed.as_bytes(), format!("{input}{prose}{input}").as_bytes()] {
+                    for start in [None, Some(starts[0]), Some(starts[1]), Some(starts[2])] {
+                        let options = Options { start, ..Options::default() };
+                        let (Ok(mut plain), Ok(mut quiet)) =
+                            (Scanner::with_options(&dialect, &options), Scanner::with_options(&dialect, &options))
+                        else {
+                            continue;
+                        };
+                        let mut at = 0;
+                        let mut chunks = Vec::new();
+                        while at < text.len() {
+                            let end = text.len().min(at + 1 + random(6));
+                            chunks.push(&text[at..end]);
+                            at = end;
+                        }
+                        let (mut wanted, mut got) = (Heard::default(), Heard::default());
+                        plain.feed(text, |event| wanted.event(event)).unwrap();
+                        passed += feed_quietly(&mut quiet, &mut got, &chunks, random(2) == 0);
+                        assert_eq!((quiet.offset(), quiet.held()), (plain.offset(), plain.held()), "{name}");
+                        plain.finish(|event| wanted.event(event)).unwrap();
+                        quiet.finish(|event| got.event(event)).unwrap();
+                        assert_eq!(got, wanted, "{name}, cut into {:?}", chunks);
+                        let counts = |scanner: &Scanner| CHANNELS.map(|channel| scanner.counts(channel));
+                        assert_eq!(counts(&quiet), counts(&plain), "{name}");
+                        assert_ne!(counts(&quiet), [Counts::default(); 4], "{name}");
+                    }
+                }
+            }
+        }
+        assert!(passed > 100_000, "{passed} bytes passed");
+    }
+
+    #[test]
+    fn nothing_is_quiet_where_each_byte_counts() {
+        let dialect = Dialect::find("think").unwrap();
+        let mut scanner = Scanner::new(&dialect);
+        let refused = |scanner: &mut Scanner| {
+            let offset = scanner.offset();
+            scanner.quiet().is_none() && !scanner.skip(1) && scanner.offset() == offset
+        };
+        assert!(refused(&mut scanner), "before the first byte");
+        scanner.feed(b"<think>a", |_| {}).unwrap();
+        assert!(matches!(scanner.quiet(), Some((Channel::Thinking, set)) if set[0] >> b'<' & 1 == 0));
+        assert!(!scanner.skip(u64::MAX) && !scanner.skip(1 << 63) && scanner.skip(2));
+        assert_eq!(scanner.offset(), 10);
+        scanner.feed(b"b<", |_| {}).unwrap();
+        assert!(refused(&mut scanner), "with a byte held back");
+        scanner.finish(|_| {}).unwrap();
+        assert!(refused(&mut scanner), "behind the end");
+        let budget = crate::Budget { limit: 100, unit: crate::BudgetUnit::Bytes, scope: crate::BudgetScope::Span };
+        for options in
+            [Options { budget: Some(budget), ..Options::default() }, Options { collect: Some(9), ..Options::default() }]
+        {
+            let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
+            scanner.feed(b"<think>a", |_| {}).unwrap();
+            assert!(refused(&mut scanner), "{options:?}");
+        }
+    }
 }

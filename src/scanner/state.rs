@@ -8,7 +8,7 @@ use core::{cell::Cell, ops::Range};
 use crate::dialect::{
     Channel, Start,
     attempt::{self, Attempt, Mark, Verdict},
-    calm::LOST,
+    calm::{LOST, Quiet},
     lines::{Lines, is_blank},
     starts::{at_fence_line, may_begin, next_start},
     tables::{Action, HeaderRule, LineRule, MAX_DEPTH, MOST_NESTED, Region, Tables, flag},
@@ -561,6 +561,24 @@ impl State {
         }
         let offset = core::mem::replace(&mut self.offset, end);
         Some((self.channel, offset))
+    }
+
+    /// The bytes of which a text may be, as long and in any order, that changes nothing where the stream stands; with the
+    /// channel. Cannot panic.
+    #[inline]
+    pub fn quiet(&self, tables: &Tables) -> Option<(Channel, Quiet)> {
+        let may_pass = self.calm_end == u64::MAX && !self.has_tokens;
+        let quiet = tables.calm.quiet(self.row).filter(|_| may_pass)?;
+        Some((self.channel, *quiet))
+    }
+
+    /// Such a text has passed; plain text may have been fed behind it. Says whether that can be. Cannot panic.
+    pub fn skip(&mut self, len: u64) -> bool {
+        let end = self.offset.checked_add(len).filter(|&end| end < MOST_SKIPPED);
+        let can_be = self.calm_end == u64::MAX && self.row != LOST && self.held().is_empty();
+        let end = end.filter(|_| can_be);
+        self.offset = end.unwrap_or(self.offset);
+        end.is_some()
     }
 
     /// What a chunk comes to that completes no marker: text at most, and what is held behind it. Changes nothing: see
@@ -1448,6 +1466,9 @@ impl State {
 fn header_rule(tables: &Tables) -> &HeaderRule {
     tables.header.as_ref().unwrap_or_else(|| unreachable!("a header in a dialect without a header rule"))
 }
+
+/// Where skipping ends: no stream comes so far, and what is fed then has room for its offsets.
+const MOST_SKIPPED: u64 = 1 << 63;
 
 /// Chunks up to here are looked at as a whole: to stop at the first byte that matters would cost more than it saves.
 const BLOCK: usize = 256;

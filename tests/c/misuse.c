@@ -47,6 +47,7 @@ static void scanners(void)
 {
     aside_scanner *scanner = scanner_named("inline-think");
     aside_event events[4], before[4];
+    uint64_t quiet[4];
     aside_fed fed, untouched;
     aside_thought thought;
     size_t size = sizeof *events;
@@ -66,6 +67,9 @@ static void scanners(void)
     CHECK(aside_scanner_feed_text(NULL, "a", 1) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_feed_text(scanner, NULL, 1) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_feed_text(scanner, "a", HUGE_LEN) == ASIDE_NOT_TEXT);
+    CHECK(aside_scanner_quiet(NULL, quiet) == ASIDE_NOT_TEXT);
+    CHECK(aside_scanner_quiet(scanner, NULL) == ASIDE_NOT_TEXT);
+    CHECK_STATUS(aside_scanner_skip(NULL, 1), ASIDE_ERROR_NULL);
 
     memset(&fed, 0x5a, sizeof fed);
     memset(events, 0x5a, sizeof events);

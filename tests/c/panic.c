@@ -11,6 +11,7 @@ int main(void)
     aside_event events[2];
     aside_fed fed;
     aside_thought thought;
+    uint64_t quiet[4];
 
     feed(scanner, &heard, "<think>a", 8);
     feed(other, &heard, "", 0);
@@ -19,6 +20,8 @@ int main(void)
     CHECK_SAYS("asked for");
     CHECK_STATUS(aside_scanner_feed(scanner, "b", 1, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK(aside_scanner_feed_text(scanner, "b", 1) == ASIDE_NOT_TEXT);
+    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
+    CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_flush(scanner, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_feed_into(scanner, "b", 1, events, 2, sizeof *events, &fed), ASIDE_ERROR_PANIC);

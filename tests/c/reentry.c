@@ -13,10 +13,13 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     aside_counts counts;
     aside_token token = { 1, 0 };
     uint32_t start = 99;
+    uint64_t quiet[4];
 
     calls++;
     CHECK_STATUS(aside_scanner_feed(scanner, "x", 1, listen, user), ASIDE_ERROR_BUSY);
     CHECK(aside_scanner_feed_text(scanner, "x", 1) == ASIDE_NOT_TEXT);
+    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
+    CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_finish(scanner, listen, user), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_flush(scanner, listen, user), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_feed_into(scanner, "x", 1, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);

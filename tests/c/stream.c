@@ -32,6 +32,46 @@ static void takes_text_alone(void)
     aside_scanner_free(scanner);
 }
 
+static int in_set(const uint64_t bytes[4], char byte)
+{
+    return (bytes[(unsigned char)byte / 64] >> (unsigned char)byte % 64 & 1) != 0;
+}
+
+/* What changes nothing passes outside, and is counted behind. */
+static void skips_what_is_quiet(void)
+{
+    aside_scanner *scanner = scanner_named("inline-think");
+    uint64_t quiet[4], untouched[4];
+    aside_counts counts = { sizeof counts, 0, 0, 0, 0 };
+
+    memset(quiet, 0x5a, sizeof quiet);
+    memcpy(untouched, quiet, sizeof quiet);
+    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
+    CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_scanner_feed(scanner, "<think>a", 8, ignore, NULL), ASIDE_OK);
+    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_THINKING);
+    CHECK(in_set(quiet, 'a') && in_set(quiet, ' ') && !in_set(quiet, '<') && !in_set(quiet, '\xc3'));
+    CHECK_STATUS(aside_scanner_skip(scanner, 5), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_skip(scanner, UINT64_MAX), ASIDE_ERROR_ORDER);
+    CHECK(aside_scanner_offset(scanner) == 13);
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_THINKING, &counts), ASIDE_OK);
+    CHECK(counts.bytes == 6 && counts.characters == 6);
+
+    /* Text that is fed may come before the other is counted. */
+    CHECK(aside_scanner_feed_text(scanner, "\xc3\xa9", 2) == ASIDE_THINKING);
+    CHECK_STATUS(aside_scanner_skip(scanner, 3), ASIDE_OK);
+    CHECK(aside_scanner_offset(scanner) == 18);
+
+    /* With a byte held back, none is quiet. */
+    CHECK_STATUS(aside_scanner_feed(scanner, "<", 1, ignore, NULL), ASIDE_OK);
+    memcpy(quiet, untouched, sizeof quiet);
+    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT && memcmp(quiet, untouched, sizeof quiet) == 0);
+    CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_scanner_feed(scanner, "/think>b", 8, ignore, NULL), ASIDE_OK);
+    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CONTENT && in_set(quiet, '<'));
+    aside_scanner_free(scanner);
+}
+
 int main(void)
 {
     aside_scanner *scanner = scanner_named("inline-think");
@@ -131,5 +171,6 @@ int main(void)
 
     aside_scanner_free(scanner);
     takes_text_alone();
+    skips_what_is_quiet();
     return 0;
 }

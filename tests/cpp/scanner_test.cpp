@@ -121,6 +121,20 @@ TEST(Scanner, TakesTextWithoutAnEvent)
     EXPECT_EQ(scanner.offset(), 14u);
 }
 
+TEST(Scanner, SkipsWhatIsQuiet)
+{
+    Scanner scanner(Dialect::find("inline-think"));
+    std::uint64_t bytes[4];
+    EXPECT_EQ(scanner.quiet(bytes), std::nullopt);
+    EXPECT_EQ(scanner.try_skip(1), Status::order);
+    scanner.feed("<think>hm", nothing);
+    EXPECT_EQ(scanner.quiet(bytes), Channel::thinking);
+    EXPECT_EQ(bytes[0] >> '<' & 1, 0u);
+    EXPECT_EQ(bytes[1] >> ('a' - 64) & 1, 1u);
+    EXPECT_EQ(scanner.try_skip(3), Status::ok);
+    EXPECT_EQ(scanner.offset(), 12u);
+}
+
 TEST(Scanner, GivesTheSameEventsBothWaysAndHoweverItIsCut)
 {
     for (const Case &of : cases) {

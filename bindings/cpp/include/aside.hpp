@@ -689,6 +689,20 @@ public:
         return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
     }
 
+    /// The channel of a chunk that is made of bytes in `bytes` alone, for hosts that pass over such chunks themselves and
+    /// say so with try_skip(): see aside_scanner_quiet(). Nothing where every chunk has to be fed.
+    std::optional<Channel> quiet(std::uint64_t (&bytes)[4]) const noexcept
+    {
+        const std::int32_t channel = aside_scanner_quiet(handle(), bytes);
+        return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
+    }
+
+    /// Says that so many bytes in all have passed outside; Status::order where none can have.
+    Status try_skip(std::uint64_t length) noexcept
+    {
+        return static_cast<Status>(aside_scanner_skip(handle(), length));
+    }
+
     /// try_feed() for bytes whose tokens are known. `tokens` is an array, a vector or another container of Token that has
     /// them side by side, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special
     /// then count only where a special token begins them; counts() tells the tokens of each channel. After

@@ -3,6 +3,7 @@
 require_relative "helper"
 require "socket"
 require "stringio"
+require "tempfile"
 
 class ScannerTest < Minitest::Test
   TEXT = "<think>\nTwice 21, 日本 🧠.\n</think>\n\nIt is 42 é."
@@ -93,8 +94,10 @@ class ScannerTest < Minitest::Test
     writer << TEXT
     writer.close
     assert_equal expected, joined(@scanner.each_delta(reader).to_a)
-    File.write("wide.txt", TEXT.encode("UTF-16LE"))
-    File.open("wide.txt", "rb:UTF-16LE") { |file| assert_equal expected, joined(@scanner.each_delta(file).to_a) }
+    Tempfile.create("wide") do |wide|
+      File.binwrite(wide.path, TEXT.encode("UTF-16LE"))
+      File.open(wide.path, "rb:UTF-16LE") { |file| assert_equal expected, joined(@scanner.each_delta(file).to_a) }
+    end
   end
 
   def test_deltas_as_they_are_asked_for
