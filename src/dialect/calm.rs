@@ -209,7 +209,7 @@ impl Calm {
     /// The ASCII that leads back to a home at once: texts of these bytes alone change nothing there.
     #[inline]
     pub fn quiet(&self, row: u16) -> Option<&Quiet> {
-        self.home(row).map(|home| &home.quiet)
+        self.home(row).filter(|home| home.row == row).map(|home| &home.quiet)
     }
 
     /// Where the first byte is that matters at this home.
