@@ -628,7 +628,8 @@ mod tests {
 
     #[test]
     fn nothing_is_quiet_where_each_byte_counts() {
-        let dialect = Dialect::find("think").unwrap();
+        let span = r#"channel = "thinking", open = ["<think>"], close = ["</think>"]"#;
+        let dialect = Dialect::from_toml(&format!("name = 'tags'\nspan = [{{ {span} }}]")).unwrap();
         let mut scanner = Scanner::new(&dialect);
         let refused = |scanner: &mut Scanner| {
             let offset = scanner.offset();
