@@ -12,7 +12,7 @@ use safer_ffi::prelude::*;
 use super::memory::{STRUCT_MAX, bytes, fill_sized, free, lend, read_sized, size_to_fill, try_box};
 use super::status::{fail, fail_null, fail_panic, fail_with, guard};
 use super::types::*;
-use crate::scanner::check_lengths;
+use crate::scanner::{Calm, check_lengths};
 use crate::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Event, Events, Kind, Options, Scanner, Start, Thought,
     Token,
@@ -927,10 +927,10 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     }
 }
 
-/// Are these outputs that two events can be written to without a closer look?
+/// Are these outputs that an event can be written to without a closer look?
 #[inline(always)]
 fn may_write(events: *mut aside_event, capacity: size_t, event_size: size_t, out: *mut aside_fed) -> bool {
-    let is_ours = event_size == size_of::<aside_event>() && capacity >= 2 && capacity >> 56 == 0;
+    let is_ours = event_size == size_of::<aside_event>() && capacity.wrapping_sub(1) >> 56 == 0;
     is_ours && !events.is_null() && !out.is_null()
 }
 
@@ -959,7 +959,9 @@ unsafe fn feed_into(
                 out.write_unaligned(fed_text(1, len, offset, &[]));
                 return ASIDE_OK;
             }
-            let Some(calm) = stream.scanner.calm(chunk) else {
+            // Where there is room for one event only, a pause between two is for the engine.
+            let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
+            let Some(calm) = stream.scanner.calm(chunk).filter(has_room) else {
                 return into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out);
             };
             stream.scanner.take(chunk, &calm);

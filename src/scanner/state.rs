@@ -1478,11 +1478,16 @@ const SHORT: usize = 16;
 /// What the bytes of a short chunk are, all together: of its first and its last ones, which may overlap.
 #[inline(always)]
 fn kinds_of_short(kinds: &[u32; 256], chunk: &[u8]) -> Option<u32> {
-    let add = |all: u32, bytes: &[u8]| bytes.iter().fold(all, |all, &byte| all | kinds[usize::from(byte)]);
-    match chunk.len() {
-        8..=SHORT => Some(add(add(0, chunk.first_chunk::<8>()?), chunk.last_chunk::<8>()?)),
-        4..=7 => Some(add(add(0, chunk.first_chunk::<4>()?), chunk.last_chunk::<4>()?)),
-        1..=3 => Some(add(0, &[*chunk.first()?, chunk[chunk.len() / 2], *chunk.last()?])),
-        _ => None,
+    let all = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | kinds[usize::from(byte)]);
+    if chunk.len() > SHORT {
+        return None;
     }
+    if let (Some(first), Some(last)) = (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
+        return Some(all(first) | all(last));
+    }
+    if let (Some(first), Some(last)) = (chunk.first_chunk::<4>(), chunk.last_chunk::<4>()) {
+        return Some(all(first) | all(last));
+    }
+    let (first, last) = (chunk.first()?, chunk.last()?);
+    Some(all(&[*first, chunk[chunk.len() / 2], *last]))
 }
