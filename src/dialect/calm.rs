@@ -110,7 +110,7 @@ impl Home {
     /// How many bytes at the end of a text may lead elsewhere for a while.
     #[inline]
     fn blanks(&self, text: &[u8]) -> usize {
-        text.iter().rev().take_while(|byte| self.is_soft && is_soft(**byte)).count()
+        text.iter().rev().take_while(|byte| self.is_soft && SOFT.contains(byte)).count()
     }
 
     /// Where the first hard byte is.
@@ -294,46 +294,46 @@ impl Calm {
         }
     }
 
+    /// The home that this row is, and the rows that blanks lead to from it.
     fn home_at(&self, row: u16) -> Option<(Home, Vec<u16>)> {
-        [true, false].into_iter().find_map(|is_soft_home| {
-            let is_soft = |byte: u8| is_soft_home && is_soft(byte);
-            let mut around = vec![row];
-            let mut at = 0;
-            while let Some(&row) = around.get(at) {
-                for next in (0..=u8::MAX).filter(|&byte| is_soft(byte)).map(|byte| self.step(row, byte)) {
-                    if next == LOST || around.len() > usize::from(u8::MAX) {
-                        return None;
-                    }
-                    if !around.contains(&next) {
-                        around.push(next);
-                    }
+        self.home_among(row, &SOFT).or_else(|| self.home_among(row, &[]))
+    }
+
+    fn home_among(&self, row: u16, soft: &[u8]) -> Option<(Home, Vec<u16>)> {
+        let mut around = vec![row];
+        let mut at = 0;
+        while let Some(&from) = around.get(at) {
+            for next in soft.iter().map(|&byte| self.step(from, byte)) {
+                if next == LOST || around.len() > usize::from(u8::MAX) {
+                    return None;
                 }
-                at += 1;
+                if !around.contains(&next) {
+                    around.push(next);
+                }
             }
-            let leads_back = |byte: u8| around.iter().all(|&from| self.step(from, byte) == row);
-            let hard: Vec<u8> = (0..=u8::MAX).filter(|&byte| !is_soft(byte) && !leads_back(byte)).collect();
-            // Where there are fewer, the last one stands for the rest.
-            let mut home = Home {
-                row,
-                hard: [hard.last().copied().unwrap_or_default(); MOST_HARD],
-                count: hard.len(),
-                is_soft: is_soft_home,
-                quiet: [0; 4],
-            };
-            for byte in (0..=0x7F).filter(|&byte| self.step(row, byte) == row) {
-                home.quiet[usize::from(byte / 64)] |= 1 << (byte % 64);
-            }
-            for (slot, byte) in home.hard.iter_mut().zip(&hard) {
-                *slot = *byte;
-            }
-            (hard.len() <= MOST_HARD).then_some((home, around))
-        })
+            at += 1;
+        }
+        let leads_back = |byte: &u8| around.iter().all(|&from| self.step(from, *byte) == row);
+        let back: Vec<bool> = self.columns.bytes.iter().map(leads_back).collect();
+        let is_hard = |byte: &u8| !soft.contains(byte) && !back[usize::from(self.columns.of[usize::from(*byte)])];
+        let list: Vec<u8> = (0..=u8::MAX).filter(is_hard).collect();
+        if list.len() > MOST_HARD {
+            return None;
+        }
+        // Where there are fewer, the last one stands for the rest.
+        let mut hard = [list.last().copied().unwrap_or_default(); MOST_HARD];
+        hard[..list.len()].copy_from_slice(&list);
+        let mut quiet = [0; 4];
+        for byte in (0..=0x7F).filter(|&byte| self.step(row, byte) == row) {
+            quiet[usize::from(byte / 64)] |= 1 << (byte % 64);
+        }
+        let home = Home { row, hard, count: list.len(), is_soft: !soft.is_empty(), quiet };
+        Some((home, around))
     }
 }
 
-fn is_soft(byte: u8) -> bool {
-    byte == b'\n' || byte == b' '
-}
+/// Blanks that may lead away from a home for a while.
+const SOFT: [u8; 2] = *b"\n ";
 
 impl Columns {
     fn new(tables: &Tables) -> Columns {
