@@ -107,7 +107,13 @@ fn array(dialect: &str, workload: &Workload) -> usize {
     const MORE: i32 = 2;
     const ROOM: usize = 32;
     const SIZE: usize = size_of::<CEvent>();
-    let mut bytes = 0;
+    let mut bytes = 0u64;
+    let mut read = |events: &[CEvent]| {
+        for event in events {
+            // SAFETY: the sum is there, and so is the event.
+            unsafe { look((&raw mut bytes).cast(), event, ptr::null()) };
+        }
+    };
     let mut events = [CEvent { kind_channel_cause_rule: [0; 4], offset: 0, len: 0, rest: [0; 8] }; ROOM];
     let empty = ptr::null();
     let mut fed =
@@ -122,7 +128,7 @@ fn array(dialect: &str, workload: &Workload) -> usize {
                     let (buf, len) = (chunk.as_ptr().cast(), chunk.len());
                     let status =
                         aside_scanner_feed_into(scanner, buf, len, events.as_mut_ptr(), ROOM, SIZE, &raw mut fed);
-                    bytes += events[..fed.count].iter().map(|event| event.len as usize).sum::<usize>();
+                    read(&events[..fed.count]);
                     if status != MORE {
                         break;
                     }
@@ -130,13 +136,13 @@ fn array(dialect: &str, workload: &Workload) -> usize {
                 }
             }
             while aside_scanner_finish_into(scanner, events.as_mut_ptr(), ROOM, SIZE, &raw mut fed) == MORE {
-                bytes += events[..fed.count].iter().map(|event| event.len as usize).sum::<usize>();
+                read(&events[..fed.count]);
             }
-            bytes += events[..fed.count].iter().map(|event| event.len as usize).sum::<usize>();
+            read(&events[..fed.count]);
             aside_scanner_free(scanner);
         }
     }
-    bytes
+    bytes as usize
 }
 
 /// A scanner as C has it: memory of its own on the heap.

@@ -67,7 +67,7 @@ struct Area {
     region: u8,
     active: u64,
     has_lines: bool,
-    /// Its rows where nothing is held.
+    /// Its rows where nothing is held, ordered by their lines.
     empty: Vec<u16>,
 }
 
@@ -186,42 +186,38 @@ impl Calm {
     pub fn enter(&self, region: u8, active: u64, lines: &Lines, held: &[u8]) -> u16 {
         let area = self.areas.iter().find(|area| area.region == region && area.active == active);
         let Some(area) = area.filter(|_| held.len() <= MOST_HELD) else { return LOST };
-        let is_there = |row: &&u16| !area.has_lines || self.rows[usize::from(**row)].lines == *lines;
-        let start = area.empty.iter().find(is_there).copied().unwrap_or(LOST);
-        let row = held.iter().fold(start, |row, &byte| self.step(row, byte));
+        let lines = if area.has_lines { lines } else { &Lines::NEW };
+        let start = area.empty.binary_search_by(|&row| self.row(row).lines.cmp(lines));
+        let row = start.map_or(LOST, |index| self.through(area.empty[index], held).0);
         if usize::from(self.row(row).held) == held.len() { row } else { LOST }
     }
 
-    /// Reads on in a text, to its end or to the byte that leads out of the table: how much was read, and the row there.
-    #[inline]
-    pub fn run(&self, mut row: u16, text: &[u8]) -> (usize, u16) {
-        if text.len() > SKIP {
-            return self.run_far(row, text);
+    /// The row behind a text, LOST where a byte of it leads out of the table; and: is it ASCII for certain?
+    #[inline(always)]
+    pub fn through(&self, row: u16, text: &[u8]) -> (u16, bool) {
+        if text.len() < SKIP {
+            let step = |(row, all): (u16, u8), &byte: &u8| (self.step(row, byte), all | byte);
+            let (row, all) = text.iter().fold((row, 0), step);
+            return (row, all.is_ascii());
         }
-        for (at, &byte) in text.iter().enumerate() {
-            let next = self.step(row, byte);
-            if next == LOST {
-                return (at, row);
-            }
-            row = next;
-        }
-        (text.len(), row)
+        let (read, row) = self.run(row, text);
+        (if read == text.len() { row } else { LOST }, false)
     }
 
-    #[inline(never)]
-    fn run_far(&self, mut row: u16, text: &[u8]) -> (usize, u16) {
+    /// Reads on in a text, to its end or to the byte that leads out of the table: how much was read, and the row there.
+    pub fn run(&self, mut row: u16, text: &[u8]) -> (usize, u16) {
         let mut at = 0;
         while at < text.len() {
-            let mut end = at + 1;
+            let mut stop = at;
             if let Some(home) = self.home(row).filter(|_| text.len() - at >= SKIP) {
-                let stop = at + home.find(&text[at..]);
+                stop += home.find(&text[at..]);
                 let back = stop - home.blanks(&text[at..stop]);
                 if back > at {
                     (at, row) = (back, home.row);
                 }
-                end = text.len().min(stop + 1);
             }
-            while at < end {
+            // Beyond what was found, to where nothing is held.
+            while at < text.len() && (at <= stop || self.row(row).held > 0) {
                 let next = self.step(row, text[at]);
                 if next == LOST {
                     return (at, row);
@@ -243,13 +239,19 @@ impl Calm {
     pub fn pass(&self, row: u16, text: &[u8]) -> Option<(u16, bool)> {
         let home = self.home(row)?;
         let bits = home.bits(text);
-        let blanks = home.blanks(text);
-        let (text, blanks) = text.split_at_checked(text.len() - blanks)?;
-        if bits & HARD != 0 || text.is_empty() {
+        if bits & HARD != 0 {
             return None;
         }
-        let end = blanks.iter().fold(home.row, |row, &byte| self.step(row, byte));
-        (self.row(end).held == 0).then_some((end, bits == 0))
+        let mut end = home.row;
+        let blanks = home.blanks(text);
+        if blanks > 0 {
+            let (text, blanks) = text.split_at_checked(text.len() - blanks)?;
+            end = blanks.iter().fold(end, |row, &byte| self.step(row, byte));
+            if text.is_empty() || self.row(end).held > 0 {
+                return None;
+            }
+        }
+        Some((end, bits == 0))
     }
 
     /// The ASCII that leads back to this row at once, if it is a home: texts of these bytes alone change nothing there.
@@ -285,6 +287,9 @@ impl Calm {
                 row.home = number as u8 + 1;
                 row.plain_mask = if number < MOST_HOMES { 1 << number | WIDE } else { ALL };
             }
+        }
+        for area in &mut self.areas {
+            area.empty.sort_unstable_by_key(|&row| self.rows[usize::from(row)].lines);
         }
         for byte in 0..=u8::MAX {
             let homes = self.homes.iter().take(MOST_HOMES).enumerate();

@@ -700,21 +700,24 @@ pub unsafe extern "C" fn aside_scanner_feed(
     unsafe {
         if let Some(call) = callback
             && let Some((stream, chunk)) = ready(scanner, buf, len)
-            && let Some((channel, offset)) = stream.scanner.short_text(chunk)
         {
+            let Some((_, offset)) = stream.scanner.short_text(chunk) else {
+                return feed(scanner, chunk, call, user);
+            };
             stream.consumed = len;
-            return call_back(scanner, call, user, channel, offset, chunk);
+            return call_back(scanner, chunk, call, user, offset);
         }
-        feed(scanner, buf, len, callback, user)
+        feed_with_care(scanner, buf, len, callback, user)
     }
 }
 
-/// `aside_scanner_feed` for all other chunks. Apart, so that short text need not save registers for it.
+/// `aside_scanner_feed` where something is wrong, or nothing is fed.
 ///
 /// # Safety
 /// As of `aside_scanner_feed`.
+#[cold]
 #[inline(never)]
-unsafe fn feed(
+unsafe fn feed_with_care(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,
@@ -722,53 +725,84 @@ unsafe fn feed(
     user: *mut c_void,
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
-    unsafe {
-        if let Some(call) = callback
-            && let Some((stream, chunk)) = ready(scanner, buf, len)
-        {
-            if let Some((channel, offset)) = stream.scanner.long_text(chunk) {
-                stream.consumed = len;
-                return call_back(scanner, call, user, channel, offset, chunk);
-            }
-            let Some(calm) = stream.scanner.calm(chunk) else {
-                return with_callback(scanner, Work::Feed(chunk), callback, user);
-            };
-            let channel = stream.scanner.channel();
-            let held = stream.scanner.held_text(&calm);
-            if !held.is_empty() && call_back(scanner, call, user, channel, calm.offset, held) != ASIDE_OK {
-                return enter(scanner, is_ready, |stream| {
-                    stream.consumed = 0;
-                    stream.scanner.take_held(&calm);
-                    ASIDE_STOPPED
-                });
-            }
-            stream.scanner.take(chunk, &calm);
-            stream.consumed = len;
-            let (offset, text) = (calm.offset + calm.held as u64, calm.text(chunk));
-            return if text.is_empty() { ASIDE_OK } else { call_back(scanner, call, user, channel, offset, text) };
-        }
-        match bytes(buf, len, "buf") {
-            Ok(chunk) => with_callback(scanner, Work::Feed(chunk), callback, user),
-            Err(status) => status,
-        }
+    match unsafe { bytes(buf, len, "buf") } {
+        // SAFETY: the same.
+        Ok(chunk) => unsafe { with_callback(scanner, Work::Feed(chunk), callback, user) },
+        Err(status) => status,
     }
 }
 
-/// Calls the callback with a text.
+/// `aside_scanner_feed` for all other chunks. Apart, as is `call_back`, so that short text need not save registers for
+/// it.
 ///
 /// # Safety
 /// The scanner is there, and READY; `callback` fits `user`.
-#[inline(always)]
-unsafe fn call_back(
+#[inline(never)]
+unsafe fn feed(
     scanner: *mut aside_scanner,
+    chunk: &[u8],
     callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
     user: *mut c_void,
-    channel: Channel,
-    offset: u64,
+) -> aside_status {
+    // SAFETY: the scanner is there, and no call is inside.
+    unsafe {
+        let stream = &mut *(*scanner).gated.stream.get();
+        if let Some((_, offset)) = stream.scanner.long_text(chunk) {
+            stream.consumed = chunk.len();
+            return call_back(scanner, chunk, callback, user, offset);
+        }
+        feed_calm(scanner, chunk, callback, user)
+    }
+}
+
+/// The same for those that are not one text.
+///
+/// # Safety
+/// As of `feed`.
+#[inline(never)]
+unsafe fn feed_calm(
+    scanner: *mut aside_scanner,
+    chunk: &[u8],
+    callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the scanner is there, and no call is inside; the state is BUSY while the callback runs.
+    unsafe {
+        let stream = &mut *(*scanner).gated.stream.get();
+        let Some(calm) = stream.scanner.calm(chunk) else {
+            return with_callback(scanner, Work::Feed(chunk), Some(callback), user);
+        };
+        let held = stream.scanner.held_text(&calm);
+        if !held.is_empty() && call_back(scanner, held, callback, user, calm.offset) != ASIDE_OK {
+            return enter(scanner, is_ready, |stream| {
+                stream.consumed = 0;
+                stream.scanner.take_held(&calm);
+                ASIDE_STOPPED
+            });
+        }
+        let stream = &mut *(*scanner).gated.stream.get();
+        stream.scanner.take(chunk, &calm);
+        stream.consumed = chunk.len();
+        let (offset, text) = (calm.offset + calm.held as u64, calm.text(chunk));
+        if text.is_empty() { ASIDE_OK } else { call_back(scanner, text, callback, user, offset) }
+    }
+}
+
+/// Calls the callback with a text of the innermost channel.
+///
+/// # Safety
+/// The scanner is there, and READY; `callback` fits `user`.
+#[inline(never)]
+unsafe fn call_back(
+    scanner: *mut aside_scanner,
     text: &[u8],
+    callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
+    user: *mut c_void,
+    offset: u64,
 ) -> aside_status {
     // SAFETY: the caller's promise; the record and the text outlive the call.
     unsafe {
+        let channel = (*(*scanner).gated.stream.get()).scanner.channel();
         (*scanner).gated.state.store(BUSY, Relaxed);
         let verdict = callback(user, &text_record(channel, offset, text.len()), text.as_ptr().cast());
         (*scanner).gated.state.store(READY, Relaxed);
@@ -916,14 +950,38 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     unsafe {
         if may_write(events, capacity, event_size, out)
             && let Some((stream, chunk)) = ready(scanner, buf, len)
-            && let Some((channel, offset)) = stream.scanner.short_text(chunk)
         {
+            let Some((channel, offset)) = stream.scanner.short_text(chunk) else {
+                return feed_into(scanner, chunk, events, capacity, out);
+            };
             stream.consumed = len;
-            events.write_unaligned(text_record(channel, offset, len));
-            out.write_unaligned(fed_text(1, len, offset, &[]));
+            write_text(events, out, channel, offset, len);
             return ASIDE_OK;
         }
-        feed_into(scanner, buf, len, events, capacity, event_size, out)
+        feed_into_with_care(scanner, buf, len, events, capacity, event_size, out)
+    }
+}
+
+/// `aside_scanner_feed_into` where something is wrong or unusual, or nothing is fed.
+///
+/// # Safety
+/// As of `aside_scanner_feed_into`.
+#[cold]
+#[inline(never)]
+unsafe fn feed_into_with_care(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    events: *mut aside_event,
+    capacity: size_t,
+    event_size: size_t,
+    out: *mut aside_fed,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
+    match unsafe { bytes(buf, len, "buf") } {
+        // SAFETY: the same.
+        Ok(chunk) => unsafe { into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out) },
+        Err(status) => status,
     }
 }
 
@@ -934,55 +992,58 @@ fn may_write(events: *mut aside_event, capacity: size_t, event_size: size_t, out
     is_ours && !events.is_null() && !out.is_null()
 }
 
+/// Writes what a feed comes to that is one text.
+///
+/// # Safety
+/// Both may be written.
+#[inline(always)]
+unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Channel, offset: u64, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        events.write_unaligned(text_record(channel, offset, len));
+        out.write_unaligned(fed_text(1, len, offset, &[]));
+    }
+}
+
 /// `aside_scanner_feed_into` for all other chunks.
 ///
 /// # Safety
-/// As of `aside_scanner_feed_into`.
+/// The scanner is there, and READY; the array has room for `capacity` events, and `out` may be written.
 #[inline(never)]
 unsafe fn feed_into(
     scanner: *mut aside_scanner,
-    buf: *const c_char,
-    len: size_t,
+    chunk: &[u8],
     events: *mut aside_event,
     capacity: size_t,
-    event_size: size_t,
     out: *mut aside_fed,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller's promises; no call is inside.
     unsafe {
-        if may_write(events, capacity, event_size, out)
-            && let Some((stream, chunk)) = ready(scanner, buf, len)
-        {
-            if let Some((channel, offset)) = stream.scanner.long_text(chunk) {
-                stream.consumed = len;
-                events.write_unaligned(text_record(channel, offset, len));
-                out.write_unaligned(fed_text(1, len, offset, &[]));
-                return ASIDE_OK;
-            }
-            // Where there is room for one event only, a pause between two is for the engine.
-            let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
-            let Some(calm) = stream.scanner.calm(chunk).filter(has_room) else {
-                return into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out);
-            };
-            stream.scanner.take(chunk, &calm);
-            stream.consumed = len;
-            let offset = calm.offset + calm.held as u64;
-            let channel = stream.scanner.channel();
-            let mut count = 0;
-            for (offset, text) in [(calm.offset, calm.held), (offset, calm.len)] {
-                if text > 0 {
-                    events.add(count).write_unaligned(text_record(channel, offset, text));
-                    count += 1;
-                }
-            }
-            let held = stream.scanner.before();
-            out.write_unaligned(fed_text(count, len, calm.offset + held.len() as u64, held));
+        let stream = &mut *(*scanner).gated.stream.get();
+        if let Some((channel, offset)) = stream.scanner.long_text(chunk) {
+            stream.consumed = chunk.len();
+            write_text(events, out, channel, offset, chunk.len());
             return ASIDE_OK;
         }
-        match bytes(buf, len, "buf") {
-            Ok(chunk) => into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out),
-            Err(status) => status,
+        // Where there is room for one event only, a pause between two is for the engine.
+        let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
+        let Some(calm) = stream.scanner.calm(chunk).filter(has_room) else {
+            return into_array(scanner, Work::Feed(chunk), events, capacity, size_of::<aside_event>(), out);
+        };
+        stream.scanner.take(chunk, &calm);
+        stream.consumed = chunk.len();
+        let offset = calm.offset + calm.held as u64;
+        let channel = stream.scanner.channel();
+        let mut count = 0;
+        for (offset, text) in [(calm.offset, calm.held), (offset, calm.len)] {
+            if text > 0 {
+                events.add(count).write_unaligned(text_record(channel, offset, text));
+                count += 1;
+            }
         }
+        let held = stream.scanner.before();
+        out.write_unaligned(fed_text(count, chunk.len(), calm.offset + held.len() as u64, held));
+        ASIDE_OK
     }
 }
 

@@ -23,7 +23,7 @@ pub use counts::{Budget, BudgetScope, BudgetUnit, Counts};
 pub use event::{Attribute, Cause, Event, Kind};
 pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
 pub(crate) use state::Calm;
-use state::{Place, Raw, RawKind, State};
+use state::{Place, Raw, RawKind, SHORT, State};
 pub use thoughts::Thought;
 
 /// How a scanner differs from its dialect's defaults.
@@ -148,13 +148,13 @@ impl Scanner {
 
     /// The common cases, made cheap: where no marker ends in the chunk and nothing is due, it comes to two events of text at
     /// most, one of what was held and one of the chunk. None in all other cases. Changes nothing.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn calm(&self, chunk: &[u8]) -> Option<Calm> {
         self.state.calm(&self.dialect.tables, chunk)
     }
 
     /// Feeds such a chunk.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, chunk: &[u8], calm: &Calm) {
         self.state.take(&self.dialect.tables, chunk, calm);
     }
@@ -182,9 +182,9 @@ impl Scanner {
     }
 
     /// The same of longer ones, with line ends and other characters too.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn long_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
-        self.state.long_text(&self.dialect.tables, chunk)
+        if chunk.len() < SHORT { None } else { self.state.long_text(&self.dialect.tables, chunk) }
     }
 
     /// See `aside_scanner_quiet` and `aside_scanner_skip`, which these are for. They cannot panic.

@@ -216,6 +216,8 @@ pub struct Calm {
     pub len: usize,
     /// Where the stream then stands.
     row: u16,
+    /// The text in the chunk is ASCII for certain.
+    is_ascii: bool,
 }
 
 impl Calm {
@@ -543,10 +545,9 @@ impl State {
     }
 
     /// The same for longer ones, with line ends and other characters too. Cannot panic.
-    #[inline]
     pub fn long_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         let end = self.offset.wrapping_add(chunk.len() as u64);
-        if end > self.calm_end || !(SHORT..BLOCK).contains(&chunk.len()) {
+        if end > self.calm_end || chunk.len() > BLOCK {
             return None;
         }
         let (row, is_ascii) = tables.calm.pass(self.row, chunk)?;
@@ -583,44 +584,51 @@ impl State {
 
     /// What a chunk comes to that completes no marker: text at most, and what is held behind it. Changes nothing: see
     /// `take` and `take_held`. None where only the engine can tell. Cannot panic.
-    #[inline]
+    #[inline(always)]
     pub fn calm(&self, tables: &Tables, chunk: &[u8]) -> Option<Calm> {
         let held = self.held.len() - self.done;
         let all = held + chunk.len();
-        if self.row == LOST || self.offset + all as u64 > self.calm_end || chunk.is_empty() {
+        if self.offset + all as u64 > self.calm_end {
             return None;
         }
-        let (read, row) = tables.calm.run(self.row, chunk);
-        if read < chunk.len() {
+        let (row, is_ascii) = tables.calm.through(self.row, chunk);
+        if row == LOST {
             return None;
         }
-        let keep = usize::from(tables.calm.row(row).held);
-        if keep > 0 && self.has_tokens {
-            return None;
-        }
+        let (from, to) = (tables.calm.row(self.row), tables.calm.row(row));
+        let keep = usize::from(to.held);
         let text = all.checked_sub(keep)?;
-        let calm = Calm { offset: self.offset, held: text.min(held), len: text.saturating_sub(held), row };
+        let calm = Calm { offset: self.offset, held: text.min(held), len: text.saturating_sub(held), row, is_ascii };
+        let has_room = all - calm.len <= self.held.capacity();
+        if !has_room || keep > 0 && self.has_tokens {
+            return None;
+        }
         // No event cuts a character.
-        let was_wide = calm.held == held && tables.calm.row(self.row).is_wide;
-        let is_wide = keep == 0 && !chunk.last()?.is_ascii();
-        let cuts = was_wide && incomplete_tail(self.held()) > 0 || is_wide && incomplete_tail(chunk) > 0;
-        let has_room = held + chunk.len() - calm.len <= self.held.capacity();
-        (!cuts && has_room).then_some(calm)
+        if from.is_wide || !is_ascii {
+            let was_wide = calm.held == held && from.is_wide;
+            let is_wide = keep == 0 && !chunk.last()?.is_ascii();
+            if was_wide && incomplete_tail(self.held()) > 0 || is_wide && incomplete_tail(chunk) > 0 {
+                return None;
+            }
+        }
+        Some(calm)
     }
 
     /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..held]`. Cannot panic.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, tables: &Tables, chunk: &[u8], calm: &Calm) {
         self.let_go();
         if calm.held > 0 && tables.calm.row(self.row).is_wide {
             self.meter.add_continuations(self.channel, self.held.get(..calm.held).unwrap_or_default());
         }
         let (text, rest) = chunk.split_at_checked(calm.len).unwrap_or_default();
-        if text.iter().fold(0, |all, &byte| all | byte) >= 0x80 {
+        if !calm.is_ascii {
             self.meter.add_continuations(self.channel, text);
         }
         // `calm` saw that there is room.
-        self.held.extend_from_slice(rest);
+        if !rest.is_empty() {
+            self.held.extend_from_slice(rest);
+        }
         self.done = calm.held;
         self.offset += (calm.held + calm.len) as u64;
         self.be_at(tables, calm.row);
@@ -1131,14 +1139,23 @@ impl State {
             self.pass(tables, text[at]);
             at += 1;
         }
-        let row = tables.calm.enter(self.region, self.active, &self.lines, &[]);
-        if row != LOST {
-            let (read, row) = tables.calm.run(row, text.get(at..)?);
-            let row = tables.calm.row(row);
-            at += read - usize::from(row.held);
-            self.lines = row.lines;
+        loop {
+            let row = tables.calm.enter(self.region, self.active, &self.lines, &[]);
+            if row != LOST {
+                let (read, row) = tables.calm.run(row, text.get(at..)?);
+                let row = tables.calm.row(row);
+                at += read - usize::from(row.held);
+                self.lines = row.lines;
+            }
+            // Behind this line, the table may know the place again.
+            let has_lines = region.lines != LineRule::Ignore;
+            let line = memchr::memchr(b'\n', text.get(at..)?).filter(|_| has_lines);
+            let end = line.map_or(text.len(), |line| at + line + 1);
+            match next_start(region, self.active, &mut self.lines, &text[..end], at) {
+                None if end < text.len() => at = end,
+                start => return start,
+            }
         }
-        next_start(region, self.active, &mut self.lines, text, at)
     }
 
     /// A byte has turned out to be text.
@@ -1473,20 +1490,19 @@ const MOST_SKIPPED: u64 = 1 << 63;
 /// Chunks up to here are looked at as a whole: to stop at the first byte that matters would cost more than it saves.
 const BLOCK: usize = 256;
 /// Below this, to look at each byte alone is cheaper.
-const SHORT: usize = 16;
+pub const SHORT: usize = 16;
 
-/// What the bytes of a short chunk are, all together: of its first and its last ones, which may overlap.
+/// What the bytes of a short chunk are, all together: its first and last four, and those between, some of them twice.
 #[inline(always)]
 fn kinds_of_short(kinds: &[u32; 256], chunk: &[u8]) -> Option<u32> {
     let all = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | kinds[usize::from(byte)]);
     if chunk.len() > SHORT {
         return None;
     }
-    if let (Some(first), Some(last)) = (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
-        return Some(all(first) | all(last));
-    }
     if let (Some(first), Some(last)) = (chunk.first_chunk::<4>(), chunk.last_chunk::<4>()) {
-        return Some(all(first) | all(last));
+        let ends = all(first) | all(last);
+        let (Some(first), Some(last)) = (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) else { return Some(ends) };
+        return Some(if chunk.len() == 8 { ends } else { ends | all(&first[4..]) | all(&last[..4]) });
     }
     let (first, last) = (chunk.first()?, chunk.last()?);
     Some(all(&[*first, chunk[chunk.len() / 2], *last]))

@@ -2,23 +2,22 @@
 
 /// How many bytes at the end of `bytes` begin a character of valid UTF-8 whose rest has not come: 0 to 3.
 pub fn incomplete_tail(bytes: &[u8]) -> usize {
-    for back in 1..=bytes.len().min(3) {
-        let rest = &bytes[bytes.len() - back..];
-        let (len, second) = match rest[0] {
-            0x80..=0xBF => continue,
-            0xC2..=0xDF => (2, 0x80..=0xBF),
-            0xE0 => (3, 0xA0..=0xBF),
-            0xED => (3, 0x80..=0x9F),
-            0xE1..=0xEF => (3, 0x80..=0xBF),
-            0xF0 => (4, 0x90..=0xBF),
-            0xF1..=0xF3 => (4, 0x80..=0xBF),
-            0xF4 => (4, 0x80..=0x8F),
-            _ => return 0,
-        };
-        let may_go_on = rest.get(1).is_none_or(|byte| second.contains(byte));
-        return if back < len && may_go_on { back } else { 0 };
-    }
-    0
+    let back = 1 + bytes.iter().rev().take(2).take_while(|byte| is_continuation(**byte)).count();
+    let Some(&[lead, ref rest @ ..]) = bytes.len().checked_sub(back).map(|at| &bytes[at..]) else { return 0 };
+    let len = match lead {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => return 0,
+    };
+    let second = match lead {
+        0xE0 => 0xA0..=0xBF,
+        0xED => 0x80..=0x9F,
+        0xF0 => 0x90..=0xBF,
+        0xF4 => 0x80..=0x8F,
+        _ => 0x80..=0xBF,
+    };
+    if back < len && rest.first().is_none_or(|byte| second.contains(byte)) { back } else { 0 }
 }
 
 /// As much of `bytes` as has room without cutting a character. Where characters are whole or invalid, as in events,
@@ -31,13 +30,17 @@ pub fn fit(bytes: &[u8], room: usize) -> &[u8] {
 }
 
 pub fn is_continuation(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
+    byte.cast_signed() < -0x40
 }
 
 /// Bytes that continue a character. In blocks, whose counts fit a byte each: so the compiler can count many at once.
+#[inline]
 pub fn continuations(bytes: &[u8]) -> u64 {
-    let block = |block: &[u8]| block.iter().map(|&byte| u8::from(is_continuation(byte))).sum::<u8>();
-    bytes.chunks(192).map(|bytes| u64::from(block(bytes))).sum()
+    fn count(block: &[u8]) -> u8 {
+        block.iter().map(|&byte| u8::from(is_continuation(byte))).sum()
+    }
+    let (blocks, rest) = bytes.as_chunks::<192>();
+    blocks.iter().map(|block| u64::from(count(block))).sum::<u64>() + u64::from(count(rest))
 }
 
 #[cfg(test)]
