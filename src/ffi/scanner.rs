@@ -377,20 +377,12 @@ enum Work<'a> {
 }
 
 impl Work<'_> {
-    /// Tokens that are text and nothing else: most are. Gives channel and offset, and how many bytes.
+    /// Tokens that are text and nothing else: most are. Gives channel and offset of the event, and its bytes.
     #[inline]
-    fn plain(&self, scanner: &mut Scanner) -> Option<(Channel, u64, usize)> {
+    fn plain(&self, scanner: &mut Scanner) -> Option<(Channel, u64, &[u8])> {
         let Work::FeedTokens(chunk, tokens) = self else { return None };
         let (channel, offset) = scanner.plain_tokens(chunk, tokens)?;
-        Some((channel, offset, chunk.len()))
-    }
-
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Work::Feed(chunk) | Work::FeedTokens(chunk, _) => chunk,
-            _ => &[],
-        }
+        Some((channel, offset, chunk))
     }
 
     #[inline]
@@ -420,10 +412,10 @@ unsafe fn with_callback(
         return fail_null("callback");
     };
     let body = |stream: &mut Stream| {
-        if let Some((channel, offset, len)) = work.plain(&mut stream.scanner) {
-            stream.consumed = len;
+        if let Some((channel, offset, text)) = work.plain(&mut stream.scanner) {
+            stream.consumed = text.len();
             // SAFETY: the caller's promise; the record and the bytes outlive the call.
-            let verdict = unsafe { callback(user, &text_record(channel, offset, len), lend(work.bytes())) };
+            let verdict = unsafe { callback(user, &text_record(channel, offset, text.len()), lend(text)) };
             return if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED };
         }
         let mut events = match work.start(&mut stream.scanner) {
@@ -460,12 +452,12 @@ unsafe fn into_array(
         Err(status) => return status,
     };
     let body = |stream: &mut Stream| {
-        if let Some((channel, offset, len)) = work.plain(&mut stream.scanner) {
-            stream.consumed = len;
+        if let Some((channel, offset, text)) = work.plain(&mut stream.scanner) {
+            stream.consumed = text.len();
             // SAFETY: the capacity is at least 1; `out` is not NULL, and the caller promises that it may be written.
             unsafe {
-                slots.write(0, &text_record(channel, offset, len));
-                out.write_unaligned(fed_text(1, len, offset, &[]));
+                slots.write(0, &text_record(channel, offset, text.len()));
+                out.write_unaligned(fed_text(1, text.len(), offset, &[]));
             }
             return ASIDE_OK;
         }
@@ -783,8 +775,8 @@ unsafe fn feed_calm(
         let stream = &mut *(*scanner).gated.stream.get();
         stream.scanner.take(chunk, &calm);
         stream.consumed = chunk.len();
-        let (offset, text) = (calm.offset + calm.held as u64, calm.text(chunk));
-        if text.is_empty() { ASIDE_OK } else { call_back(scanner, text, callback, user, offset) }
+        let text = calm.text(chunk);
+        if text.is_empty() { ASIDE_OK } else { call_back(scanner, text, callback, user, calm.text_offset()) }
     }
 }
 
@@ -1032,10 +1024,9 @@ unsafe fn feed_into(
         };
         stream.scanner.take(chunk, &calm);
         stream.consumed = chunk.len();
-        let offset = calm.offset + calm.held as u64;
         let channel = stream.scanner.channel();
         let mut count = 0;
-        for (offset, text) in [(calm.offset, calm.held), (offset, calm.len)] {
+        for (offset, text) in [(calm.offset, calm.held), (calm.text_offset(), calm.len)] {
             if text > 0 {
                 events.add(count).write_unaligned(text_record(channel, offset, text));
                 count += 1;

@@ -140,8 +140,7 @@ impl Scanner {
             on_event(Event { kind: Kind::Text, channel, offset: calm.offset, bytes });
         }
         if calm.len > 0 {
-            let offset = calm.offset + calm.held as u64;
-            on_event(Event { kind: Kind::Text, channel, offset, bytes: &chunk[..calm.len] });
+            on_event(Event { kind: Kind::Text, channel, offset: calm.text_offset(), bytes: calm.text(chunk) });
         }
         Ok(())
     }

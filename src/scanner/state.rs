@@ -221,6 +221,12 @@ pub struct Calm {
 }
 
 impl Calm {
+    /// Where its text in the chunk stands in the stream.
+    #[inline]
+    pub fn text_offset(&self) -> u64 {
+        self.offset + self.held as u64
+    }
+
     /// Its text in the chunk.
     #[inline]
     pub fn text<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
@@ -428,14 +434,7 @@ impl State {
 
     /// What is held moves to the front, where it stays until the next call.
     pub fn begin_call(&mut self, tables: &Tables) {
-        if self.done > 0 {
-            self.held.drain(..self.done);
-            if self.has_tokens {
-                self.marks.drain(..self.done);
-            }
-            self.done = 0;
-        }
-        self.before = self.held.len();
+        self.let_go();
         self.waits = false;
         self.wake(tables);
         self.meter_plain();
@@ -658,8 +657,9 @@ impl State {
             }
         }
         self.held.truncate(left);
-        // Where there are any, nothing is held.
-        self.marks.clear();
+        if !self.marks.is_empty() {
+            self.marks.drain(..self.done.min(self.marks.len()));
+        }
         self.done = 0;
         self.before = left;
     }
