@@ -4,108 +4,26 @@
 mod reference;
 mod support;
 
-use aside::{Budget, BudgetScope, BudgetUnit, Channel, Dialect, Options, Scanner};
-use reference::{Event, Part, What};
+use aside::{Budget, BudgetScope, BudgetUnit, Channel, Dialect, Scanner};
+use reference::{Part, What};
 use std::ffi::c_void;
 use std::ptr;
-use support::{Pair, Random, texts::Texts};
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Record {
-    kind: u32,
-    channel: u32,
-    cause: u32,
-    rule: u32,
-    offset: u64,
-    len: u64,
-    tag: u32,
-    text_at: u32,
-    name_len: u32,
-    value_len: u32,
-    raw_name: [u32; 2],
-    raw_value: [u32; 2],
-}
-
-#[repr(C)]
-struct Fed {
-    count: usize,
-    consumed: usize,
-    offset: u64,
-    held: *const u8,
-    held_len: usize,
-    attributes: *const u8,
-    attributes_len: usize,
-}
-
-#[repr(C)]
-struct COptions {
-    size: usize,
-    start: u32,
-    reserved: u32,
-    collect: u64,
-    budget: u64,
-    has_budget: u32,
-    unit: u32,
-    scope: u32,
-    reserved2: u32,
-}
-
-type Handle = *mut c_void;
-type Callback = unsafe extern "C" fn(*mut c_void, *const Record, *const u8) -> i32;
-
-unsafe extern "C" {
-    fn aside_dialect_free(dialect: Handle);
-    fn aside_dialect_load(toml: *const u8, len: usize, out: *mut Handle) -> i32;
-    fn aside_scanner_clone(scanner: Handle) -> Handle;
-    fn aside_scanner_consumed(scanner: Handle) -> usize;
-    fn aside_scanner_counts(scanner: Handle, channel: u32, counts: *mut [u64; 5]) -> i32;
-    fn aside_scanner_feed(s: Handle, buf: *const u8, len: usize, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_feed_into(
-        scanner: Handle,
-        buf: *const u8,
-        len: usize,
-        events: *mut Record,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
-    fn aside_scanner_feed_text(scanner: Handle, buf: *const u8, len: usize) -> i32;
-    fn aside_scanner_feed_tokens(
-        scanner: Handle,
-        buf: *const u8,
-        len: usize,
-        tokens: *const [u32; 2],
-        count: usize,
-        callback: Callback,
-        user: *mut c_void,
-    ) -> i32;
-    fn aside_scanner_finish(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_free(scanner: Handle);
-    fn aside_scanner_held(scanner: Handle) -> usize;
-    fn aside_scanner_new(dialect: Handle, options: *const COptions) -> Handle;
-    fn aside_scanner_offset(scanner: Handle) -> u64;
-}
-
-const OK: i32 = 0;
-const STOPPED: i32 = 1;
-const MORE: i32 = 2;
-const TEXT: u32 = 3;
+use support::{Pair, Random, c::*, texts::Texts};
 
 /// What a callback hears, and after how many events it stops.
 struct Heard {
-    events: Vec<Event>,
+    events: Vec<reference::Event>,
     patience: usize,
 }
 
 impl Heard {
-    fn hear(&mut self, record: &Record, bytes: &[u8]) {
+    fn hear(&mut self, record: &Event, bytes: &[u8]) {
         let what = match record.kind {
             1 => What::Open { rule: record.rule as usize, tag: record.tag as usize },
-            2 => What::Attribute {
+            ATTRIBUTE => What::Attribute {
                 name: bytes[..record.name_len as usize].to_vec(),
                 value: bytes[record.name_len as usize..].to_vec(),
-                raw: record.raw_value[0] as usize..(record.raw_value[0] + record.raw_value[1]) as usize,
+                raw: record.raw_value_at as usize..(record.raw_value_at + record.raw_value_len) as usize,
             },
             TEXT => What::Text,
             4 => What::Framing,
@@ -117,20 +35,19 @@ impl Heard {
             other => panic!("an event of kind {other}"),
         };
         assert!(what != What::Text || !bytes.is_empty(), "an empty text");
-        self.events.push(Event {
+        self.events.push(reference::Event {
             channel: Channel::ALL[record.channel as usize].as_str(),
             offset: record.offset as usize,
-            bytes: if record.kind == 2 { Vec::new() } else { bytes.to_vec() },
+            bytes: if record.kind == ATTRIBUTE { Vec::new() } else { bytes.to_vec() },
             part: Part::None,
             what,
         });
     }
 }
 
-unsafe extern "C" fn hear(user: *mut c_void, record: *const Record, bytes: *const u8) -> i32 {
+unsafe extern "C" fn hear(user: *mut c_void, record: *const Event, bytes: *const u8) -> i32 {
     let (heard, record) = unsafe { (&mut *user.cast::<Heard>(), &*record) };
-    let len = if record.kind == 2 { (record.name_len + record.value_len) as usize } else { record.len as usize };
-    heard.hear(record, unsafe { std::slice::from_raw_parts(bytes, len) });
+    heard.hear(record, unsafe { std::slice::from_raw_parts(bytes, record.lent()) });
     heard.patience = heard.patience.saturating_sub(1);
     i32::from(heard.patience == 0)
 }
@@ -159,18 +76,18 @@ impl Stream<'_> {
                 if channel >= 0 {
                     assert_eq!(held, 0, "text behind what is held");
                     let record =
-                        Record { kind: TEXT, channel: channel as u32, offset, len: len as u64, ..Record::default() };
+                        Event { kind: TEXT, channel: channel as u32, offset, len: len as u64, ..Event::default() };
                     self.heard.hear(&record, &chunk);
                     OK
                 } else {
-                    unsafe { aside_scanner_feed(self.handle, buf, len, hear, user) }
+                    unsafe { aside_scanner_feed(self.handle, buf, len, Some(hear), user) }
                 }
             }
-            2 => unsafe { aside_scanner_feed(self.handle, buf, len, hear, user) },
+            2 => unsafe { aside_scanner_feed(self.handle, buf, len, Some(hear), user) },
             _ => {
                 // Where each byte may begin a special marker, they say nothing.
-                let tokens = vec![[1, 1]; len];
-                unsafe { aside_scanner_feed_tokens(self.handle, buf, len, tokens.as_ptr(), len, hear, user) }
+                let tokens: Vec<Token> = (0..len).map(|_| Token { len: 1, special: 1 }).collect();
+                unsafe { aside_scanner_feed_tokens(self.handle, buf, len, tokens.as_ptr(), len, Some(hear), user) }
             }
         };
         let consumed = unsafe { aside_scanner_consumed(self.handle) };
@@ -179,17 +96,9 @@ impl Stream<'_> {
     }
 
     fn feed_array(&mut self, chunk: &[u8], capacity: usize) {
-        let mut records = vec![Record::default(); capacity];
-        let mut fed = Fed {
-            count: 0,
-            consumed: 0,
-            offset: 0,
-            held: ptr::null(),
-            held_len: 0,
-            attributes: ptr::null(),
-            attributes_len: 0,
-        };
-        let (events, size) = (records.as_mut_ptr(), size_of::<Record>());
+        let mut records = vec![Event::default(); capacity];
+        let mut fed = Fed::NOTHING;
+        let (events, size) = (records.as_mut_ptr(), size_of::<Event>());
         let status = unsafe {
             aside_scanner_feed_into(self.handle, chunk.as_ptr(), chunk.len(), events, capacity, size, &mut fed)
         };
@@ -203,7 +112,7 @@ impl Stream<'_> {
             let (from, len) = (record.offset as usize, record.len as usize);
             let in_both = [held, &chunk[..fed.consumed]].concat();
             let bytes = match record.kind {
-                2 => &attributes[record.text_at as usize..][..(record.name_len + record.value_len) as usize],
+                ATTRIBUTE => &attributes[record.text_at as usize..][..record.lent()],
                 _ if len == 0 => &[],
                 _ => &in_both[from + held.len() - self.at..][..len],
             };
@@ -232,7 +141,7 @@ impl Stream<'_> {
 }
 
 /// No event of text ends within a character, as far as the whole text is made of whole ones.
-fn check_characters(text: &[u8], events: &[Event]) {
+fn check_characters(text: &[u8], events: &[reference::Event]) {
     if std::str::from_utf8(text).is_ok() {
         let cut = events.iter().find(|event| event.what == What::Text && std::str::from_utf8(&event.bytes).is_err());
         assert!(cut.is_none(), "a character is cut: {cut:?}");
@@ -316,13 +225,13 @@ fn all_ways_to_feed_give_the_same_events() {
                     unit: *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]),
                     scope: *random.pick(&[BudgetScope::Span, BudgetScope::Stream]),
                 });
-                let options = Options { start: Some(start.parse().unwrap()), collect: None, budget };
+                let options = aside::Options { start: Some(start.parse().unwrap()), collect: None, budget };
                 let wanted = match budget {
                     None => reference::read(&pair.reference, &text, Some(start)),
                     Some(_) => support::run(&mut Scanner::with_options(&pair.library, &options).unwrap(), &[&text]),
                 };
-                let given = COptions {
-                    size: size_of::<COptions>(),
+                let given = Options {
+                    size: size_of::<Options>(),
                     start: 1 + ["content", "thinking", "narration", "tool", "header"]
                         .iter()
                         .position(|name| *name == start)
@@ -331,8 +240,8 @@ fn all_ways_to_feed_give_the_same_events() {
                     collect: 0,
                     budget: budget.map_or(0, |budget| budget.limit),
                     has_budget: budget.is_some().into(),
-                    unit: budget.map_or(0, |budget| budget.unit as u32),
-                    scope: budget.map_or(0, |budget| budget.scope as u32),
+                    budget_unit: budget.map_or(0, |budget| budget.unit as u32),
+                    budget_scope: budget.map_or(0, |budget| budget.scope as u32),
                     reserved2: 0,
                 };
                 let handle = unsafe { aside_scanner_new(dialect, &given) };
@@ -351,7 +260,7 @@ fn all_ways_to_feed_give_the_same_events() {
                 loop {
                     stream.heard.patience = 1 + random.below(4);
                     let user = (&raw mut stream.heard).cast();
-                    if unsafe { aside_scanner_finish(stream.handle, hear, user) } == OK {
+                    if unsafe { aside_scanner_finish(stream.handle, Some(hear), user) } == OK {
                         break;
                     }
                 }

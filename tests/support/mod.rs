@@ -5,6 +5,7 @@
 use crate::reference::{self, Event, Part, What};
 use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought};
 
+pub mod c;
 pub mod callgrind;
 pub mod client;
 pub mod texts;
