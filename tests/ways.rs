@@ -1,5 +1,5 @@
 //! The ways to feed that C has, one after the other over one stream: callbacks that stop, arrays of a few events, text
-//! alone, tokens, and clones in between. The events are those of the whole text, and what is told between the calls fits.
+//! alone, tokens, chunks that pass without a call, and clones in between. The events are those of the whole text, and what is told between the calls fits.
 
 mod reference;
 mod support;
@@ -58,26 +58,26 @@ struct Stream<'a> {
     text: &'a [u8],
     /// How much of the text is fed.
     at: usize,
+    /// How much of it has passed without a call.
+    passed: usize,
     heard: Heard,
 }
 
 impl Stream<'_> {
     /// Feeds some of the text in some way.
     fn feed(&mut self, random: &mut Random, most: usize, has_tokens: bool) {
-        let len = (1 + random.below(most)).min(self.text.len() - self.at);
-        let chunk = self.text[self.at..self.at + len].to_vec();
-        let (buf, user) = (chunk.as_ptr(), (&raw mut self.heard).cast());
+        let chunk = self.chunk(random, most);
+        let (buf, len, user) = (chunk.as_ptr(), chunk.len(), (&raw mut self.heard).cast());
         self.heard.patience = if random.one_in(2) { usize::MAX } else { 1 + random.below(3) };
-        let status = match random.below(if has_tokens { 4 } else { 3 }) {
+        let status = match random.below(if has_tokens { 5 } else { 4 }) {
             0 => return self.feed_array(&chunk, 1 + random.below(4)),
+            3 => return self.pass(random, most),
             1 => {
                 let (offset, held) = unsafe { (aside_scanner_offset(self.handle), aside_scanner_held(self.handle)) };
                 let channel = unsafe { aside_scanner_feed_text(self.handle, buf, len) };
                 if channel >= 0 {
                     assert_eq!(held, 0, "text behind what is held");
-                    let record =
-                        Event { kind: TEXT, channel: channel as u32, offset, len: len as u64, ..Event::default() };
-                    self.heard.hear(&record, &chunk);
+                    self.hear_text(channel, offset, &chunk);
                     OK
                 } else {
                     unsafe { aside_scanner_feed(self.handle, buf, len, Some(hear), user) }
@@ -93,6 +93,43 @@ impl Stream<'_> {
         let consumed = unsafe { aside_scanner_consumed(self.handle) };
         assert!(status == OK && consumed == len || status == STOPPED && consumed <= len, "{status}");
         self.at += consumed;
+    }
+
+    fn chunk(&self, random: &mut Random, most: usize) -> Vec<u8> {
+        let len = (1 + random.below(most)).min(self.text.len() - self.at);
+        self.text[self.at..self.at + len].to_vec()
+    }
+
+    fn hear_text(&mut self, channel: i32, offset: u64, text: &[u8]) {
+        let (channel, len) = (channel as u32, text.len() as u64);
+        self.heard.hear(&Event { kind: TEXT, channel, offset, len, ..Event::default() }, text);
+    }
+
+    /// As a host to which a call is dear: chunks of quiet bytes pass, plain text between them is fed, and before anything
+    /// else the scanner is told how much has passed.
+    fn pass(&mut self, random: &mut Random, most: usize) {
+        let (mut quiet, mut passed) = ([0; 4], 0);
+        while self.at < self.text.len() && !random.one_in(8) {
+            let mut channel = unsafe { aside_scanner_quiet(self.handle, &mut quiet) };
+            if channel == NOT_TEXT {
+                break;
+            }
+            let chunk = self.chunk(random, most);
+            if chunk.iter().all(|&byte| is_in(&quiet, byte)) {
+                passed += chunk.len();
+            } else {
+                channel = unsafe { aside_scanner_feed_text(self.handle, chunk.as_ptr(), chunk.len()) };
+                if channel == NOT_TEXT {
+                    break;
+                }
+            }
+            self.hear_text(channel, self.at as u64, &chunk);
+            self.at += chunk.len();
+        }
+        if passed > 0 {
+            assert_eq!(unsafe { aside_scanner_skip(self.handle, passed as u64) }, OK);
+        }
+        self.passed += passed;
     }
 
     fn feed_array(&mut self, chunk: &[u8], capacity: usize) {
@@ -213,6 +250,7 @@ fn files() -> Vec<(String, Pair)> {
 #[test]
 fn all_ways_to_feed_give_the_same_events() {
     let mut random = Random::announced("all_ways_to_feed_give_the_same_events");
+    let mut passed = 0;
     for (toml, pair) in files() {
         let texts = Texts::new(&pair.reference);
         let mut dialect = ptr::null_mut();
@@ -247,7 +285,7 @@ fn all_ways_to_feed_give_the_same_events() {
                 let handle = unsafe { aside_scanner_new(dialect, &given) };
                 assert!(!handle.is_null());
                 let heard = Heard { events: Vec::new(), patience: 0 };
-                let mut stream = Stream { handle, text: &text, at: 0, heard };
+                let mut stream = Stream { handle, text: &text, at: 0, passed: 0, heard };
                 let (most, has_tokens) = (*random.pick(&[1, 3, 8, 40]), random.one_in(4));
                 while stream.at < text.len() {
                     stream.feed(&mut random, most, has_tokens);
@@ -270,8 +308,10 @@ fn all_ways_to_feed_give_the_same_events() {
                     panic!("{} from {start} ({budget:?}): {difference}\n{}", pair.reference.name, text.escape_ascii());
                 }
                 check_characters(&text, &stream.heard.events);
+                passed += stream.passed;
             }
         }
         unsafe { aside_dialect_free(dialect) };
     }
+    assert!(passed > 10_000, "{passed} bytes passed without a call");
 }

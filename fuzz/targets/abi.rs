@@ -88,6 +88,8 @@ unsafe extern "C" fn listen(user: *mut c_void, event: *const Event, bytes: *cons
             3 => assert_eq!(aside_scanner_reset(scanner), BUSY),
             4 => assert!(aside_scanner_clone(scanner).is_null() && aside_scanner_consumed(scanner) == 0),
             5 => assert_eq!(aside_scanner_finish(scanner, Some(listen), user), BUSY),
+            6 => assert_eq!(aside_scanner_skip(scanner, 1), BUSY),
+            7 => assert_eq!(aside_scanner_quiet(scanner, &mut [0; 4]), NOT_TEXT),
             _ => {}
         }
     }
@@ -133,7 +135,8 @@ pub fn run(data: &[u8]) {
                 aside_scanner_free(slot.handle);
                 slots.swap_remove(at);
             },
-            220..230 => thought(slot.handle),
+            220..226 => thought(slot.handle),
+            226..230 => pass(&mut input, slot),
             230..236 => unsafe {
                 let (tail, mut start) = (chunk(&mut input), 99);
                 let status = aside_scanner_start_from_prompt(slot.handle, tail.as_ptr(), tail.len(), &mut start);
@@ -251,6 +254,22 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
     // The rest is not fed: a host may drop it.
     slot.stream.truncate(fed + consumed);
     slot.settle(false, status);
+}
+
+/// Passes over the quiet bytes that a chunk begins with.
+fn pass(input: &mut Input<'_>, slot: &mut Slot) {
+    let (mut quiet, text) = ([0; 4], chunk(input));
+    unsafe {
+        if aside_scanner_quiet(slot.handle, &mut quiet) == NOT_TEXT {
+            assert_eq!(quiet, [0; 4], "written, and nothing may pass");
+            return;
+        }
+        assert_eq!(slot.heard, slot.stream.len(), "bytes may pass, but some are held back");
+        let passed = text.iter().take_while(|&&byte| is_in(&quiet, byte)).count();
+        assert_eq!(aside_scanner_skip(slot.handle, passed as u64), OK);
+        slot.stream.extend_from_slice(&text[..passed]);
+        slot.heard += passed;
+    }
 }
 
 /// Finishes, or flushes and closes.
@@ -397,7 +416,12 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
                 assert_eq!(aside_scanner_flush_into(scanner, &mut event, 1, size, &mut fed), SIZE);
                 assert_eq!(aside_scanner_finish_into(scanner, &mut event, 0, 64, &mut fed), SIZE);
             }
-            7 => assert_eq!(aside_scanner_counts(scanner, 0, &mut counts), SIZE),
+            7 => {
+                assert_eq!(aside_scanner_counts(scanner, 0, &mut counts), SIZE);
+                assert_eq!(aside_scanner_quiet(scanner, ptr::null_mut()), NOT_TEXT);
+                assert_eq!(aside_scanner_skip(none, 1), NULL);
+                assert_eq!(aside_scanner_skip(scanner, u64::MAX), ORDER);
+            }
             8 => {
                 counts[0] = 40;
                 assert_eq!(aside_scanner_counts(scanner, 4, &mut counts), -1010);

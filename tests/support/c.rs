@@ -88,6 +88,11 @@ pub struct Thought {
     pub attribute_count: usize,
 }
 
+/// Is a byte in a set of `aside_scanner_quiet`?
+pub fn is_in(set: &[u64; 4], byte: u8) -> bool {
+    set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
+}
+
 pub type Callback = Option<unsafe extern "C" fn(*mut c_void, *const Event, *const u8) -> i32>;
 /// A dialect, a scanner, or whatever else there is only a pointer of.
 pub type Handle = *mut c_void;
@@ -178,7 +183,9 @@ unsafe extern "C" {
     pub fn aside_scanner_max_hold(scanner: Handle) -> usize;
     pub fn aside_scanner_new(dialect: Handle, options: *const Options) -> Handle;
     pub fn aside_scanner_offset(scanner: Handle) -> u64;
+    pub fn aside_scanner_quiet(scanner: Handle, bytes: *mut [u64; 4]) -> i32;
     pub fn aside_scanner_reset(scanner: Handle) -> i32;
+    pub fn aside_scanner_skip(scanner: Handle, len: u64) -> i32;
     pub fn aside_scanner_start_from_prompt(scanner: Handle, tail: *const u8, len: usize, start: *mut u32) -> i32;
     pub fn aside_scanner_take_thought(scanner: Handle, thought: *mut Thought) -> i32;
     pub fn aside_strip(dialect: Handle, text: *const u8, len: usize, out: *mut *mut c_void, out_len: *mut usize)
@@ -190,6 +197,7 @@ pub const OK: i32 = 0;
 pub const STOPPED: i32 = 1;
 pub const MORE: i32 = 2;
 pub const NONE: i32 = 3;
+pub const NOT_TEXT: i32 = -1;
 pub const NULL: i32 = -1001;
 pub const LENGTH: i32 = -1002;
 pub const OPTION: i32 = -1005;
