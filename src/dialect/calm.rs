@@ -533,7 +533,7 @@ impl<'a> Builder<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Calm, LOST};
-    use crate::Dialect;
+    use crate::{Dialect, random::random};
 
     /// What `run` must come to, one byte after the other.
     fn walk(calm: &Calm, mut row: u16, text: &[u8]) -> (usize, u16) {
@@ -548,11 +548,7 @@ mod tests {
 
     #[test]
     fn what_is_passed_over_leads_where_all_bytes_lead() {
-        let mut seed = 7_u64;
-        let mut random = |below: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as usize % below
-        };
+        let mut random = random(7);
         let (mut far, mut plain) = (0, 0);
         for name in Dialect::names() {
             let dialect = Dialect::find(name).unwrap();
