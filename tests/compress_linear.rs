@@ -1,14 +1,17 @@
 //! Linear work of the compressor, by instruction count (callgrind): four times the text is at most 4.2 times the work, for
-//! texts that make a careless filter look at the same bytes again and again.
+//! texts that make a careless filter look at the same bytes again and again, and for such command lines.
 
 #![cfg(feature = "compress")]
 
 #[path = "support/callgrind.rs"]
 mod callgrind;
+#[path = "support/shell.rs"]
+mod shell;
 
 use std::{env, hint::black_box};
 
 use aside::compress::*;
+use shell::PIECES;
 
 /// A trap is one of these, again and again.
 const TRAPS: [&str; 57] = [
@@ -91,16 +94,27 @@ fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
 
 /// The only function in which callgrind counts, call by call.
 #[inline(never)]
-fn counted(compressor: &Compressor, input: &Input, text: &[u8]) {
-    black_box(compressor.compress(&Call::new("bash", input), &[Part::Text(text)]));
+fn counted(work: &dyn Fn()) {
+    work();
 }
 
-/// Run under valgrind by the tests below: compresses each trap in each size, and does nothing else.
+/// Run under valgrind by the tests below: compresses each trap in each size, or reads command lines, and does nothing else.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
-    let Ok(budget) = env::var("ASIDE_WORK") else { return };
-    let budget: usize = budget.parse().unwrap();
+    let Ok(job) = env::var("ASIDE_WORK") else { return };
+    // The first call pays for what is made once.
+    let sizes = [2000, SIZES[0], SIZES[1]];
+    if job == "lines" {
+        for piece in PIECES {
+            for size in sizes {
+                let line = piece.repeat(size / piece.len());
+                counted(&|| drop(black_box(Invocation::parse(&line))));
+            }
+        }
+        return;
+    }
+    let budget: usize = job.parse().unwrap();
     let mut registry = Registry::new();
     registry.minify_json();
     let mut compressor = Compressor::new(registry);
@@ -109,20 +123,20 @@ fn work() {
     }
     let input = Input::of_command("grep x");
     for unit in TRAPS {
-        // The first call pays for what is made once.
-        for size in [2000, SIZES[0], SIZES[1]] {
-            counted(&compressor, &input, &trap(unit, size, budget > 0));
+        for size in sizes {
+            let text = trap(unit, size, budget > 0);
+            counted(&|| drop(black_box(compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]))));
         }
     }
 }
 
-/// For no budget, 0.
-fn linear(budget: usize) {
+/// A job, and of what its texts are.
+fn linear(job: &str, units: &[&str]) {
     let only = ["--toggle-collect=*compress_linear::counted", "--dump-after=*compress_linear::counted"];
-    let counts = callgrind::count(&only, &budget.to_string());
-    assert_eq!(counts.len(), 3 * TRAPS.len());
+    let counts = callgrind::count(&only, job);
+    assert_eq!(counts.len(), 3 * units.len());
     let mut wrong = Vec::new();
-    for (unit, calls) in TRAPS.iter().zip(counts.chunks(3)) {
+    for (unit, calls) in units.iter().zip(counts.chunks(3)) {
         let ratio = calls[2] as f64 / calls[1] as f64;
         println!("{unit:?}: {} and {} instructions, {ratio:.2}", calls[1], calls[2]);
         if ratio > 4.2 {
@@ -134,10 +148,15 @@ fn linear(budget: usize) {
 
 #[test]
 fn work_is_linear() {
-    linear(0);
+    linear("0", &TRAPS);
 }
 
 #[test]
 fn work_under_a_budget_is_linear() {
-    linear(4000);
+    linear("4000", &TRAPS);
+}
+
+#[test]
+fn reading_a_command_line_is_linear() {
+    linear("lines", &PIECES);
 }
