@@ -11,6 +11,7 @@ mod shell;
 use std::{env, hint::black_box};
 
 use aside::compress::*;
+use callgrind::SIZES;
 use shell::PIECES;
 
 /// A trap is one of these, again and again.
@@ -74,8 +75,6 @@ const TRAPS: [&str; 57] = [
     "x 1\nx 2\nx 3\n",
 ];
 
-const SIZES: [usize; 2] = [16 << 10, 64 << 10];
-
 /// A trap of this size. Under a budget each line has a number, so that the lines are not folded before A7 sees them.
 fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
     let mut text = Vec::new();
@@ -103,11 +102,9 @@ fn counted(work: &dyn Fn()) {
 #[ignore = "a helper of the tests of this file"]
 fn work() {
     let Ok(job) = env::var("ASIDE_WORK") else { return };
-    // The first call pays for what is made once.
-    let sizes = [2000, SIZES[0], SIZES[1]];
     if job == "lines" {
         for piece in PIECES {
-            for size in sizes {
+            for size in SIZES {
                 let line = piece.repeat(size / piece.len());
                 counted(&|| drop(black_box(Invocation::parse(&line))));
             }
@@ -123,40 +120,24 @@ fn work() {
     }
     let input = Input::of_command("grep x");
     for unit in TRAPS {
-        for size in sizes {
+        for size in SIZES {
             let text = trap(unit, size, budget > 0);
             counted(&|| drop(black_box(compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]))));
         }
     }
 }
 
-/// A job, and of what its texts are.
-fn linear(job: &str, units: &[&str]) {
-    let only = ["--toggle-collect=*compress_linear::counted", "--dump-after=*compress_linear::counted"];
-    let counts = callgrind::count(&only, job);
-    assert_eq!(counts.len(), 3 * units.len());
-    let mut wrong = Vec::new();
-    for (unit, calls) in units.iter().zip(counts.chunks(3)) {
-        let ratio = calls[2] as f64 / calls[1] as f64;
-        println!("{unit:?}: {} and {} instructions, {ratio:.2}", calls[1], calls[2]);
-        if ratio > 4.2 {
-            wrong.push(format!("{unit:?}: 4 times the text is {ratio:.2} times the work"));
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
 #[test]
 fn work_is_linear() {
-    linear("0", &TRAPS);
+    callgrind::linear("compress_linear", "0", &TRAPS);
 }
 
 #[test]
 fn work_under_a_budget_is_linear() {
-    linear("4000", &TRAPS);
+    callgrind::linear("compress_linear", "4000", &TRAPS);
 }
 
 #[test]
 fn reading_a_command_line_is_linear() {
-    linear("lines", &PIECES);
+    callgrind::linear("compress_linear", "lines", &PIECES);
 }
