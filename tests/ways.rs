@@ -4,7 +4,7 @@
 mod reference;
 mod support;
 
-use aside::{Budget, BudgetScope, BudgetUnit, Channel, Dialect, Scanner};
+use aside::{Budget, BudgetScope, BudgetUnit, Channel, Scanner};
 use reference::{Part, What};
 use std::ffi::c_void;
 use std::ptr;
@@ -230,28 +230,14 @@ fn brink(texts: &Texts, random: &mut Random) -> Vec<u8> {
     text
 }
 
-/// All dialects, each with its file.
-fn files() -> Vec<(String, Pair)> {
-    let folders = ["dialects", "tests/dialects"].map(|folder| format!("{}/{folder}", env!("CARGO_MANIFEST_DIR")));
-    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    // So that a seed means the same everywhere.
-    paths.sort();
-    let texts = paths.iter().map(|path| std::fs::read_to_string(path).unwrap());
-    texts
-        .map(|text| {
-            let library = Dialect::from_toml(&text).unwrap();
-            let reference = reference::Dialect::parse(&text).unwrap();
-            (text, Pair { library, reference })
-        })
-        .collect()
-}
-
 #[test]
 fn all_ways_to_feed_give_the_same_events() {
     let mut random = Random::announced("all_ways_to_feed_give_the_same_events");
     let mut passed = 0;
-    for (toml, pair) in files() {
+    let folders = ["dialects", "tests/dialects"].map(|folder| format!("{}/{folder}", env!("CARGO_MANIFEST_DIR")));
+    for file in folders.iter().flat_map(support::files) {
+        let toml = std::fs::read_to_string(file).unwrap();
+        let pair = Pair::parse(&toml);
         let texts = Texts::new(&pair.reference);
         let mut dialect = ptr::null_mut();
         assert_eq!(unsafe { aside_dialect_load(toml.as_ptr(), toml.len(), &mut dialect) }, OK);

@@ -4,6 +4,7 @@
 
 use crate::reference::{self, Event, Part, What};
 use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought};
+use std::path::{Path, PathBuf};
 
 pub mod c;
 pub mod callgrind;
@@ -171,6 +172,34 @@ pub fn shown(chunks: &[&[u8]]) -> String {
     chunks.join(" · ")
 }
 
+/// What is in a folder, in order: so a seed means the same everywhere.
+pub fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
+    let folder = folder.as_ref();
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// Random texts and the examples of every dialect, from each of its starts.
+pub fn samples(test: &str, rounds: usize, each: impl Fn(&Pair, &str, &[u8], &mut Random)) {
+    let mut random = Random::announced(test);
+    for pair in Pair::all() {
+        for example in &pair.reference.examples {
+            let start = example.start.as_ref().or(pair.reference.start.as_ref());
+            each(&pair, start.map_or("content", String::as_str), example.input.as_bytes(), &mut random);
+        }
+        let texts = texts::Texts::new(&pair.reference);
+        for start in pair.reference.starts() {
+            for _ in 0..rounds {
+                let length = 1 + random.below(150);
+                let text = texts.next(&mut random, length);
+                each(&pair, start, &text, &mut random);
+            }
+        }
+    }
+}
+
 /// A dialect as the library and as the reference know it.
 pub struct Pair {
     pub library: Dialect,
@@ -183,17 +212,15 @@ impl Pair {
         Pair { library, reference }
     }
 
+    pub fn parse(text: &str) -> Pair {
+        let library = Dialect::from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Pair { library, reference: reference::Dialect::parse(text).unwrap() }
+    }
+
     /// The built-in dialects, and those of `tests/dialects`, which have what no model needs together.
     pub fn all() -> Vec<Pair> {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dialects");
-        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        // So that a seed means the same everywhere.
-        files.sort();
-        let own = files.into_iter().map(|file| {
-            let text = std::fs::read_to_string(file).unwrap();
-            let library = Dialect::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            Pair { library, reference: reference::Dialect::parse(&text).unwrap() }
-        });
+        let own = files(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dialects"));
+        let own = own.iter().map(|file| Pair::parse(&std::fs::read_to_string(file).unwrap()));
         reference::all().into_iter().map(Pair::new).chain(own).collect()
     }
 
