@@ -247,4 +247,8 @@ fn no_line_panics() {
         let line: String = (0..12).map(|_| *random.pick(&PIECES)).collect();
         Invocation::parse(&line);
     }
+    // Nor a long one, however deep it goes.
+    for piece in PIECES {
+        Invocation::parse(&piece.repeat(200_000));
+    }
 }

@@ -102,7 +102,7 @@ fn every_file_is_in_a_table() {
     }
 }
 
-/// Wherever a template is cut, it is read to its end.
+/// Whatever a template is cut or filled with, it is read to its end.
 #[test]
 fn hostile_templates_do_no_harm() {
     for (file, ..) in FOUND {
@@ -111,6 +111,9 @@ fn hostile_templates_do_no_harm() {
             let _ = Dialect::find_for_template(&text[at..]);
             let _ = Dialect::find_for_template(&text[..at]);
         }
+    }
+    for piece in PIECES {
+        let _ = Dialect::find_for_template(&piece.repeat((1 << 20) / piece.len()));
     }
 }
 
