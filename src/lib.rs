@@ -10,6 +10,8 @@ pub mod compress;
 mod dialect;
 mod ffi;
 mod place;
+#[cfg(test)]
+mod random;
 mod scanner;
 pub mod sse;
 

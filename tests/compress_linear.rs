@@ -1,14 +1,18 @@
 //! Linear work of the compressor, by instruction count (callgrind): four times the text is at most 4.2 times the work, for
-//! texts that make a careless filter look at the same bytes again and again.
+//! texts that make a careless filter look at the same bytes again and again, and for such command lines.
 
 #![cfg(feature = "compress")]
 
 #[path = "support/callgrind.rs"]
 mod callgrind;
+#[path = "support/shell.rs"]
+mod shell;
 
 use std::{env, hint::black_box};
 
 use aside::compress::*;
+use callgrind::SIZES;
+use shell::PIECES;
 
 /// A trap is one of these, again and again.
 const TRAPS: [&str; 57] = [
@@ -71,8 +75,6 @@ const TRAPS: [&str; 57] = [
     "x 1\nx 2\nx 3\n",
 ];
 
-const SIZES: [usize; 2] = [16 << 10, 64 << 10];
-
 /// A trap of this size. Under a budget each line has a number, so that the lines are not folded before A7 sees them.
 fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
     let mut text = Vec::new();
@@ -91,16 +93,25 @@ fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
 
 /// The only function in which callgrind counts, call by call.
 #[inline(never)]
-fn counted(compressor: &Compressor, input: &Input, text: &[u8]) {
-    black_box(compressor.compress(&Call::new("bash", input), &[Part::Text(text)]));
+fn counted(work: &dyn Fn()) {
+    work();
 }
 
-/// Run under valgrind by the tests below: compresses each trap in each size, and does nothing else.
+/// Run under valgrind by the tests below: compresses each trap in each size, or reads command lines, and does nothing else.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
-    let Ok(budget) = env::var("ASIDE_WORK") else { return };
-    let budget: usize = budget.parse().unwrap();
+    let Ok(job) = env::var("ASIDE_WORK") else { return };
+    if job == "lines" {
+        for piece in PIECES {
+            for size in SIZES {
+                let line = piece.repeat(size / piece.len());
+                counted(&|| drop(black_box(Invocation::parse(&line))));
+            }
+        }
+        return;
+    }
+    let budget: usize = job.parse().unwrap();
     let mut registry = Registry::new();
     registry.minify_json();
     let mut compressor = Compressor::new(registry);
@@ -109,35 +120,24 @@ fn work() {
     }
     let input = Input::of_command("grep x");
     for unit in TRAPS {
-        // The first call pays for what is made once.
-        for size in [2000, SIZES[0], SIZES[1]] {
-            counted(&compressor, &input, &trap(unit, size, budget > 0));
+        for size in SIZES {
+            let text = trap(unit, size, budget > 0);
+            counted(&|| drop(black_box(compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]))));
         }
     }
-}
-
-/// For no budget, 0.
-fn linear(budget: usize) {
-    let only = ["--toggle-collect=*compress_linear::counted", "--dump-after=*compress_linear::counted"];
-    let counts = callgrind::count(&only, &budget.to_string());
-    assert_eq!(counts.len(), 3 * TRAPS.len());
-    let mut wrong = Vec::new();
-    for (unit, calls) in TRAPS.iter().zip(counts.chunks(3)) {
-        let ratio = calls[2] as f64 / calls[1] as f64;
-        println!("{unit:?}: {} and {} instructions, {ratio:.2}", calls[1], calls[2]);
-        if ratio > 4.2 {
-            wrong.push(format!("{unit:?}: 4 times the text is {ratio:.2} times the work"));
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
 fn work_is_linear() {
-    linear(0);
+    callgrind::linear("compress_linear", "0", &TRAPS);
 }
 
 #[test]
 fn work_under_a_budget_is_linear() {
-    linear(4000);
+    callgrind::linear("compress_linear", "4000", &TRAPS);
+}
+
+#[test]
+fn reading_a_command_line_is_linear() {
+    callgrind::linear("compress_linear", "lines", &PIECES);
 }

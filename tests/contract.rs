@@ -8,31 +8,11 @@ use aside::{Cause, Channel, Dialect, Error, Kind, Options, Scanner, Start};
 use reference::{Event, Part, What};
 use support::{Pair, Random, texts::Texts};
 
-/// Every dialect's examples, and random texts from each of its starts.
-fn samples(test: &str, each: impl Fn(&Pair, &str, &[u8], &mut Random)) {
-    let mut random = Random::announced(test);
-    for pair in Pair::all() {
-        for example in &pair.reference.examples {
-            let start = example.start.as_ref().or(pair.reference.start.as_ref());
-            let start = start.map_or("content", String::as_str);
-            each(&pair, start, example.input.as_bytes(), &mut random);
-        }
-        let texts = Texts::new(&pair.reference);
-        for start in pair.reference.starts() {
-            for _ in 0..40 {
-                let length = 1 + random.below(150);
-                let text = texts.next(&mut random, length);
-                each(&pair, start, &text, &mut random);
-            }
-        }
-    }
-}
-
 // ------------------------------------------------------------------------------------------------ 1. chunk-invariant
 
 #[test]
 fn point_1_chunks_change_nothing() {
-    samples("point_1_chunks_change_nothing", |pair, start, text, random| {
+    support::samples("point_1_chunks_change_nothing", 40, |pair, start, text, random| {
         let whole = support::run(&mut support::scanner(&pair.library, Some(start), None), &[text]);
         for chunks in [support::bytes(text), support::random_cuts(random, text, 4)] {
             let got = support::run(&mut support::scanner(&pair.library, Some(start), None), &chunks);
@@ -43,7 +23,7 @@ fn point_1_chunks_change_nothing() {
 
 #[test]
 fn point_1_empty_chunks_change_nothing() {
-    samples("point_1_empty_chunks_change_nothing", |pair, start, text, random| {
+    support::samples("point_1_empty_chunks_change_nothing", 40, |pair, start, text, random| {
         let wanted = reference::read(&pair.reference, text, Some(start));
         let mut chunks: Vec<&[u8]> = vec![b"", b""];
         for chunk in support::random_cuts(random, text, 3) {
@@ -122,7 +102,7 @@ impl Inspector {
 
 #[test]
 fn point_2_every_byte_is_in_one_event_in_order() {
-    samples("point_2_every_byte_is_in_one_event_in_order", |pair, start, text, random| {
+    support::samples("point_2_every_byte_is_in_one_event_in_order", 40, |pair, start, text, random| {
         for chunks in [vec![text], support::bytes(text), support::random_cuts(random, text, 7)] {
             let mut scanner = support::scanner(&pair.library, Some(start), None);
             let mut inspector = Inspector::new(pair);
@@ -190,7 +170,7 @@ fn point_3_no_more_is_held_than_max_hold_and_it_is_the_end_of_the_input() {
             assert_eq!(held, &text[at + 1 - held.len()..=at]);
         }
     };
-    samples("point_3_no_more_is_held", |pair, start, text, _| watch(pair, start, text));
+    support::samples("point_3_no_more_is_held", 40, |pair, start, text, _| watch(pair, start, text));
     let gap = " ".repeat(64);
     let name = "reflection";
     let longest = [
@@ -376,7 +356,7 @@ fn point_3_a_complete_marker_is_out_at_once() {
 
 #[test]
 fn point_5_events_point_into_the_callers_buffer() {
-    samples("point_5_events_point_into_the_callers_buffer", |pair, start, text, random| {
+    support::samples("point_5_events_point_into_the_callers_buffer", 40, |pair, start, text, random| {
         let mut scanner = support::scanner(&pair.library, Some(start), None);
         let mut fed = 0;
         for chunk in support::random_cuts(random, text, 30) {
@@ -412,7 +392,7 @@ fn point_5_framing_that_was_held_is_no_reason_to_copy_the_marker_behind_it() {
 
 #[test]
 fn point_6_text_never_cuts_a_character() {
-    samples("point_6_text_never_cuts_a_character", |pair, start, text, random| {
+    support::samples("point_6_text_never_cuts_a_character", 40, |pair, start, text, random| {
         let text = String::from_utf8_lossy(text).into_owned();
         let text = text.as_bytes();
         for chunks in
@@ -486,7 +466,7 @@ fn point_7_a_stream_without_a_byte_has_no_events() {
 
 #[test]
 fn point_7_after_finish_the_scanner_is_as_new() {
-    samples("point_7_after_finish_the_scanner_is_as_new", |pair, start, text, random| {
+    support::samples("point_7_after_finish_the_scanner_is_as_new", 40, |pair, start, text, random| {
         let wanted = reference::read(&pair.reference, text, Some(start));
         let mut scanner = support::scanner(&pair.library, Some(start), None);
         for _ in 0..3 {
@@ -500,7 +480,7 @@ fn point_7_after_finish_the_scanner_is_as_new() {
 
 #[test]
 fn point_7_after_reset_the_scanner_is_as_new() {
-    samples("point_7_after_reset_the_scanner_is_as_new", |pair, start, text, random| {
+    support::samples("point_7_after_reset_the_scanner_is_as_new", 40, |pair, start, text, random| {
         let wanted = reference::read(&pair.reference, text, Some(start));
         let mut scanner = support::scanner(&pair.library, Some(start), None);
         for _ in 0..3 {
@@ -531,7 +511,7 @@ fn point_7_reset_clears_events_still_due() {
 
 #[test]
 fn point_7_flush_releases_what_is_held_and_keeps_the_state() {
-    samples("point_7_flush_releases_what_is_held", |pair, start, text, random| {
+    support::samples("point_7_flush_releases_what_is_held", 40, |pair, start, text, random| {
         let mut scanner = support::scanner(&pair.library, Some(start), None);
         let mut inspector = Inspector::new(pair);
         let mut joined = Vec::new();
@@ -560,7 +540,7 @@ fn point_7_flush_releases_what_is_held_and_keeps_the_state() {
 
 #[test]
 fn point_7_a_flush_with_nothing_held_changes_nothing() {
-    samples("point_7_a_flush_with_nothing_held_changes_nothing", |pair, start, text, _| {
+    support::samples("point_7_a_flush_with_nothing_held_changes_nothing", 40, |pair, start, text, _| {
         let wanted = reference::read(&pair.reference, text, Some(start));
         let mut scanner = support::scanner(&pair.library, Some(start), None);
         let mut got = Vec::new();
@@ -622,7 +602,7 @@ fn point_7_spans_still_open_close_innermost_first() {
 
 #[test]
 fn stopped_at_every_event_the_rest_is_the_same() {
-    samples("stopped_at_every_event_the_rest_is_the_same", |pair, start, text, random| {
+    support::samples("stopped_at_every_event_the_rest_is_the_same", 40, |pair, start, text, random| {
         let wanted = reference::read(&pair.reference, text, Some(start));
         for chunks in [vec![text], support::bytes(text), support::random_cuts(random, text, 12)] {
             let mut scanner = support::scanner(&pair.library, Some(start), None);
@@ -636,7 +616,7 @@ fn stopped_at_every_event_the_rest_is_the_same() {
 
 #[test]
 fn stopped_and_fed_on_in_other_chunks() {
-    samples("stopped_and_fed_on_in_other_chunks", |pair, start, text, random| {
+    support::samples("stopped_and_fed_on_in_other_chunks", 40, |pair, start, text, random| {
         let wanted = reference::read(&pair.reference, text, Some(start));
         let mut scanner = support::scanner(&pair.library, Some(start), None);
         let mut got = Vec::new();
@@ -708,7 +688,7 @@ fn with_cap(name: &str, cap: usize) -> Scanner {
 
 #[test]
 fn thoughts_come_whole_with_attributes_and_cause() {
-    samples("thoughts_come_whole_with_attributes_and_cause", |pair, start, text, random| {
+    support::samples("thoughts_come_whole_with_attributes_and_cause", 40, |pair, start, text, random| {
         let events = reference::read(&pair.reference, text, Some(start));
         let wanted = reference::thoughts(&pair.reference, &events);
         for chunks in [vec![text], support::bytes(text), support::random_cuts(random, text, 8)] {

@@ -27,8 +27,7 @@ fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], mutations: usize) {
             std::fs::write(folder.join(format!("seed-{number}")), seed).unwrap();
         }
     }
-    for entry in std::fs::read_dir(format!("{ROOT}/tests/regressions/{name}")).unwrap() {
-        let path = entry.unwrap().path();
+    for path in support::files(format!("{ROOT}/tests/regressions/{name}")) {
         run(&path.display().to_string(), target, &std::fs::read(&path).unwrap());
     }
     // Miri takes seconds for what takes microseconds otherwise: the first seed, and the last three, which in `abi` are an
@@ -80,8 +79,7 @@ fn scanner() {
             seeds.push(seed);
         }
     }
-    for entry in std::fs::read_dir(format!("{ROOT}/tests/vectors")).unwrap() {
-        let path = entry.unwrap().path();
+    for path in support::files(format!("{ROOT}/tests/vectors")) {
         if path.extension().is_none_or(|end| end != "jsonl") {
             continue;
         }
@@ -103,8 +101,8 @@ fn dialect() {
     let mut random = Random::announced("seeds");
     let mut seeds = Vec::new();
     for folder in ["dialects", "tests/dialects"] {
-        for entry in std::fs::read_dir(format!("{ROOT}/{folder}")).unwrap() {
-            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for path in support::files(format!("{ROOT}/{folder}")) {
+            let text = std::fs::read_to_string(path).unwrap();
             let rules = text.split("[[example]]").next().unwrap();
             seeds.push(format!("{rules}\0\x02\x01\x05").into_bytes());
         }
@@ -130,8 +128,8 @@ fn events() {
         seed.extend([random.below(6) as u8, way << 6 | random.below(64) as u8, 2, 7, random.next() as u8]);
         seed
     };
-    for entry in std::fs::read_dir(format!("{ROOT}/tests/sse")).unwrap() {
-        let stream = std::fs::read(entry.unwrap().path()).unwrap();
+    for path in support::files(format!("{ROOT}/tests/sse")) {
+        let stream = std::fs::read(path).unwrap();
         for way in [0, 1] {
             let mut seed = head(&mut random, "qwen3", way);
             seed.extend(if way == 1 { &[60][..] } else { &[] });

@@ -10,25 +10,6 @@ use aside::{
 use reference::{Event, Part, What};
 use support::{Pair, Random, texts::Texts};
 
-/// Random texts and the examples of every dialect, from each of its starts.
-fn samples(test: &str, rounds: usize, each: impl Fn(&Pair, &str, &[u8], &mut Random)) {
-    let mut random = Random::announced(test);
-    for pair in Pair::all() {
-        for example in &pair.reference.examples {
-            let start = example.start.as_ref().or(pair.reference.start.as_ref());
-            each(&pair, start.map_or("content", String::as_str), example.input.as_bytes(), &mut random);
-        }
-        let texts = Texts::new(&pair.reference);
-        for start in pair.reference.starts() {
-            for _ in 0..rounds {
-                let length = 1 + random.below(150);
-                let text = texts.next(&mut random, length);
-                each(&pair, start, &text, &mut random);
-            }
-        }
-    }
-}
-
 fn scanner(pair: &Pair, start: &str, budget: Option<Budget>) -> Scanner {
     let options = Options { start: Some(start.parse().unwrap()), budget, ..Options::default() };
     Scanner::with_options(&pair.library, &options).unwrap()
@@ -83,7 +64,7 @@ fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
 
 #[test]
 fn a_budget_is_exceeded_at_the_same_character_however_the_text_is_cut() {
-    samples("a_budget_is_exceeded_at_the_same_character", 30, |pair, start, text, random| {
+    support::samples("a_budget_is_exceeded_at_the_same_character", 30, |pair, start, text, random| {
         let limit = if random.one_in(8) { u64::MAX } else { random.below(12) as u64 };
         let unit = *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]);
         let scope = *random.pick(&[BudgetScope::Span, BudgetScope::Stream]);
@@ -134,7 +115,7 @@ fn forced(scanner: &mut Scanner, before: &[&[u8]], after: &[&[u8]]) -> Vec<Event
 
 #[test]
 fn closing_by_force_is_the_same_however_the_text_is_cut() {
-    samples("closing_by_force_is_the_same", 20, |pair, start, text, random| {
+    support::samples("closing_by_force_is_the_same", 20, |pair, start, text, random| {
         let at = random.below(text.len() + 1);
         let (before, after) = text.split_at(at);
         let wanted = forced(&mut scanner(pair, start, None), &[before], &[after]);
@@ -246,7 +227,7 @@ fn counted(events: &[Event]) -> [Counts; 4] {
 
 #[test]
 fn counts_are_what_was_reported() {
-    samples("counts_are_what_was_reported", 30, |pair, start, text, random| {
+    support::samples("counts_are_what_was_reported", 30, |pair, start, text, random| {
         let mut scanner = scanner(pair, start, None);
         let counts = |scanner: &Scanner| Channel::ALL.map(|channel| scanner.counts(channel));
         for _ in 0..2 {
@@ -283,7 +264,7 @@ fn a_long_text_is_counted() {
 
 #[test]
 fn a_clone_goes_on_as_the_first_would() {
-    samples("a_clone_goes_on_as_the_first_would", 20, |pair, start, text, random| {
+    support::samples("a_clone_goes_on_as_the_first_would", 20, |pair, start, text, random| {
         let wanted = reference::read(&pair.reference, text, Some(start));
         let mut first = scanner(pair, start, None);
         let mut events = Vec::new();
@@ -432,7 +413,7 @@ fn only_special_tokens_begin_special_markers() {
 
 #[test]
 fn where_no_marker_is_special_tokens_only_count() {
-    samples("where_no_marker_is_special_tokens_only_count", 10, |pair, start, text, random| {
+    support::samples("where_no_marker_is_special_tokens_only_count", 10, |pair, start, text, random| {
         let header = pair.reference.header.as_ref().is_some_and(|header| header.special);
         if header || pair.reference.spans.iter().any(|span| span.special) {
             return;

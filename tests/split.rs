@@ -1,15 +1,15 @@
 //! Runs `examples/split` as a user does: on the recordings, on streams, on files that are not there.
 
+#[path = "support/program.rs"]
+mod program;
+
+use program::{err, out, run, scratch, spawn};
+use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::OnceLock;
-
-use serde_json::Value;
-
-#[path = "support/program.rs"]
-mod program;
 
 #[test]
 fn every_recording_comes_out_the_same_however_it_is_cut() {
@@ -353,28 +353,9 @@ fn split_of(path: &Path) -> Command {
     command
 }
 
-fn run(command: &mut Command) -> Output {
-    command.stdin(Stdio::null()).output().unwrap()
-}
-
-fn spawn(command: &mut Command) -> Child {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
 /// Runs with a short text as standard input.
 fn feed(args: &[&str], input: &[u8]) -> Output {
-    let mut child = spawn(split().args(args));
-    // A program that refuses its options does not read.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn err(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
+    program::feed(split().args(args), input)
 }
 
 /// The bytes of `--events`, whose offsets must be without a gap.
@@ -407,9 +388,4 @@ fn recordings() -> Vec<PathBuf> {
         folder.map(|entry| entry.unwrap().path()).filter(|path| path.extension() == Some("txt".as_ref())).collect();
     assert!(paths.len() >= 9, "{paths:?}");
     paths
-}
-
-/// A file of this test run.
-fn scratch(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }

@@ -219,9 +219,7 @@ fn corpus(folder: &str) -> Option<PathBuf> {
 }
 
 fn files(folder: &Path, out: &mut Vec<PathBuf>) {
-    let mut here: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    here.sort();
-    for path in here {
+    for path in support::files(folder) {
         if path.is_dir() {
             files(&path, out);
         } else {

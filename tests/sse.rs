@@ -60,21 +60,15 @@ fn foreign() -> Dialect {
 
 fn own_recordings() -> Vec<(String, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sse");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
     let name = |file: &Path| file.file_stem().unwrap().to_str().unwrap().split('-').next().unwrap().to_owned();
-    files.into_iter().map(|file| (name(&file), file)).collect()
+    support::files(folder).into_iter().map(|file| (name(&file), file)).collect()
 }
 
 /// Streams of many servers, where they are there.
 fn corpus() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/sse");
-    let Ok(kinds) = std::fs::read_dir(folder) else { return Vec::new() };
-    let kinds = kinds.map(|kind| kind.unwrap().path()).filter(|kind| kind.is_dir());
-    let mut files: Vec<PathBuf> =
-        kinds.flat_map(|kind| std::fs::read_dir(kind).unwrap().map(|file| file.unwrap().path())).collect();
-    files.sort();
-    files
+    let kinds = if folder.is_dir() { support::files(folder) } else { Vec::new() };
+    kinds.iter().filter(|kind| kind.is_dir()).flat_map(support::files).collect()
 }
 
 #[test]

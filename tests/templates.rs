@@ -1,6 +1,9 @@
 //! Dialects by chat templates: those of `tests/templates`, which are built as the families' own are, and hostile ones.
 
-use std::time::{Duration, Instant};
+#[path = "support/callgrind.rs"]
+mod callgrind;
+
+use std::{env, hint::black_box};
 
 use aside::{Channel, Dialect, Start};
 
@@ -99,7 +102,7 @@ fn every_file_is_in_a_table() {
     }
 }
 
-/// Whatever a template is cut or filled with, it is read to its end, and in linear time.
+/// Whatever a template is cut or filled with, it is read to its end.
 #[test]
 fn hostile_templates_do_no_harm() {
     for (file, ..) in FOUND {
@@ -109,30 +112,52 @@ fn hostile_templates_do_no_harm() {
             let _ = Dialect::find_for_template(&text[..at]);
         }
     }
-    let many = 1 << 20;
-    for piece in [
-        "{%",
-        "{{",
-        "{#",
-        "{",
-        "}}",
-        "%}",
-        "{%}",
-        "{{}}",
-        "{{}",
-        "'",
-        "\\",
-        "<think>",
-        "{% if add_generation_prompt %}",
-        "{% if add_generation_prompt %}{{ '",
-        "{% if a %}",
-        "{% endif %}",
-        "{{ '<think>' if a else '\\",
-        "\u{1f9e0}",
-    ] {
-        let text = piece.repeat(many / piece.len());
-        let before = Instant::now();
-        let _ = Dialect::find_for_template(&text);
-        assert!(before.elapsed() < Duration::from_secs(20), "{piece}: {:?}", before.elapsed());
+    for piece in PIECES {
+        let _ = Dialect::find_for_template(&piece.repeat((1 << 20) / piece.len()));
     }
+}
+
+const PIECES: [&str; 18] = [
+    "{%",
+    "{{",
+    "{#",
+    "{",
+    "}}",
+    "%}",
+    "{%}",
+    "{{}}",
+    "{{}",
+    "'",
+    "\\",
+    "<think>",
+    "{% if add_generation_prompt %}",
+    "{% if add_generation_prompt %}{{ '",
+    "{% if a %}",
+    "{% endif %}",
+    "{{ '<think>' if a else '\\",
+    "\u{1f9e0}",
+];
+
+/// The only function in which callgrind counts, call by call.
+#[inline(never)]
+fn counted(text: &str) {
+    let _ = black_box(Dialect::find_for_template(text));
+}
+
+/// Run under valgrind by the test below.
+#[test]
+#[ignore = "a helper of the tests of this file"]
+fn work() {
+    if env::var("ASIDE_WORK").is_ok() {
+        for piece in PIECES {
+            for size in callgrind::SIZES {
+                counted(&piece.repeat(size / piece.len()));
+            }
+        }
+    }
+}
+
+#[test]
+fn reading_a_template_is_linear() {
+    callgrind::linear("templates", "", &PIECES);
 }

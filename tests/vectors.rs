@@ -16,12 +16,8 @@ const KEYS: [&str; 9] = ["about", "dialect", "chunks", "chunks_b64", "start", "t
 const CAP: usize = 1 << 26;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files: Vec<PathBuf> = entries
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .collect();
-    files.sort();
+    let mut files = support::files(folder);
+    files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
     assert!(!files.is_empty(), "{}: there is no vector file in it", folder.display());
     files
 }

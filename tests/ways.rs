@@ -1,111 +1,29 @@
 //! The ways to feed that C has, one after the other over one stream: callbacks that stop, arrays of a few events, text
-//! alone, tokens, and clones in between. The events are those of the whole text, and what is told between the calls fits.
+//! alone, tokens, chunks that pass without a call, and clones in between. The events are those of the whole text, and what is told between the calls fits.
 
 mod reference;
 mod support;
 
-use aside::{Budget, BudgetScope, BudgetUnit, Channel, Dialect, Options, Scanner};
-use reference::{Event, Part, What};
+use aside::{Budget, BudgetScope, BudgetUnit, Channel, Scanner};
+use reference::{Part, What};
 use std::ffi::c_void;
 use std::ptr;
-use support::{Pair, Random, texts::Texts};
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Record {
-    kind: u32,
-    channel: u32,
-    cause: u32,
-    rule: u32,
-    offset: u64,
-    len: u64,
-    tag: u32,
-    text_at: u32,
-    name_len: u32,
-    value_len: u32,
-    raw_name: [u32; 2],
-    raw_value: [u32; 2],
-}
-
-#[repr(C)]
-struct Fed {
-    count: usize,
-    consumed: usize,
-    offset: u64,
-    held: *const u8,
-    held_len: usize,
-    attributes: *const u8,
-    attributes_len: usize,
-}
-
-#[repr(C)]
-struct COptions {
-    size: usize,
-    start: u32,
-    reserved: u32,
-    collect: u64,
-    budget: u64,
-    has_budget: u32,
-    unit: u32,
-    scope: u32,
-    reserved2: u32,
-}
-
-type Handle = *mut c_void;
-type Callback = unsafe extern "C" fn(*mut c_void, *const Record, *const u8) -> i32;
-
-unsafe extern "C" {
-    fn aside_dialect_free(dialect: Handle);
-    fn aside_dialect_load(toml: *const u8, len: usize, out: *mut Handle) -> i32;
-    fn aside_scanner_clone(scanner: Handle) -> Handle;
-    fn aside_scanner_consumed(scanner: Handle) -> usize;
-    fn aside_scanner_counts(scanner: Handle, channel: u32, counts: *mut [u64; 5]) -> i32;
-    fn aside_scanner_feed(s: Handle, buf: *const u8, len: usize, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_feed_into(
-        scanner: Handle,
-        buf: *const u8,
-        len: usize,
-        events: *mut Record,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
-    fn aside_scanner_feed_text(scanner: Handle, buf: *const u8, len: usize) -> i32;
-    fn aside_scanner_feed_tokens(
-        scanner: Handle,
-        buf: *const u8,
-        len: usize,
-        tokens: *const [u32; 2],
-        count: usize,
-        callback: Callback,
-        user: *mut c_void,
-    ) -> i32;
-    fn aside_scanner_finish(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_free(scanner: Handle);
-    fn aside_scanner_held(scanner: Handle) -> usize;
-    fn aside_scanner_new(dialect: Handle, options: *const COptions) -> Handle;
-    fn aside_scanner_offset(scanner: Handle) -> u64;
-}
-
-const OK: i32 = 0;
-const STOPPED: i32 = 1;
-const MORE: i32 = 2;
-const TEXT: u32 = 3;
+use support::{Pair, Random, c::*, texts::Texts};
 
 /// What a callback hears, and after how many events it stops.
 struct Heard {
-    events: Vec<Event>,
+    events: Vec<reference::Event>,
     patience: usize,
 }
 
 impl Heard {
-    fn hear(&mut self, record: &Record, bytes: &[u8]) {
+    fn hear(&mut self, record: &Event, bytes: &[u8]) {
         let what = match record.kind {
             1 => What::Open { rule: record.rule as usize, tag: record.tag as usize },
-            2 => What::Attribute {
+            ATTRIBUTE => What::Attribute {
                 name: bytes[..record.name_len as usize].to_vec(),
                 value: bytes[record.name_len as usize..].to_vec(),
-                raw: record.raw_value[0] as usize..(record.raw_value[0] + record.raw_value[1]) as usize,
+                raw: record.raw_value_at as usize..(record.raw_value_at + record.raw_value_len) as usize,
             },
             TEXT => What::Text,
             4 => What::Framing,
@@ -117,20 +35,19 @@ impl Heard {
             other => panic!("an event of kind {other}"),
         };
         assert!(what != What::Text || !bytes.is_empty(), "an empty text");
-        self.events.push(Event {
+        self.events.push(reference::Event {
             channel: Channel::ALL[record.channel as usize].as_str(),
             offset: record.offset as usize,
-            bytes: if record.kind == 2 { Vec::new() } else { bytes.to_vec() },
+            bytes: if record.kind == ATTRIBUTE { Vec::new() } else { bytes.to_vec() },
             part: Part::None,
             what,
         });
     }
 }
 
-unsafe extern "C" fn hear(user: *mut c_void, record: *const Record, bytes: *const u8) -> i32 {
+unsafe extern "C" fn hear(user: *mut c_void, record: *const Event, bytes: *const u8) -> i32 {
     let (heard, record) = unsafe { (&mut *user.cast::<Heard>(), &*record) };
-    let len = if record.kind == 2 { (record.name_len + record.value_len) as usize } else { record.len as usize };
-    heard.hear(record, unsafe { std::slice::from_raw_parts(bytes, len) });
+    heard.hear(record, unsafe { std::slice::from_raw_parts(bytes, record.lent()) });
     heard.patience = heard.patience.saturating_sub(1);
     i32::from(heard.patience == 0)
 }
@@ -141,36 +58,36 @@ struct Stream<'a> {
     text: &'a [u8],
     /// How much of the text is fed.
     at: usize,
+    /// How much of it has passed without a call.
+    passed: usize,
     heard: Heard,
 }
 
 impl Stream<'_> {
     /// Feeds some of the text in some way.
     fn feed(&mut self, random: &mut Random, most: usize, has_tokens: bool) {
-        let len = (1 + random.below(most)).min(self.text.len() - self.at);
-        let chunk = self.text[self.at..self.at + len].to_vec();
-        let (buf, user) = (chunk.as_ptr(), (&raw mut self.heard).cast());
+        let chunk = self.chunk(random, most);
+        let (buf, len, user) = (chunk.as_ptr(), chunk.len(), (&raw mut self.heard).cast());
         self.heard.patience = if random.one_in(2) { usize::MAX } else { 1 + random.below(3) };
-        let status = match random.below(if has_tokens { 4 } else { 3 }) {
+        let status = match random.below(if has_tokens { 5 } else { 4 }) {
             0 => return self.feed_array(&chunk, 1 + random.below(4)),
+            3 => return self.pass(random, most),
             1 => {
                 let (offset, held) = unsafe { (aside_scanner_offset(self.handle), aside_scanner_held(self.handle)) };
                 let channel = unsafe { aside_scanner_feed_text(self.handle, buf, len) };
                 if channel >= 0 {
                     assert_eq!(held, 0, "text behind what is held");
-                    let record =
-                        Record { kind: TEXT, channel: channel as u32, offset, len: len as u64, ..Record::default() };
-                    self.heard.hear(&record, &chunk);
+                    self.hear_text(channel, offset, &chunk);
                     OK
                 } else {
-                    unsafe { aside_scanner_feed(self.handle, buf, len, hear, user) }
+                    unsafe { aside_scanner_feed(self.handle, buf, len, Some(hear), user) }
                 }
             }
-            2 => unsafe { aside_scanner_feed(self.handle, buf, len, hear, user) },
+            2 => unsafe { aside_scanner_feed(self.handle, buf, len, Some(hear), user) },
             _ => {
                 // Where each byte may begin a special marker, they say nothing.
-                let tokens = vec![[1, 1]; len];
-                unsafe { aside_scanner_feed_tokens(self.handle, buf, len, tokens.as_ptr(), len, hear, user) }
+                let tokens: Vec<Token> = (0..len).map(|_| Token { len: 1, special: 1 }).collect();
+                unsafe { aside_scanner_feed_tokens(self.handle, buf, len, tokens.as_ptr(), len, Some(hear), user) }
             }
         };
         let consumed = unsafe { aside_scanner_consumed(self.handle) };
@@ -178,18 +95,47 @@ impl Stream<'_> {
         self.at += consumed;
     }
 
+    fn chunk(&self, random: &mut Random, most: usize) -> Vec<u8> {
+        let len = (1 + random.below(most)).min(self.text.len() - self.at);
+        self.text[self.at..self.at + len].to_vec()
+    }
+
+    fn hear_text(&mut self, channel: i32, offset: u64, text: &[u8]) {
+        let (channel, len) = (channel as u32, text.len() as u64);
+        self.heard.hear(&Event { kind: TEXT, channel, offset, len, ..Event::default() }, text);
+    }
+
+    /// As a host to which a call is dear: chunks of quiet bytes pass, plain text between them is fed, and before anything
+    /// else the scanner is told how much has passed.
+    fn pass(&mut self, random: &mut Random, most: usize) {
+        let (mut quiet, mut passed) = ([0; 4], 0);
+        while self.at < self.text.len() && !random.one_in(8) {
+            let mut channel = unsafe { aside_scanner_quiet(self.handle, &mut quiet) };
+            if channel == NOT_TEXT {
+                break;
+            }
+            let chunk = self.chunk(random, most);
+            if chunk.iter().all(|&byte| is_in(&quiet, byte)) {
+                passed += chunk.len();
+            } else {
+                channel = unsafe { aside_scanner_feed_text(self.handle, chunk.as_ptr(), chunk.len()) };
+                if channel == NOT_TEXT {
+                    break;
+                }
+            }
+            self.hear_text(channel, self.at as u64, &chunk);
+            self.at += chunk.len();
+        }
+        if passed > 0 {
+            assert_eq!(unsafe { aside_scanner_skip(self.handle, passed as u64) }, OK);
+        }
+        self.passed += passed;
+    }
+
     fn feed_array(&mut self, chunk: &[u8], capacity: usize) {
-        let mut records = vec![Record::default(); capacity];
-        let mut fed = Fed {
-            count: 0,
-            consumed: 0,
-            offset: 0,
-            held: ptr::null(),
-            held_len: 0,
-            attributes: ptr::null(),
-            attributes_len: 0,
-        };
-        let (events, size) = (records.as_mut_ptr(), size_of::<Record>());
+        let mut records = vec![Event::default(); capacity];
+        let mut fed = Fed::NOTHING;
+        let (events, size) = (records.as_mut_ptr(), size_of::<Event>());
         let status = unsafe {
             aside_scanner_feed_into(self.handle, chunk.as_ptr(), chunk.len(), events, capacity, size, &mut fed)
         };
@@ -203,7 +149,7 @@ impl Stream<'_> {
             let (from, len) = (record.offset as usize, record.len as usize);
             let in_both = [held, &chunk[..fed.consumed]].concat();
             let bytes = match record.kind {
-                2 => &attributes[record.text_at as usize..][..(record.name_len + record.value_len) as usize],
+                ATTRIBUTE => &attributes[record.text_at as usize..][..record.lent()],
                 _ if len == 0 => &[],
                 _ => &in_both[from + held.len() - self.at..][..len],
             };
@@ -232,7 +178,7 @@ impl Stream<'_> {
 }
 
 /// No event of text ends within a character, as far as the whole text is made of whole ones.
-fn check_characters(text: &[u8], events: &[Event]) {
+fn check_characters(text: &[u8], events: &[reference::Event]) {
     if std::str::from_utf8(text).is_ok() {
         let cut = events.iter().find(|event| event.what == What::Text && std::str::from_utf8(&event.bytes).is_err());
         assert!(cut.is_none(), "a character is cut: {cut:?}");
@@ -284,27 +230,14 @@ fn brink(texts: &Texts, random: &mut Random) -> Vec<u8> {
     text
 }
 
-/// All dialects, each with its file.
-fn files() -> Vec<(String, Pair)> {
-    let folders = ["dialects", "tests/dialects"].map(|folder| format!("{}/{folder}", env!("CARGO_MANIFEST_DIR")));
-    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    // So that a seed means the same everywhere.
-    paths.sort();
-    let texts = paths.iter().map(|path| std::fs::read_to_string(path).unwrap());
-    texts
-        .map(|text| {
-            let library = Dialect::from_toml(&text).unwrap();
-            let reference = reference::Dialect::parse(&text).unwrap();
-            (text, Pair { library, reference })
-        })
-        .collect()
-}
-
 #[test]
 fn all_ways_to_feed_give_the_same_events() {
     let mut random = Random::announced("all_ways_to_feed_give_the_same_events");
-    for (toml, pair) in files() {
+    let mut passed = 0;
+    let folders = ["dialects", "tests/dialects"].map(|folder| format!("{}/{folder}", env!("CARGO_MANIFEST_DIR")));
+    for file in folders.iter().flat_map(support::files) {
+        let toml = std::fs::read_to_string(file).unwrap();
+        let pair = Pair::parse(&toml);
         let texts = Texts::new(&pair.reference);
         let mut dialect = ptr::null_mut();
         assert_eq!(unsafe { aside_dialect_load(toml.as_ptr(), toml.len(), &mut dialect) }, OK);
@@ -316,13 +249,13 @@ fn all_ways_to_feed_give_the_same_events() {
                     unit: *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]),
                     scope: *random.pick(&[BudgetScope::Span, BudgetScope::Stream]),
                 });
-                let options = Options { start: Some(start.parse().unwrap()), collect: None, budget };
+                let options = aside::Options { start: Some(start.parse().unwrap()), collect: None, budget };
                 let wanted = match budget {
                     None => reference::read(&pair.reference, &text, Some(start)),
                     Some(_) => support::run(&mut Scanner::with_options(&pair.library, &options).unwrap(), &[&text]),
                 };
-                let given = COptions {
-                    size: size_of::<COptions>(),
+                let given = Options {
+                    size: size_of::<Options>(),
                     start: 1 + ["content", "thinking", "narration", "tool", "header"]
                         .iter()
                         .position(|name| *name == start)
@@ -331,14 +264,14 @@ fn all_ways_to_feed_give_the_same_events() {
                     collect: 0,
                     budget: budget.map_or(0, |budget| budget.limit),
                     has_budget: budget.is_some().into(),
-                    unit: budget.map_or(0, |budget| budget.unit as u32),
-                    scope: budget.map_or(0, |budget| budget.scope as u32),
+                    budget_unit: budget.map_or(0, |budget| budget.unit as u32),
+                    budget_scope: budget.map_or(0, |budget| budget.scope as u32),
                     reserved2: 0,
                 };
                 let handle = unsafe { aside_scanner_new(dialect, &given) };
                 assert!(!handle.is_null());
                 let heard = Heard { events: Vec::new(), patience: 0 };
-                let mut stream = Stream { handle, text: &text, at: 0, heard };
+                let mut stream = Stream { handle, text: &text, at: 0, passed: 0, heard };
                 let (most, has_tokens) = (*random.pick(&[1, 3, 8, 40]), random.one_in(4));
                 while stream.at < text.len() {
                     stream.feed(&mut random, most, has_tokens);
@@ -351,7 +284,7 @@ fn all_ways_to_feed_give_the_same_events() {
                 loop {
                     stream.heard.patience = 1 + random.below(4);
                     let user = (&raw mut stream.heard).cast();
-                    if unsafe { aside_scanner_finish(stream.handle, hear, user) } == OK {
+                    if unsafe { aside_scanner_finish(stream.handle, Some(hear), user) } == OK {
                         break;
                     }
                 }
@@ -361,8 +294,10 @@ fn all_ways_to_feed_give_the_same_events() {
                     panic!("{} from {start} ({budget:?}): {difference}\n{}", pair.reference.name, text.escape_ascii());
                 }
                 check_characters(&text, &stream.heard.events);
+                passed += stream.passed;
             }
         }
         unsafe { aside_dialect_free(dialect) };
     }
+    assert!(passed > 10_000, "{passed} bytes passed without a call");
 }

@@ -7,176 +7,13 @@ mod results;
 mod rewriter;
 mod texts;
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::LazyLock;
 
 use super::Input;
 use super::scanner::PAIRS;
-use crate::support::Pair;
-// Linked for what it exports.
-use aside as _;
-
-#[repr(C)]
-struct Options {
-    size: usize,
-    start: u32,
-    reserved: u32,
-    collect: u64,
-    budget: u64,
-    has_budget: u32,
-    budget_unit: u32,
-    budget_scope: u32,
-    reserved2: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Event {
-    kind: u32,
-    channel: u32,
-    cause: u32,
-    rule: u32,
-    offset: u64,
-    len: u64,
-    tag: u32,
-    text_at: u32,
-    name_len: u32,
-    value_len: u32,
-    raw: [u32; 4],
-}
-
-#[repr(C)]
-struct Token {
-    len: u32,
-    special: u32,
-}
-
-#[repr(C)]
-struct Fed {
-    count: usize,
-    consumed: usize,
-    offset: u64,
-    held: *const u8,
-    held_len: usize,
-    attributes: *const u8,
-    attributes_len: usize,
-}
-
-#[repr(C)]
-struct Thought {
-    size: usize,
-    text: *const u8,
-    text_len: usize,
-    offset: u64,
-    flags: [u32; 4],
-    thought_type: *const u8,
-    thought_type_len: usize,
-    confidence: f64,
-    attributes: *const [usize; 4],
-    attribute_count: usize,
-}
-
-type Callback = Option<unsafe extern "C" fn(*mut c_void, *const Event, *const u8) -> i32>;
-type Dialect = *mut c_void;
-type Handle = *mut c_void;
-
-unsafe extern "C" {
-    fn aside_abi_version() -> u32;
-    fn aside_dialect_find(name: *const u8, len: usize) -> Dialect;
-    fn aside_dialect_find_for_model(name: *const u8, len: usize) -> Dialect;
-    fn aside_dialect_find_for_template(
-        text: *const u8,
-        len: usize,
-        to: *mut Dialect,
-        most: usize,
-        s: *mut u32,
-    ) -> usize;
-    fn aside_dialect_free(dialect: Dialect);
-    fn aside_dialect_load(toml: *const u8, len: usize, out: *mut Dialect) -> i32;
-    fn aside_dialect_name_at(index: usize, len: *mut usize) -> *const c_char;
-    fn aside_last_error() -> *const c_char;
-    fn aside_last_status() -> i32;
-    fn aside_scanner_clone(scanner: Handle) -> Handle;
-    fn aside_scanner_consumed(scanner: Handle) -> usize;
-    fn aside_scanner_counts(scanner: Handle, channel: u32, counts: *mut [u64; 5]) -> i32;
-    fn aside_scanner_feed(scanner: Handle, buf: *const u8, len: usize, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_feed_into(
-        scanner: Handle,
-        buf: *const u8,
-        len: usize,
-        events: *mut Event,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
-    fn aside_scanner_feed_tokens(
-        scanner: Handle,
-        buf: *const u8,
-        len: usize,
-        tokens: *const Token,
-        count: usize,
-        callback: Callback,
-        user: *mut c_void,
-    ) -> i32;
-    fn aside_scanner_feed_tokens_into(
-        scanner: Handle,
-        buf: *const u8,
-        len: usize,
-        tokens: *const Token,
-        count: usize,
-        events: *mut Event,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
-    fn aside_scanner_finish(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_finish_into(
-        s: Handle,
-        events: *mut Event,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
-    fn aside_scanner_flush(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_flush_into(
-        s: Handle,
-        events: *mut Event,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
-    fn aside_scanner_force_close(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_force_close_into(
-        s: Handle,
-        events: *mut Event,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
-    fn aside_scanner_free(scanner: Handle);
-    fn aside_scanner_held(scanner: Handle) -> usize;
-    fn aside_scanner_lost_thoughts(scanner: Handle) -> u64;
-    fn aside_scanner_max_hold(scanner: Handle) -> usize;
-    fn aside_scanner_new(dialect: Dialect, options: *const Options) -> Handle;
-    fn aside_scanner_offset(scanner: Handle) -> u64;
-    fn aside_scanner_reset(scanner: Handle) -> i32;
-    fn aside_scanner_start_from_prompt(scanner: Handle, tail: *const u8, len: usize, start: *mut u32) -> i32;
-    fn aside_scanner_take_thought(scanner: Handle, thought: *mut Thought) -> i32;
-    fn aside_strip(dialect: Dialect, text: *const u8, len: usize, out: *mut *mut c_void, out_len: *mut usize) -> i32;
-    fn free(memory: *mut c_void);
-}
-
-const OK: i32 = 0;
-const STOPPED: i32 = 1;
-const MORE: i32 = 2;
-const NONE: i32 = 3;
-const NULL: i32 = -1001;
-const LENGTH: i32 = -1002;
-const OPTION: i32 = -1005;
-const SIZE: i32 = -1006;
-const BUSY: i32 = -1007;
-const ORDER: i32 = -1008;
+use crate::support::{Pair, c::*};
 
 /// The dialects that are built in; those of the tests are not.
 static BUILT_IN: LazyLock<Vec<&Pair>> =
@@ -204,11 +41,11 @@ impl Slot {
     /// An event whose bytes, where it has some, are these.
     fn hear(&mut self, event: &Event, bytes: &[u8]) {
         assert!((1..=7).contains(&event.kind) && event.channel < 4 && event.cause < 4, "no such event");
-        if event.kind == 2 {
+        if event.kind == ATTRIBUTE {
             assert_eq!(event.len, 0);
             return;
         }
-        assert!(event.len > 0 || event.kind != 3, "an empty text");
+        assert!(event.len > 0 || event.kind != TEXT, "an empty text");
         if event.len > 0 {
             assert_eq!(event.offset as usize, self.heard);
         }
@@ -239,9 +76,7 @@ impl Slot {
 unsafe extern "C" fn listen(user: *mut c_void, event: *const Event, bytes: *const u8) -> i32 {
     let (heard, event) = unsafe { (&mut *user.cast::<Heard>(), &*event) };
     let slot = unsafe { &mut *heard.slot };
-    let len = if event.kind == 2 { event.name_len + event.value_len } else { event.len as u32 };
-    let bytes = unsafe { std::slice::from_raw_parts(bytes, len as usize) };
-    slot.hear(event, bytes);
+    slot.hear(event, unsafe { std::slice::from_raw_parts(bytes, event.lent()) });
     let scanner = slot.handle;
     unsafe {
         match heard.mischief {
@@ -253,6 +88,8 @@ unsafe extern "C" fn listen(user: *mut c_void, event: *const Event, bytes: *cons
             3 => assert_eq!(aside_scanner_reset(scanner), BUSY),
             4 => assert!(aside_scanner_clone(scanner).is_null() && aside_scanner_consumed(scanner) == 0),
             5 => assert_eq!(aside_scanner_finish(scanner, Some(listen), user), BUSY),
+            6 => assert_eq!(aside_scanner_skip(scanner, 1), BUSY),
+            7 => assert_eq!(aside_scanner_quiet(scanner, &mut [0; 4]), NOT_TEXT),
             _ => {}
         }
     }
@@ -298,7 +135,8 @@ pub fn run(data: &[u8]) {
                 aside_scanner_free(slot.handle);
                 slots.swap_remove(at);
             },
-            220..230 => thought(slot.handle),
+            220..226 => thought(slot.handle),
+            226..230 => pass(&mut input, slot),
             230..236 => unsafe {
                 let (tail, mut start) = (chunk(&mut input), 99);
                 let status = aside_scanner_start_from_prompt(slot.handle, tail.as_ptr(), tail.len(), &mut start);
@@ -418,6 +256,22 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
     slot.settle(false, status);
 }
 
+/// Passes over the quiet bytes that a chunk begins with.
+fn pass(input: &mut Input<'_>, slot: &mut Slot) {
+    let (mut quiet, text) = ([0; 4], chunk(input));
+    unsafe {
+        if aside_scanner_quiet(slot.handle, &mut quiet) == NOT_TEXT {
+            assert_eq!(quiet, [0; 4], "written, and nothing may pass");
+            return;
+        }
+        assert_eq!(slot.heard, slot.stream.len(), "bytes may pass, but some are held back");
+        let passed = text.iter().take_while(|&&byte| is_in(&quiet, byte)).count();
+        assert_eq!(aside_scanner_skip(slot.handle, passed as u64), OK);
+        slot.stream.extend_from_slice(&text[..passed]);
+        slot.heard += passed;
+    }
+}
+
 /// Finishes, or flushes and closes.
 fn other(input: &mut Input<'_>, slot: &mut Slot, finish: bool) {
     let way = input.byte();
@@ -460,15 +314,7 @@ fn array(
     call: impl FnOnce(Handle, *mut Event, usize, *mut Fed) -> i32,
 ) -> (i32, usize) {
     let mut events = vec![Event::default(); capacity].into_boxed_slice();
-    let mut fed = Fed {
-        count: 0,
-        consumed: 0,
-        offset: 0,
-        held: ptr::null(),
-        held_len: 0,
-        attributes: ptr::null(),
-        attributes_len: 0,
-    };
+    let mut fed = Fed::NOTHING;
     let status = call(slot.handle, events.as_mut_ptr(), capacity, &mut fed);
     if status < 0 {
         return (status, 0);
@@ -484,9 +330,8 @@ fn array(
     );
     for event in &events[..fed.count] {
         let (from, len) = (event.offset as usize, event.len as usize);
-        if event.kind == 2 {
-            let at = event.text_at as usize;
-            slot.hear(event, &attributes[at..at + (event.name_len + event.value_len) as usize]);
+        if event.kind == ATTRIBUTE {
+            slot.hear(event, &attributes[event.text_at as usize..][..event.lent()]);
         } else {
             assert!(from >= offset - of_stream || len == 0, "bytes that the caller no longer has");
             assert!(from + len <= offset + fed.consumed, "bytes that are not done");
@@ -565,13 +410,18 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
             4 => assert_eq!(aside_scanner_finish(scanner, None, none), NULL),
             5 => assert_eq!(aside_scanner_feed_into(scanner, b"x".as_ptr(), 1, &mut event, 1, 64, out), NULL),
             6 => {
-                let mut fed = std::mem::zeroed();
+                let mut fed = Fed::NOTHING;
                 let sizes = [0, 1, 8, 31, 4097, usize::MAX];
                 let size = sizes[input.below(6)];
                 assert_eq!(aside_scanner_flush_into(scanner, &mut event, 1, size, &mut fed), SIZE);
                 assert_eq!(aside_scanner_finish_into(scanner, &mut event, 0, 64, &mut fed), SIZE);
             }
-            7 => assert_eq!(aside_scanner_counts(scanner, 0, &mut counts), SIZE),
+            7 => {
+                assert_eq!(aside_scanner_counts(scanner, 0, &mut counts), SIZE);
+                assert_eq!(aside_scanner_quiet(scanner, ptr::null_mut()), NOT_TEXT);
+                assert_eq!(aside_scanner_skip(none, 1), NULL);
+                assert_eq!(aside_scanner_skip(scanner, u64::MAX), ORDER);
+            }
             8 => {
                 counts[0] = 40;
                 assert_eq!(aside_scanner_counts(scanner, 4, &mut counts), -1010);

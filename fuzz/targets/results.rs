@@ -22,9 +22,7 @@ pub struct Samples {
 }
 
 pub static SAMPLES: LazyLock<Samples> = LazyLock::new(|| {
-    let mut paths: Vec<_> =
-        std::fs::read_dir(format!("{ROOT}/filters")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
+    let paths = support::files(format!("{ROOT}/filters"));
     let files: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     let mut tests = Vec::new();
     for file in &files {

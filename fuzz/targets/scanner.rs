@@ -13,14 +13,11 @@ use crate::{ROOT, reference};
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let mut pairs = Vec::new();
     for folder in ["dialects", "tests/dialects"] {
-        for entry in std::fs::read_dir(format!("{ROOT}/{folder}")).unwrap() {
-            let path = entry.unwrap().path();
+        for path in support::files(format!("{ROOT}/{folder}")) {
             let name = path.file_stem().unwrap();
             let is_wanted = !cfg!(miri) || name == "thinking-tags" || name == "harmony";
             if is_wanted && path.extension().is_some_and(|end| end == "toml") {
-                let text = std::fs::read_to_string(path).unwrap();
-                let library = aside::Dialect::from_toml(&text).unwrap();
-                pairs.push(Pair { library, reference: reference::Dialect::parse(&text).unwrap() });
+                pairs.push(Pair::parse(&std::fs::read_to_string(path).unwrap()));
             }
         }
     }

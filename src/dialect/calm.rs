@@ -2,7 +2,8 @@
 //! does there, to the line and to a marker that may have begun, is worked out when the dialect is compiled, by the
 //! attempt itself: text then costs one look per byte, however it was cut.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BinaryHeap};
+use core::cmp::Reverse;
 
 use super::{
     attempt::{self, Attempt, Mark, Verdict, fold},
@@ -417,32 +418,34 @@ struct Builder<'a> {
     tables: &'a Tables,
     region: &'a Region,
     active: u64,
-    /// The first row of the area.
-    first: usize,
-    /// The attempt that has read what a row holds, of each row of the area.
-    attempts: Vec<Attempt>,
-    known: BTreeMap<Place, u16>,
-    /// Places that have no row yet, and the cells of the table that lead there.
-    waiting: BTreeMap<Place, (Attempt, Vec<usize>)>,
-    /// The same by how much they hold and when they came.
-    queue: BTreeMap<(usize, usize), Place>,
+    /// Every place that was found, the attempt that has read what it holds, and its row.
+    found: Vec<(Place, Attempt, u16)>,
+    /// Their numbers, that of the one that was found last, and …
+    numbers: BTreeMap<Place, usize>,
+    last: usize,
+    /// … those of places without a row, by how much they hold and when they came.
+    queue: BinaryHeap<Reverse<(usize, usize)>>,
 }
 
-/// A line, and what is held behind it.
-type Place = (Lines, Vec<u8>);
+/// A line, and what is held behind it, with room for a byte more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    held: [u8; MOST_HELD + 1],
+    len: usize,
+    lines: Lines,
+}
 
 impl<'a> Builder<'a> {
     fn new(calm: &'a mut Calm, tables: &'a Tables, region: u8, active: u64) -> Builder<'a> {
         Builder {
-            first: calm.rows.len(),
             calm,
             tables,
             region: &tables.regions[usize::from(region)],
             active,
-            attempts: Vec::new(),
-            known: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            queue: BTreeMap::new(),
+            found: Vec::new(),
+            numbers: BTreeMap::new(),
+            last: 0,
+            queue: BinaryHeap::new(),
         }
     }
 
@@ -450,83 +453,81 @@ impl<'a> Builder<'a> {
         let mut prose = Lines::NEW;
         prose.pass_marker(b'.');
         for lines in [prose, Lines::NEW, Lines::IN_CODE] {
-            self.lead(None, (lines, Vec::new()), Attempt::default());
+            self.find(lines, &[], Attempt::default());
         }
-        while self.attempts.len() < most
-            && let Some((_, place)) = self.queue.pop_first()
-            && let Some((attempt, cells)) = self.waiting.remove(&place)
+        let first = self.calm.rows.len();
+        // Where each cell leads, as not all places have a row yet.
+        let mut cells = Vec::new();
+        while self.calm.rows.len() < first + most
+            && let Some(Reverse((_, at))) = self.queue.pop()
         {
-            let row = self.calm.rows.len();
-            for cell in cells {
-                self.calm.next[cell] = row as u16;
-            }
-            self.calm.rows.push(Row {
-                lines: place.0,
-                held: place.1.len() as u8,
-                is_wide: !place.1.is_ascii(),
-                ..Row::LOST
-            });
-            self.attempts.push(attempt);
-            self.known.insert(place.clone(), row as u16);
+            let (place, attempt, row) = &mut self.found[at];
+            let (place, attempt) = (*place, *attempt);
+            *row = self.calm.rows.len() as u16;
+            let (lines, held, is_wide) = (place.lines, place.len as u8, !place.held.is_ascii());
+            self.calm.rows.push(Row { lines, held, is_wide, ..Row::LOST });
             for column in 0..self.calm.columns.bytes.len() {
-                self.calm.next.push(LOST);
-                self.step(&place, attempt, self.calm.columns.bytes[column]);
+                cells.push(self.step(place, attempt, self.calm.columns.bytes[column]));
             }
         }
-        let rows = self.first..self.calm.rows.len();
+        let row = |cell: Option<usize>| cell.map_or(LOST, |at| self.found[at].2);
+        self.calm.next.extend(cells.into_iter().map(row));
+        let rows = first..self.calm.rows.len();
         let empty = rows.filter(|&row| self.calm.rows[row].held == 0).map(|row| row as u16).collect();
         let has_lines = self.region.lines != LineRule::Ignore;
         self.calm.areas.push(Area { region: number, active: self.active, has_lines, empty });
     }
 
-    /// A cell leads to this place, if it is one that text commonly comes to.
-    fn lead(&mut self, cell: Option<usize>, (mut lines, held): Place, attempt: Attempt) {
-        if held.len() > MOST_HELD || !lines.is_common() || !attempt.is_common(&held) {
-            return;
+    /// The number of this place, if it is one that text commonly comes to.
+    fn find(&mut self, mut lines: Lines, text: &[u8], attempt: Attempt) -> Option<usize> {
+        if text.len() > MOST_HELD || !lines.is_common() || !attempt.is_common(text) {
+            return None;
         }
         if self.region.lines == LineRule::Ignore {
             lines = Lines::NEW;
         }
-        let place = (lines, held);
-        if let (Some(&row), Some(cell)) = (self.known.get(&place), cell) {
-            self.calm.next[cell] = row;
-        } else {
-            let order = (place.1.len(), self.known.len() + self.waiting.len());
-            let (_, cells) = self.waiting.entry(place.clone()).or_insert_with(|| {
-                self.queue.insert(order, place);
-                (attempt, Vec::new())
+        let mut held = [0; MOST_HELD + 1];
+        held[..text.len()].copy_from_slice(text);
+        let place = Place { held, len: text.len(), lines };
+        // Most bytes lead where the one before them did.
+        if self.found.get(self.last).is_none_or(|last| last.0 != place) {
+            self.last = *self.numbers.entry(place).or_insert_with(|| {
+                let number = self.found.len();
+                self.found.push((place, attempt, LOST));
+                self.queue.push(Reverse((text.len(), number)));
+                number
             });
-            cells.extend(cell);
         }
+        Some(self.last)
     }
 
     /// Where this byte leads from a place.
-    fn step(&mut self, (lines, held): &Place, mut attempt: Attempt, byte: u8) {
-        let (tables, region, mut lines) = (self.tables, self.region, *lines);
-        let cell = Some(self.calm.next.len() - 1);
-        let mut text = held.clone();
-        text.push(byte);
+    fn step(&mut self, place: Place, mut attempt: Attempt, byte: u8) -> Option<usize> {
+        let (tables, region, mut lines) = (self.tables, self.region, place.lines);
+        let mut text = place.held;
+        text[place.len] = byte;
+        let text = &text[..=place.len];
         let mut at = 0;
         if attempt.is_alive() {
             match attempt.run(tables, region, &[byte], &mut 0, |_| Mark::PLAIN) {
-                Verdict::More => return self.lead(cell, (lines, text), attempt),
+                Verdict::More => return self.find(lines, text, attempt),
                 Verdict::Fail => {}
-                _ => return,
+                _ => return None,
             }
             self.pass(&mut lines, text[0]);
             at = 1;
         }
-        while let Some(start) = next_start(region, self.active, &mut lines, &text, at) {
+        while let Some(start) = next_start(region, self.active, &mut lines, text, at) {
             let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &lines));
             match attempt.run(tables, region, &text[start..], &mut 0, |_| Mark::PLAIN) {
-                Verdict::More => return self.lead(cell, (lines, text.split_off(start)), attempt),
+                Verdict::More => return self.find(lines, &text[start..], attempt),
                 Verdict::Fail => {}
-                _ => return,
+                _ => return None,
             }
             self.pass(&mut lines, text[start]);
             at = start + 1;
         }
-        self.lead(cell, (lines, Vec::new()), Attempt::default());
+        self.find(lines, &[], Attempt::default())
     }
 
     fn pass(&self, lines: &mut Lines, byte: u8) {
@@ -538,7 +539,7 @@ impl<'a> Builder<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Calm, LOST};
-    use crate::Dialect;
+    use crate::{Dialect, random::random};
 
     /// What `run` must come to, one byte after the other.
     fn walk(calm: &Calm, mut row: u16, text: &[u8]) -> (usize, u16) {
@@ -553,11 +554,7 @@ mod tests {
 
     #[test]
     fn what_is_passed_over_leads_where_all_bytes_lead() {
-        let mut seed = 7_u64;
-        let mut random = |below: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as usize % below
-        };
+        let mut random = random(7);
         let (mut far, mut plain) = (0, 0);
         for name in Dialect::names() {
             let dialect = Dialect::find(name).unwrap();

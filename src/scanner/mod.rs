@@ -524,7 +524,7 @@ pub fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::{Channel, Counts, Kind, Options, Scanner, Start};
-    use crate::Dialect;
+    use crate::{Dialect, random::random};
 
     const CHANNELS: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
 
@@ -576,11 +576,7 @@ mod tests {
 
     #[test]
     fn what_is_quiet_may_be_skipped() {
-        let mut seed = 11_u64;
-        let mut random = |below: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as usize % below
-        };
+        let mut random = random(11);
         let starts = [Start::Channel(Channel::Content), Start::Channel(Channel::Thinking), Start::Header];
         let mut passed = 0;
         for name in Dialect::names() {

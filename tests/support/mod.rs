@@ -4,10 +4,15 @@
 
 use crate::reference::{self, Event, Part, What};
 use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought};
+use std::path::{Path, PathBuf};
 
+pub mod c;
 pub mod callgrind;
 pub mod client;
+pub mod random;
 pub mod texts;
+
+pub use random::Random;
 
 /// The scanner's event as the reference writes it.
 pub fn owned(event: &aside::Event<'_>) -> Event {
@@ -167,6 +172,34 @@ pub fn shown(chunks: &[&[u8]]) -> String {
     chunks.join(" · ")
 }
 
+/// What is in a folder, in order: so a seed means the same everywhere.
+pub fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
+    let folder = folder.as_ref();
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// Random texts and the examples of every dialect, from each of its starts.
+pub fn samples(test: &str, rounds: usize, each: impl Fn(&Pair, &str, &[u8], &mut Random)) {
+    let mut random = Random::announced(test);
+    for pair in Pair::all() {
+        for example in &pair.reference.examples {
+            let start = example.start.as_ref().or(pair.reference.start.as_ref());
+            each(&pair, start.map_or("content", String::as_str), example.input.as_bytes(), &mut random);
+        }
+        let texts = texts::Texts::new(&pair.reference);
+        for start in pair.reference.starts() {
+            for _ in 0..rounds {
+                let length = 1 + random.below(150);
+                let text = texts.next(&mut random, length);
+                each(&pair, start, &text, &mut random);
+            }
+        }
+    }
+}
+
 /// A dialect as the library and as the reference know it.
 pub struct Pair {
     pub library: Dialect,
@@ -179,17 +212,15 @@ impl Pair {
         Pair { library, reference }
     }
 
+    pub fn parse(text: &str) -> Pair {
+        let library = Dialect::from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Pair { library, reference: reference::Dialect::parse(text).unwrap() }
+    }
+
     /// The built-in dialects, and those of `tests/dialects`, which have what no model needs together.
     pub fn all() -> Vec<Pair> {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dialects");
-        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        // So that a seed means the same everywhere.
-        files.sort();
-        let own = files.into_iter().map(|file| {
-            let text = std::fs::read_to_string(file).unwrap();
-            let library = Dialect::from_toml(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            Pair { library, reference: reference::Dialect::parse(&text).unwrap() }
-        });
+        let own = files(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dialects"));
+        let own = own.iter().map(|file| Pair::parse(&std::fs::read_to_string(file).unwrap()));
         reference::all().into_iter().map(Pair::new).chain(own).collect()
     }
 
@@ -229,45 +260,5 @@ impl Pair {
                 self.check(start, &chunks, wanted);
             }
         }
-    }
-}
-
-/// splitmix64: small, and the same everywhere.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// Seeded by `ASIDE_SEED`, else by a fixed number; said on the output, which a failing test shows.
-    pub fn announced(test: &str) -> Random {
-        let seed = match std::env::var("ASIDE_SEED") {
-            Ok(seed) => seed.parse().expect("ASIDE_SEED is a number"),
-            Err(_) => 0xa51de,
-        };
-        println!("{test}: ASIDE_SEED={seed}");
-        Random(seed)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// 0 to `bound` − 1.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    pub fn one_in(&mut self, bound: usize) -> bool {
-        self.below(bound) == 0
-    }
-
-    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
     }
 }

@@ -1,9 +1,11 @@
-//! The programs of examples.
+//! The programs of examples, and how they are run.
+#![allow(dead_code)] // each test file uses a part of it
 
 use std::env;
 use std::ffi::OsStr;
-use std::path::PathBuf;
-use std::process::Command;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 
 /// An example's program. Cargo builds it with the tests, but not for `cargo test --test NAME`: so cargo is asked again,
 /// which costs nothing when the program is there.
@@ -27,4 +29,34 @@ pub fn of_example(example: &str) -> PathBuf {
     }
     assert!(program.exists(), "{} is not there: run `cargo build --example {example}`", program.display());
     program
+}
+
+/// Runs without input.
+pub fn run(command: &mut Command) -> Output {
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+pub fn spawn(command: &mut Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Runs with a short text as standard input.
+pub fn feed(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = spawn(command);
+    // A program that refuses its options does not read.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+pub fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn err(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// A file of this test run.
+pub fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }

@@ -5,7 +5,7 @@ use std::ptr;
 use aside::sse::{Body, Field, Options, Rewriter};
 
 use super::super::Input;
-use super::{BUILT_IN, Dialect, Handle, LENGTH, NULL, OK, aside_dialect_find, aside_last_status, chunk};
+use super::{BUILT_IN, Handle, LENGTH, NULL, OK, aside_dialect_find, aside_last_status, chunk};
 
 #[repr(C)]
 struct SseOptions {
@@ -18,7 +18,7 @@ struct SseOptions {
 }
 
 unsafe extern "C" {
-    fn aside_sse_new(dialect: Dialect, options: *const SseOptions) -> Handle;
+    fn aside_sse_new(dialect: Handle, options: *const SseOptions) -> Handle;
     fn aside_sse_free(sse: Handle);
     fn aside_sse_feed(sse: Handle, buf: *const u8, len: usize, out: *mut *const u8, out_len: *mut usize) -> i32;
     fn aside_sse_finish(sse: Handle, out: *mut *const u8, out_len: *mut usize) -> i32;

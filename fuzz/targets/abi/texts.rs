@@ -7,16 +7,16 @@ use aside::{JoinOptions, OnMarker, Start};
 
 use super::super::Input;
 use super::{
-    BUILT_IN, Dialect, LENGTH, NULL, OK, OPTION, aside_dialect_find, aside_last_status, aside_strip, chunk, free,
+    BUILT_IN, Handle, LENGTH, NULL, OK, OPTION, aside_dialect_find, aside_last_status, aside_strip, chunk, free,
 };
 
 unsafe extern "C" {
-    fn aside_dialect_name(dialect: Dialect, len: *mut usize) -> *const u8;
-    fn aside_dialect_family(dialect: Dialect, rule: u32, len: *mut usize) -> *const u8;
-    fn aside_dialect_opener(dialect: Dialect, rule: u32, tag: u32, len: *mut usize) -> *const u8;
-    fn aside_dialect_max_hold(dialect: Dialect) -> usize;
+    fn aside_dialect_name(dialect: Handle, len: *mut usize) -> *const u8;
+    fn aside_dialect_family(dialect: Handle, rule: u32, len: *mut usize) -> *const u8;
+    fn aside_dialect_opener(dialect: Handle, rule: u32, tag: u32, len: *mut usize) -> *const u8;
+    fn aside_dialect_max_hold(dialect: Handle) -> usize;
     fn aside_join(
-        dialect: Dialect,
+        dialect: Handle,
         thinking: *const u8,
         thinking_len: usize,
         content: *const u8,
@@ -26,7 +26,7 @@ unsafe extern "C" {
         out: *mut *mut c_void,
         out_len: *mut usize,
     ) -> i32;
-    fn aside_escape(dialect: Dialect, text: *const u8, len: usize, out: *mut *mut c_void, out_len: *mut usize) -> i32;
+    fn aside_escape(dialect: Handle, text: *const u8, len: usize, out: *mut *mut c_void, out_len: *mut usize) -> i32;
 }
 
 const JOIN: i32 = -1012;

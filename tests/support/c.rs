@@ -1,0 +1,210 @@
+//! The scanner as C sees it: declared by hand from the header, so that a test finds what C would.
+
+use std::ffi::{c_char, c_void};
+use std::ptr;
+
+// Linked for what it exports.
+use aside as _;
+
+#[repr(C)]
+pub struct Options {
+    pub size: usize,
+    pub start: u32,
+    pub reserved: u32,
+    pub collect: u64,
+    pub budget: u64,
+    pub has_budget: u32,
+    pub budget_unit: u32,
+    pub budget_scope: u32,
+    pub reserved2: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Event {
+    pub kind: u32,
+    pub channel: u32,
+    pub cause: u32,
+    pub rule: u32,
+    pub offset: u64,
+    pub len: u64,
+    pub tag: u32,
+    pub text_at: u32,
+    pub name_len: u32,
+    pub value_len: u32,
+    pub raw_name_at: u32,
+    pub raw_name_len: u32,
+    pub raw_value_at: u32,
+    pub raw_value_len: u32,
+}
+
+impl Event {
+    /// How many bytes come with it: an attribute has none of the stream, but its name and its value.
+    pub fn lent(&self) -> usize {
+        if self.kind == ATTRIBUTE { (self.name_len + self.value_len) as usize } else { self.len as usize }
+    }
+}
+
+#[repr(C)]
+pub struct Token {
+    pub len: u32,
+    pub special: u32,
+}
+
+#[repr(C)]
+pub struct Fed {
+    pub count: usize,
+    pub consumed: usize,
+    pub offset: u64,
+    pub held: *const u8,
+    pub held_len: usize,
+    pub attributes: *const u8,
+    pub attributes_len: usize,
+}
+
+impl Fed {
+    pub const NOTHING: Fed = Fed {
+        count: 0,
+        consumed: 0,
+        offset: 0,
+        held: ptr::null(),
+        held_len: 0,
+        attributes: ptr::null(),
+        attributes_len: 0,
+    };
+}
+
+#[repr(C)]
+pub struct Thought {
+    pub size: usize,
+    pub text: *const u8,
+    pub text_len: usize,
+    pub offset: u64,
+    pub flags: [u32; 4],
+    pub thought_type: *const u8,
+    pub thought_type_len: usize,
+    pub confidence: f64,
+    pub attributes: *const [usize; 4],
+    pub attribute_count: usize,
+}
+
+/// Is a byte in a set of `aside_scanner_quiet`?
+pub fn is_in(set: &[u64; 4], byte: u8) -> bool {
+    set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
+}
+
+pub type Callback = Option<unsafe extern "C" fn(*mut c_void, *const Event, *const u8) -> i32>;
+/// A dialect, a scanner, or whatever else there is only a pointer of.
+pub type Handle = *mut c_void;
+
+unsafe extern "C" {
+    pub fn aside_abi_version() -> u32;
+    pub fn aside_dialect_find(name: *const u8, len: usize) -> Handle;
+    pub fn aside_dialect_find_for_model(name: *const u8, len: usize) -> Handle;
+    pub fn aside_dialect_find_for_template(
+        text: *const u8,
+        len: usize,
+        to: *mut Handle,
+        most: usize,
+        start: *mut u32,
+    ) -> usize;
+    pub fn aside_dialect_free(dialect: Handle);
+    pub fn aside_dialect_load(toml: *const u8, len: usize, out: *mut Handle) -> i32;
+    pub fn aside_dialect_name_at(index: usize, len: *mut usize) -> *const c_char;
+    pub fn aside_last_error() -> *const c_char;
+    pub fn aside_last_status() -> i32;
+    pub fn aside_scanner_clone(scanner: Handle) -> Handle;
+    pub fn aside_scanner_consumed(scanner: Handle) -> usize;
+    pub fn aside_scanner_counts(scanner: Handle, channel: u32, counts: *mut [u64; 5]) -> i32;
+    pub fn aside_scanner_feed(
+        scanner: Handle,
+        buf: *const u8,
+        len: usize,
+        callback: Callback,
+        user: *mut c_void,
+    ) -> i32;
+    pub fn aside_scanner_feed_into(
+        scanner: Handle,
+        buf: *const u8,
+        len: usize,
+        events: *mut Event,
+        capacity: usize,
+        event_size: usize,
+        out: *mut Fed,
+    ) -> i32;
+    pub fn aside_scanner_feed_text(scanner: Handle, buf: *const u8, len: usize) -> i32;
+    pub fn aside_scanner_feed_tokens(
+        scanner: Handle,
+        buf: *const u8,
+        len: usize,
+        tokens: *const Token,
+        count: usize,
+        callback: Callback,
+        user: *mut c_void,
+    ) -> i32;
+    pub fn aside_scanner_feed_tokens_into(
+        scanner: Handle,
+        buf: *const u8,
+        len: usize,
+        tokens: *const Token,
+        count: usize,
+        events: *mut Event,
+        capacity: usize,
+        event_size: usize,
+        out: *mut Fed,
+    ) -> i32;
+    pub fn aside_scanner_finish(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
+    pub fn aside_scanner_finish_into(
+        scanner: Handle,
+        events: *mut Event,
+        capacity: usize,
+        event_size: usize,
+        out: *mut Fed,
+    ) -> i32;
+    pub fn aside_scanner_flush(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
+    pub fn aside_scanner_flush_into(
+        scanner: Handle,
+        events: *mut Event,
+        capacity: usize,
+        event_size: usize,
+        out: *mut Fed,
+    ) -> i32;
+    pub fn aside_scanner_force_close(scanner: Handle, callback: Callback, user: *mut c_void) -> i32;
+    pub fn aside_scanner_force_close_into(
+        scanner: Handle,
+        events: *mut Event,
+        capacity: usize,
+        event_size: usize,
+        out: *mut Fed,
+    ) -> i32;
+    pub fn aside_scanner_free(scanner: Handle);
+    pub fn aside_scanner_held(scanner: Handle) -> usize;
+    pub fn aside_scanner_lost_thoughts(scanner: Handle) -> u64;
+    pub fn aside_scanner_max_hold(scanner: Handle) -> usize;
+    pub fn aside_scanner_new(dialect: Handle, options: *const Options) -> Handle;
+    pub fn aside_scanner_offset(scanner: Handle) -> u64;
+    pub fn aside_scanner_quiet(scanner: Handle, bytes: *mut [u64; 4]) -> i32;
+    pub fn aside_scanner_reset(scanner: Handle) -> i32;
+    pub fn aside_scanner_skip(scanner: Handle, len: u64) -> i32;
+    pub fn aside_scanner_start_from_prompt(scanner: Handle, tail: *const u8, len: usize, start: *mut u32) -> i32;
+    pub fn aside_scanner_take_thought(scanner: Handle, thought: *mut Thought) -> i32;
+    pub fn aside_strip(dialect: Handle, text: *const u8, len: usize, out: *mut *mut c_void, out_len: *mut usize)
+    -> i32;
+    pub fn free(memory: *mut c_void);
+}
+
+pub const OK: i32 = 0;
+pub const STOPPED: i32 = 1;
+pub const MORE: i32 = 2;
+pub const NONE: i32 = 3;
+pub const NOT_TEXT: i32 = -1;
+pub const NULL: i32 = -1001;
+pub const LENGTH: i32 = -1002;
+pub const OPTION: i32 = -1005;
+pub const SIZE: i32 = -1006;
+pub const BUSY: i32 = -1007;
+pub const ORDER: i32 = -1008;
+
+/// Kinds of events.
+pub const ATTRIBUTE: u32 = 2;
+pub const TEXT: u32 = 3;
