@@ -322,7 +322,7 @@ impl Calm {
         let leads_back = |byte: &u8| around.iter().all(|&from| self.step(from, *byte) == row);
         let back: Vec<bool> = self.columns.bytes.iter().map(leads_back).collect();
         let is_hard = |byte: &u8| !soft.contains(byte) && !back[usize::from(self.columns.of[usize::from(*byte)])];
-        let list: Vec<u8> = (0..=u8::MAX).filter(is_hard).collect();
+        let list: Vec<u8> = (0..=u8::MAX).filter(is_hard).take(MOST_HARD + 1).collect();
         if list.len() > MOST_HARD {
             return None;
         }
