@@ -17,7 +17,7 @@ const LONGEST_MARKER: usize = 100;
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;
 /// Lines before and behind an error region are kept too, for what no pattern knows, up to this share of the budget.
-const AROUND: (usize, usize) = (4, 8);
+pub const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
 /// Of a region that is cut: a quarter is for failure lines in its middle.
 const FAILURES_SHARE: usize = 4;
