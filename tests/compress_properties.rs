@@ -449,6 +449,44 @@ fn a_long_stream_keeps_head_tail_and_failures_with_exact_counts() {
 }
 
 #[test]
+fn a_long_stream_keeps_what_is_beside_a_failure() {
+    let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(10_000).unwrap());
+    let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 40_000).unwrap();
+    let mut result = Vec::new();
+    for line in 0..5000 {
+        let text = match line {
+            1500 | 2500 | 3500 => format!("cc -c part_{line}.c\nerror: part {line}\nwhat no pattern knows of {line}\n"),
+            _ => format!("line {line} of many\n"),
+        };
+        stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
+    }
+    stream.finish(|bytes| result.extend_from_slice(bytes));
+    let result = String::from_utf8(result).unwrap();
+    for line in [1500, 2500, 3500] {
+        let block = format!("cc -c part_{line}.c\nerror: part {line}\nwhat no pattern knows of {line}\n");
+        assert!(result.contains(&block), "{result}");
+    }
+}
+
+#[test]
+fn a_streams_marker_is_not_longer_than_what_it_stands_for() {
+    let mut random = Random(seed());
+    for _ in 0..60 {
+        let text: Vec<u8> = (0..4).flat_map(|_| log(&mut random)).collect();
+        let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(1024).unwrap());
+        let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 4096).unwrap();
+        let mut result = Vec::new();
+        stream.feed(&text, |bytes| result.extend_from_slice(bytes));
+        stream.finish(|bytes| result.extend_from_slice(bytes));
+        for row in rows(&result) {
+            if let Some(Marker::LeftOut { bytes, .. }) = Marker::parse(row) {
+                assert!(row.len() < bytes, "{}", String::from_utf8_lossy(&result));
+            }
+        }
+    }
+}
+
+#[test]
 fn a_long_stream_of_json_is_never_broken_without_a_budget() {
     let compressor = Arc::new(Compressor::new(Registry::new()));
     let json = format!("[\n{}1]", "1,\n".repeat(20_000));

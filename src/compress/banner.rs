@@ -76,6 +76,16 @@ impl Length {
         Length { bytes: text.len(), units: units(text) }
     }
 
+    /// That of a text all of whose characters are of one byte.
+    pub fn of_bytes(text: &[u8]) -> Length {
+        Length { bytes: text.len(), units: text.len() }
+    }
+
+    /// Whether each byte counts as one unit: then so it does in every part of the text.
+    pub fn is_of_bytes(self) -> bool {
+        self.bytes == self.units
+    }
+
     /// Shorter by bytes and by UTF-16 units.
     pub fn is_below(self, other: Length) -> bool {
         self.bytes < other.bytes && self.units < other.units

@@ -17,7 +17,7 @@ const LONGEST_MARKER: usize = 100;
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;
 /// Lines before and behind an error region are kept too, for what no pattern knows, up to this share of the budget.
-const AROUND: (usize, usize) = (4, 8);
+pub const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
 /// Of a region that is cut: a quarter is for failure lines in its middle.
 const FAILURES_SHARE: usize = 4;
@@ -85,8 +85,8 @@ impl<'a> Selection<'a> {
 
     /// Whether the line would be too long if it were kept whole.
     fn is_cut(&self, line: usize) -> bool {
-        let is_whole = self.text.cut_before(line) + self.text.cut_behind(line) == 0;
-        is_whole && self.text.span(line).len() > self.longest_line()
+        let is_long = self.text.span(line).len() > self.longest_line();
+        is_long && self.text.cut_before(line) + self.text.cut_behind(line) == 0
     }
 
     /// What it would cost to keep the line.
@@ -226,7 +226,7 @@ impl<'a> Selection<'a> {
         let mut line = 0;
         while let Some(start) = (line..self.kept.len()).find(|&line| !self.kept[line]) {
             line = (start..self.kept.len()).find(|&line| self.kept[line]).unwrap_or(self.kept.len());
-            if self.cost(start..line) <= self.marker {
+            if self.text.spans(start..line).len() <= self.marker {
                 self.take(start..line, self.limit);
             }
         }

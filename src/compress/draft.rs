@@ -192,9 +192,10 @@ impl Weaver<'_> {
             let upto = tile.output.end.min(end);
             let original = self.take(tile, upto);
             let text = &self.old.bytes[self.at..upto];
+            let length = if self.old.length.is_of_bytes() { Length::of_bytes(text) } else { Length::of(text) };
             let whole = upto == tile.output.end && self.at <= tile.output.start;
             let fate = if whole || tile.fate == Fate::Kept { tile.fate } else { Fate::Changed(self.filter) };
-            self.push(original, text, fate, !whole && tile.fate != Fate::Kept);
+            self.push(original, text, length, fate, !whole && tile.fate != Fate::Kept);
             self.at = upto;
             if upto == tile.output.end {
                 self.tile += 1;
@@ -233,7 +234,7 @@ impl Weaver<'_> {
             _ => Fate::Changed(self.filter),
         };
         self.torn |= joins;
-        self.push(original.unwrap_or(here..here), text, fate, rest);
+        self.push(original.unwrap_or(here..here), text, Length::of(text), fate, rest);
         self.at = end;
     }
 
@@ -247,9 +248,10 @@ impl Weaver<'_> {
     }
 
     /// Adds a tile; joins it with the last one where both hold parts of an old tile that cannot be split.
-    fn push(&mut self, original: Range<usize>, text: &[u8], fate: Fate, tears: bool) {
+    fn push(&mut self, original: Range<usize>, text: &[u8], length: Length, fate: Fate, tears: bool) {
         let start = self.draft.bytes.len();
-        self.draft.append(text);
+        self.draft.bytes.extend_from_slice(text);
+        self.draft.length += length;
         let end = self.draft.bytes.len();
         match self.draft.tiles.last_mut() {
             Some(last) if self.torn => {

@@ -65,6 +65,7 @@ struct LineRule {
     patterns: RegexSet,
     class: Class,
     block: bool,
+    message: bool,
 }
 
 /// Places in a section's set.
@@ -79,6 +80,8 @@ pub struct Sight {
     unread: bool,
     class: Class,
     block: bool,
+    /// What happened stands on the next line that is not indented.
+    message: bool,
     begin: Option<u8>,
 }
 
@@ -110,6 +113,8 @@ struct Line {
     is: Vec<Is>,
     #[serde(default)]
     block: bool,
+    #[serde(default)]
+    message: bool,
     with: Vec<String>,
     patterns: Vec<String>,
     yes: Vec<String>,
@@ -191,7 +196,7 @@ impl Failures {
                     Is::Passed => Class::PASSED_VERDICT,
                 });
             }
-            LineRule { patterns: set(&line.patterns), class, block: line.block }
+            LineRule { patterns: set(&line.patterns), class, block: line.block, message: line.message }
         });
         Failures {
             any: any_of(owners.keys().copied()),
@@ -261,11 +266,13 @@ impl Failures {
             }
             classes[first].add(Class::START);
             let mut section = found.begin;
+            let mut message = found.message;
             let mut since = 0;
             let mut next = line + 1;
             while next < ends.len() && !classes[next].has(Class::HUNK) {
                 let text = line_of(next);
                 let found = look(next);
+                let indented = matches!(text.first(), Some(b' ' | b'\t'));
                 let mut begins_block = false;
                 if let Some(open) = section {
                     let matches = self.sections[usize::from(open)].matches(text);
@@ -278,9 +285,13 @@ impl Failures {
                     }
                 } else if found.class.has(Class::FAILURE) || found.begin.is_some() {
                     since = 0;
+                    message = found.message;
                 } else {
                     since += 1;
-                    let goes_on = if is_blank(text) {
+                    let goes_on = if message && !indented && !is_blank(text) {
+                        message = false;
+                        true
+                    } else if is_blank(text) {
                         next + 1 < ends.len()
                             && !is_blank(line_of(next + 1))
                             && self.continues.is_match(line_of(next + 1))
@@ -294,10 +305,7 @@ impl Failures {
                 let begins = match section {
                     Some(_) => begins_block,
                     // An unindented failure line is worth keeping by itself.
-                    None => {
-                        let indented = matches!(text.first(), Some(b' ' | b'\t'));
-                        found.block || found.begin.is_some() || found.class.has(Class::FAILURE) && !indented
-                    }
+                    None => found.block || found.begin.is_some() || found.class.has(Class::FAILURE) && !indented,
                 };
                 if section.is_none() {
                     section = found.begin;
@@ -334,6 +342,7 @@ impl Failures {
             if owners & 1 << index != 0 && rule.patterns.is_match(line) {
                 found.class.add(rule.class);
                 found.block |= rule.block;
+                found.message |= rule.message;
             }
         }
         for (index, section) in self.sections.iter().enumerate() {
@@ -342,7 +351,7 @@ impl Failures {
             }
         }
         if found.class != Class::default() && self.except.is_match(line) {
-            found.block = false;
+            (found.block, found.message) = (false, false);
             let passed = found.class.has(Class::PASSED_VERDICT);
             found.class = if passed { Class::PASSED_VERDICT } else { Class::default() };
         }
@@ -445,6 +454,24 @@ mod tests {
     fn a_section_is_all_region_in_blocks() {
         let text = "..F.\n=== FAILURES ===\n___ test_a ___\n\n    def test_a():\nplain\n\n___ test_b ___\nE   assert 0\n=== short test summary info ===\nFAILED a.py::a - x\n=== 2 failed in 0.1s ===\n";
         assert_eq!(regions(text), "SSSRRRRSR.SS");
+    }
+
+    #[test]
+    fn a_message_belongs_to_its_failure_whatever_it_says() {
+        let text = "thread 'a' panicked at src/a.rs:3:5:\nthe disk is full\nnote: run with x\ndone\ndone\n";
+        assert_eq!(regions(text), "SRR..");
+        let text = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    g()\nshop.JobStopped: 8812\nok\nok\n";
+        assert_eq!(regions(text), "SRRR..");
+        let text = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nValueError: x\nok\n";
+        assert_eq!(regions(text), "SRS.");
+    }
+
+    #[test]
+    fn stacks_and_boxes_are_of_their_region() {
+        let text = "panic: boom\n\ngoroutine 7 [running]:\nmain.(*Cart).Remove(0xc0001a4000)\n\t/srv/cart.go:118 +0x9a\n\ngoroutine 8 [select]:\nmain.run(...)\nok\n";
+        assert_eq!(regions(text), "SRRRRRRR.");
+        let text = "╷\n│ Error: Invalid argument\n│ \n│   on main.tf line 12:\n╵\n╷\n│ Warning: x\n";
+        assert_eq!(regions(text), ".SRRR..");
     }
 
     #[test]

@@ -230,6 +230,30 @@ fn line_start(text: &[u8]) -> usize {
     memchr::memrchr(b'\n', text).map_or(0, |end| end + 1)
 }
 
+/// The lines without those beside a gap that is shorter than its marker. `end`: how many lines and bytes there were.
+fn widened(lines: Vec<Line>, end: (usize, usize)) -> Vec<Line> {
+    let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
+    let is_short = |last: Option<&Line>, (number, offset): (usize, usize)| {
+        let (lines, bytes) = last.map_or((0, 0), |last| (last.number + 1, last.offset + last.bytes.len()));
+        let marker = Marker::LeftOut { lines: number - lines, bytes: offset - bytes, regions: 0 };
+        offset > bytes && marker.to_string().len() >= offset - bytes
+    };
+    for line in lines {
+        let place = (line.number, line.offset);
+        // Rather a line before the gap goes than one of a region behind it.
+        while line.class.must_stay()
+            && is_short(kept.last(), place)
+            && kept.pop_if(|last| !last.class.must_stay()).is_some()
+        {}
+        if !is_short(kept.last(), place) {
+            kept.push(line);
+        }
+    }
+    // A text may be shorter than a marker once its controls are gone.
+    while is_short(kept.last(), end) && kept.pop().is_some() {}
+    kept
+}
+
 /// A line with its place in the text.
 #[derive(Clone)]
 struct Line {
@@ -247,7 +271,13 @@ struct Keeper {
     head: Bin,
     first_regions: Bin,
     last_regions: Bin,
+    /// Lines beside error regions, and failure lines of regions that had to go.
+    first_near: Bin,
+    last_near: Bin,
     tail: Bin,
+    /// How many lines more are beside the last region, and how many have passed since that were not.
+    beside: usize,
+    passed: usize,
 }
 
 /// Lines up to so many bytes.
@@ -272,12 +302,13 @@ impl Bin {
         !self.full
     }
 
-    /// Keeps the line in the place of the oldest ones.
-    fn latest(&mut self, line: &Line) {
+    /// Keeps the line in the place of the oldest ones, of which `gone` sees each.
+    fn latest(&mut self, line: &Line, mut gone: impl FnMut(&Line)) {
         self.push(line);
         while self.used > self.most {
             let Some(oldest) = self.lines.pop_front() else { break };
             self.used -= oldest.bytes.len();
+            gone(&oldest);
         }
     }
 
@@ -288,16 +319,20 @@ impl Bin {
 }
 
 impl Keeper {
-    /// An eighth of the memory for the head, a half for the tail, three eighths for error regions.
+    /// An eighth of the memory for the head, a half for the tail, three eighths for error regions and what is beside them.
     fn new(memory: usize) -> Keeper {
         Keeper {
             lines: 0,
             bytes: 0,
             failed_verdicts: 0,
             head: Bin::new(memory / 8),
-            first_regions: Bin::new(memory * 3 / 16),
-            last_regions: Bin::new(memory * 3 / 16),
+            first_regions: Bin::new(memory / 8),
+            last_regions: Bin::new(memory / 8),
+            first_near: Bin::new(memory / 16),
+            last_near: Bin::new(memory / 16),
             tail: Bin::new(memory / 2),
+            beside: 0,
+            passed: 0,
         }
     }
 
@@ -320,17 +355,46 @@ impl Keeper {
             if self.head.first(&kept) {
                 continue;
             }
+            self.near(&kept);
             if class.must_stay() && !self.first_regions.first(&kept) {
-                self.last_regions.latest(&kept);
+                let (first, last) = (&mut self.first_near, &mut self.last_near);
+                self.last_regions.latest(&kept, |gone| {
+                    if gone.class.has(Class::FAILURE) && !first.first(gone) {
+                        last.latest(gone, |_| {});
+                    }
+                });
             }
-            self.tail.latest(&kept);
+            self.tail.latest(&kept, |_| {});
+        }
+    }
+
+    /// Keeps the line if it is beside a region; if it is the first of one, the lines before it, which the tail still has.
+    fn near(&mut self, line: &Line) {
+        let (before, behind) = budget::AROUND;
+        let mut keep = |line: &Line| {
+            if !self.first_near.first(line) {
+                self.last_near.latest(line, |_| {});
+            }
+        };
+        if line.class.must_stay() {
+            // Fewer where those behind the region before have been kept.
+            let new = before.min(self.passed);
+            let from = self.tail.lines.len().saturating_sub(new);
+            self.tail.lines.range(from..).for_each(&mut keep);
+            (self.beside, self.passed) = (behind, 0);
+        } else if self.beside > 0 {
+            keep(line);
+            self.beside -= 1;
+        } else {
+            self.passed += 1;
         }
     }
 
     /// The kept lines with markers between them, made to fit the budget.
     fn result(&mut self, budget: usize) -> Vec<u8> {
         let mut lines: Vec<Line> = Vec::new();
-        for bin in [&mut self.head, &mut self.first_regions, &mut self.last_regions, &mut self.tail] {
+        let regions = [&mut self.first_regions, &mut self.last_regions, &mut self.first_near, &mut self.last_near];
+        for bin in regions.into_iter().chain([&mut self.head, &mut self.tail]) {
             lines.extend(bin.lines.drain(..));
         }
         lines.sort_by_key(|line| line.number);
@@ -341,7 +405,7 @@ impl Keeper {
         }
         let mut draft = Draft::default();
         let (mut number, mut offset) = (0, 0);
-        for line in lines {
+        for line in widened(lines, (self.lines, self.bytes)) {
             draft.gap(line.number - number, line.offset - offset, offset);
             number = line.number + 1;
             offset = line.offset + line.bytes.len();

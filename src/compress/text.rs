@@ -125,6 +125,7 @@ impl<'a> Text<'a> {
     }
 
     /// A line without its line end.
+    #[inline]
     pub fn line(self, line: usize) -> &'a [u8] {
         let line = &self.bytes[self.span(line)];
         line.strip_suffix(b"\n").unwrap_or(line)
