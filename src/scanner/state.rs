@@ -587,7 +587,7 @@ impl State {
     pub fn calm(&self, tables: &Tables, chunk: &[u8]) -> Option<Calm> {
         let held = self.held.len() - self.done;
         let all = held + chunk.len();
-        if self.offset + all as u64 > self.calm_end {
+        if self.offset + all as u64 > self.calm_end || chunk.is_empty() {
             return None;
         }
         let (row, is_ascii) = tables.calm.through(self.row, chunk);
