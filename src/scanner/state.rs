@@ -18,8 +18,10 @@ use super::{
     Error, Options,
     attributes::{Attributes, fits, same},
     chunk::Chunk,
-    counts::{Counts, Meter},
+    counts::{Counts, Limit, Meter, all_to_thinking},
     event::{Attribute, Cause},
+    extra::{Extra, Prompt},
+    lazy::Lazy,
     thoughts::Thoughts,
     utf8::incomplete_tail,
 };
@@ -49,8 +51,6 @@ pub struct State {
     before: usize,
     /// Where in the chunk the bytes behind those stand.
     taken_at: usize,
-    /// What is held begins with so many bytes that have turned out to be text.
-    known: usize,
     /// Text before here is in `meter`.
     metered: u64,
     meter: Meter,
@@ -71,23 +71,12 @@ pub struct State {
     has_tokens: bool,
     /// The chunk before ended inside a token.
     in_token: bool,
-    /// Some of the prompt's bytes have been settled.
-    early_settled: bool,
-    /// The prompt said where this stream starts. Of the spans that it left open, the first one not yet reported.
-    prompted: Option<u8>,
-    /// Bytes at the front of what is held that are the prompt's, and in no event.
-    early: usize,
-    /// Bytes of the marker before that are the prompt's.
-    early_marker: usize,
     /// Events of a marker that are still due.
     due: Option<Due>,
     /// The marker behind the text that was reported last.
     found: Option<Found>,
-    /// Of the bytes of `held`, once tokens have come.
-    marks: Vec<Mark>,
     attributes: Attributes,
-    /// One or none: a vector, for its memory can be asked for without the risk of an abort.
-    thoughts: Vec<Thoughts>,
+    extra: Lazy<Extra>,
 }
 
 /// An open span.
@@ -257,10 +246,6 @@ impl State {
             depth: 0,
             is_finishing: false,
             has_begun: false,
-            prompted: None,
-            early: 0,
-            early_settled: false,
-            early_marker: 0,
             waits: false,
             after: 0,
             stack: [Frame::NONE; MAX_DEPTH],
@@ -273,21 +258,20 @@ impl State {
             row: LOST,
             plain_mask: 0,
             found: None,
-            meter: Meter::new(options.budget),
+            meter: Meter::default(),
             held,
-            marks: Vec::new(),
             has_tokens: false,
             in_token: false,
             done: 0,
             before: 0,
             taken_at: 0,
-            known: 0,
-            attributes: Attributes::default(),
-            thoughts: Vec::new(),
+            attributes: Attributes::NONE,
+            extra: Lazy::NONE,
         };
-        if let Some(cap) = options.collect {
-            state.thoughts.try_reserve_exact(1)?;
-            state.thoughts.push(Thoughts::new(cap));
+        if options.collect.is_some() || options.budget.is_some() {
+            let extra = state.extra.made()?;
+            extra.thoughts = options.collect.map(Thoughts::new);
+            extra.limit = options.budget.map(Limit::new);
         }
         state.begin_stream(tables);
         Ok(state)
@@ -300,17 +284,12 @@ impl State {
         self.depth = 0;
         self.is_finishing = false;
         self.has_begun = false;
-        self.prompted = None;
-        self.early = 0;
-        self.early_settled = false;
-        self.early_marker = 0;
         self.be_alert();
         self.waits = false;
         self.after = 0;
         self.lines = Lines::NEW;
         self.attempt = Attempt::default();
         self.due = None;
-        self.known = 0;
         self.in_token = false;
         // The counts stay until the next stream begins.
         self.meter_plain();
@@ -319,8 +298,8 @@ impl State {
         // The bytes stay where they are until the next call, for whoever reads the last events in `before`.
         self.done = self.held.len();
         self.attributes.clear();
-        if let Some(thoughts) = self.thoughts.first_mut() {
-            thoughts.drop_guess();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.begin_stream();
         }
         self.settle_frame(tables);
     }
@@ -328,8 +307,8 @@ impl State {
     /// Forgets counts, and thoughts that were not taken, besides the stream.
     pub fn reset(&mut self, tables: &Tables) {
         self.begin_stream(tables);
-        self.meter.clear();
-        if let Some(thoughts) = self.thoughts.first_mut() {
+        self.clear_counts();
+        if let Some(thoughts) = self.thoughts_mut() {
             thoughts.clear();
         }
     }
@@ -338,34 +317,24 @@ impl State {
         let mut held = Vec::new();
         held.try_reserve_exact(self.held.capacity())?;
         held.extend_from_slice(&self.held);
-        let mut marks = Vec::new();
-        marks.try_reserve_exact(self.marks.capacity())?;
-        marks.extend_from_slice(&self.marks);
-        let mut thoughts = Vec::new();
-        if let Some(own) = self.thoughts.first() {
-            thoughts.try_reserve_exact(1)?;
-            thoughts.push(own.try_clone()?);
-        }
-        Ok(State {
-            held,
-            marks,
-            thoughts,
-            attributes: self.attributes.try_clone()?,
-            meter: self.meter.clone(),
-            ..*self
-        })
+        let extra = match self.extra.get() {
+            Some(extra) => Lazy::new(extra.try_clone()?)?,
+            None => Lazy::NONE,
+        };
+        Ok(State { held, extra, attributes: self.attributes.try_clone()?, meter: self.meter.clone(), ..*self })
     }
 
     /// Reads what the prompt has written of the model's turn, as if it had been generated, and begins a stream behind it.
     pub fn begin_behind(&mut self, tables: &Tables, turn: &[u8]) -> Result<Start, Error> {
         // A model whose messages have headers begins its turn in one; all others in the content.
         let start = if tables.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
+        // Thoughts and counts are the stream's alone.
+        let extra = self.extra.made()?;
+        let (thoughts, limit, tokens) = (extra.thoughts.take(), extra.limit.take(), extra.tokens);
+        let meter = self.meter.clone();
         let own_start = core::mem::replace(&mut self.start, start);
-        let thoughts = core::mem::take(&mut self.thoughts);
         self.begin_stream(tables);
         self.begin_call(tables);
-        // The counts are the stream's alone.
-        let meter = self.meter.clone();
         let mut pos = 0;
         let read = loop {
             match self.next_of_feed(tables, &Chunk::plain(turn), &mut pos, false) {
@@ -375,9 +344,10 @@ impl State {
             }
         };
         self.start = own_start;
-        self.thoughts = thoughts;
         self.metered = self.offset;
         self.meter = meter;
+        let extra = self.extra.made()?;
+        (extra.thoughts, extra.limit, extra.tokens) = (thoughts, limit, tokens);
         if let Err(error) = read {
             self.begin_stream(tables);
             return Err(error);
@@ -388,9 +358,8 @@ impl State {
         // A header that has begun, or can still begin, is where the stream starts.
         let in_header = self.depth == 0 && self.offset == 0 && start == Start::Header;
         self.has_begun = false;
-        self.prompted = Some(0);
-        self.early = self.held().len();
-        self.early_marker = usize::MAX;
+        let early = self.held().len();
+        self.extra.made()?.prompt = Prompt { open: Some(0), early, is_settled: false, marker: usize::MAX };
         self.be_alert();
         self.offset = 0;
         self.metered = 0;
@@ -399,11 +368,11 @@ impl State {
 
     /// The next span that the prompt left open, as a span that opens at byte 0; the innermost one with its attributes.
     fn open_prompted(&mut self, tables: &Tables, number: u8) -> Result<Option<Raw>, Error> {
-        let Some(&frame) = self.stack[..usize::from(self.depth)].get(usize::from(number)) else {
-            self.prompted = None;
-            return Ok(None);
-        };
-        self.prompted = Some(number + 1);
+        let frame = self.stack[..usize::from(self.depth)].get(usize::from(number)).copied();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.prompt.open = frame.map(|_| number + 1);
+        }
+        let Some(frame) = frame else { return Ok(None) };
         if number + 1 == self.depth {
             self.due = Some(Due {
                 step: Step::Attributes,
@@ -416,8 +385,8 @@ impl State {
                 at: 0,
             });
         }
-        self.meter.add_span(frame.channel);
-        if let Some(thoughts) = self.thoughts.first_mut().filter(|_| frame.channel == Channel::Thinking) {
+        self.add_span(frame.channel);
+        if let Some(thoughts) = thoughts(&mut self.extra).filter(|_| frame.channel == Channel::Thinking) {
             thoughts.begin(0, &self.attributes, tables.thought(frame.rule).is_some())?;
         }
         let kind = RawKind::Open { rule: frame.rule, tag: frame.tag };
@@ -428,8 +397,8 @@ impl State {
     pub fn begin_call(&mut self, tables: &Tables) {
         if self.done > 0 {
             self.held.drain(..self.done);
-            if self.has_tokens {
-                self.marks.drain(..self.done);
+            if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
+                extra.marks.drain(..self.done);
             }
             self.done = 0;
         }
@@ -442,11 +411,16 @@ impl State {
     /// Of bytes that come with their tokens, what is known of each is kept as long as the byte is held.
     pub fn begin_tokens(&mut self) -> Result<(), Error> {
         if !self.has_tokens {
-            self.marks.try_reserve_exact(self.held.capacity())?;
-            self.marks.resize(self.held.len(), Mark::PLAIN);
+            let marks = &mut self.extra.made()?.marks;
+            marks.try_reserve_exact(self.held.capacity())?;
+            marks.resize(self.held.len(), Mark::PLAIN);
             self.has_tokens = true;
         }
         Ok(())
+    }
+
+    pub fn has_tokens(&self) -> bool {
+        self.has_tokens
     }
 
     pub fn in_token(&self) -> bool {
@@ -460,13 +434,16 @@ impl State {
 
     pub fn counts(&self, channel: Channel) -> Counts {
         let more = if channel == self.channel { self.offset - self.metered } else { 0 };
-        self.meter.counts(channel, more)
+        let tokens = self.extra.get().map_or(0, |extra| extra.tokens[channel as usize]);
+        Counts { tokens, ..self.meter.counts(channel, more) }
     }
 
     /// Of a chunk that `calm` or `short_text` took.
     #[inline]
     pub fn add_plain_tokens(&mut self, tokens: u64) {
-        self.meter.add_tokens(self.channel, tokens);
+        if let Some(extra) = self.extra.get_mut() {
+            extra.tokens[self.channel as usize] += tokens;
+        }
     }
 
     /// A call has read all there is: may the next one be calm?
@@ -516,18 +493,12 @@ impl State {
     /// Does text change nothing but the line?
     fn is_calm(&self, tables: &Tables) -> bool {
         let region = &tables.regions[usize::from(self.region)];
-        self.early == 0
+        self.early() == 0
             && self.after == 0
             && self.has_begun
             && !self.in_token
             && self.flags & (flag::START | flag::HEADER | region.cleared) == 0
-            && !self.is_collected(self.channel)
-    }
-
-    /// Is this channel's text collected now?
-    fn is_collected(&self, channel: Channel) -> bool {
-        let is_guess = |thoughts: &Thoughts| channel == Channel::Content && thoughts.is_guess();
-        self.thoughts.first().is_some_and(|thoughts| channel == Channel::Thinking || is_guess(thoughts))
+            && !self.thoughts().is_some_and(|thoughts| thoughts.collects(self.channel))
     }
 
     /// The common case, made cheap: a short chunk of ASCII in which nothing begins and no line ends is one event. Gives its
@@ -651,7 +622,9 @@ impl State {
         }
         self.held.truncate(left);
         // Where there are any, nothing is held.
-        self.marks.clear();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.marks.clear();
+        }
         self.done = 0;
         self.before = left;
     }
@@ -661,11 +634,51 @@ impl State {
     }
 
     pub fn thoughts(&self) -> Option<&Thoughts> {
-        self.thoughts.first()
+        self.extra.get()?.thoughts.as_ref()
     }
 
     pub fn thoughts_mut(&mut self) -> Option<&mut Thoughts> {
-        self.thoughts.first_mut()
+        thoughts(&mut self.extra)
+    }
+
+    /// What a prompt left behind for the stream; nothing where there was none.
+    fn prompt(&self) -> Prompt {
+        self.extra.get().map_or(Prompt::default(), |extra| extra.prompt)
+    }
+
+    fn early(&self) -> usize {
+        self.extra.get().map_or(0, |extra| extra.prompt.early)
+    }
+
+    /// Text that is held and known to be that.
+    fn known(&self) -> usize {
+        self.extra.get().map_or(0, |extra| extra.known)
+    }
+
+    /// What may come within the budget, in bytes at least; none where nothing limits it.
+    fn left(&self) -> Option<u64> {
+        self.extra.get()?.limit.as_ref()?.left(&self.meter, self.channel)
+    }
+
+    /// How many of the bytes of a text are within the budget.
+    fn fitting(&self, text: &[u8]) -> usize {
+        let limit = self.extra.get().and_then(|extra| extra.limit.as_ref());
+        limit.map_or(text.len(), |limit| limit.fitting(&self.meter, self.channel, text))
+    }
+
+    fn add_span(&mut self, channel: Channel) {
+        self.meter.add_span(channel);
+        let limit = self.extra.get_mut().and_then(|extra| extra.limit.as_mut());
+        if let Some(limit) = limit.filter(|_| channel == Channel::Thinking) {
+            limit.begin_span(&self.meter);
+        }
+    }
+
+    fn clear_counts(&mut self) {
+        self.meter = Meter::default();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.clear_counts();
+        }
     }
 
     pub fn has_begun(&self) -> bool {
@@ -687,7 +700,7 @@ impl State {
 
     /// The same without what is the prompt's.
     pub fn held_of_stream(&self) -> &[u8] {
-        &self.held()[self.early..]
+        &self.held()[self.early()..]
     }
 
     pub fn all_held(&self) -> &[u8] {
@@ -705,8 +718,9 @@ impl State {
 
     pub fn attribute(&self, index: usize) -> Option<Attribute<'_>> {
         let mut attribute = self.attributes.get(index)?;
+        let early = self.prompt().marker;
         for range in [&mut attribute.raw_name, &mut attribute.raw_value] {
-            *range = range.start.saturating_sub(self.early_marker)..range.end.saturating_sub(self.early_marker);
+            *range = range.start.saturating_sub(early)..range.end.saturating_sub(early);
         }
         Some(attribute)
     }
@@ -726,21 +740,22 @@ impl State {
                 }
                 continue;
             }
-            if self.known > 0 {
-                let raw = self.report_known(whole, pos)?;
+            let known = self.known();
+            if known > 0 {
+                let raw = self.report_known(known, whole, pos)?;
                 if raw.is_nothing() {
                     continue;
                 }
                 return Ok(Some(raw));
             }
-            if let (Some(number), true) = (self.prompted, self.has_begun) {
+            if let (Some(number), true) = (self.prompt().open, self.has_begun) {
                 match self.open_prompted(tables, number)? {
                     Some(raw) => return Ok(Some(raw)),
                     None => continue,
                 }
             }
             // No text from the chunk may go beyond the budget, so that only what is held may have to be divided.
-            let left = self.meter.left(self.channel).and_then(|left| usize::try_from(left).ok());
+            let left = self.left().and_then(|left| usize::try_from(left).ok());
             let end = left.map_or(whole.len(), |left| whole.len().min(pos.saturating_add(left.max(1))));
             let head;
             let chunk = if end < whole.len() {
@@ -759,12 +774,12 @@ impl State {
             if !self.has_begun {
                 self.has_begun = true;
                 self.begin_counts()?;
-                if self.prompted.is_none() {
+                if self.prompt().open.is_none() {
                     self.open_start(tables);
                 }
                 continue;
             }
-            if self.offset > 0 || self.early_settled {
+            if self.offset > 0 || self.prompt().is_settled {
                 self.lose(tables, flag::START | flag::HEADER);
             }
             let progress = if self.after != 0 {
@@ -772,8 +787,7 @@ impl State {
             } else if is_held && self.done >= self.before && left.is_none_or(|left| left >= whole.len()) {
                 // All that is held came from this very chunk, where it can be read in place.
                 *pos -= self.held().len();
-                self.held.truncate(self.done);
-                self.marks.truncate(self.done);
+                self.truncate(self.done);
                 self.attempt = Attempt::default();
                 Progress::GoOn
             } else if is_held {
@@ -803,8 +817,8 @@ impl State {
         for at in self.done..self.held.len() {
             self.pass(tables, self.held[at]);
         }
-        self.known = self.held().len();
-        Ok(Some(self.report_known(&Chunk::EMPTY, &mut 0)?).filter(|raw| !raw.is_nothing()))
+        let known = self.held().len();
+        Ok(Some(self.report_known(known, &Chunk::EMPTY, &mut 0)?).filter(|raw| !raw.is_nothing()))
     }
 
     pub fn next_of_force(&mut self, tables: &Tables) -> Result<Option<Raw>, Error> {
@@ -867,8 +881,8 @@ impl State {
 
     /// A new stream: what the counts and the thoughts begin with.
     fn begin_counts(&mut self) -> Result<(), Error> {
-        self.meter.clear();
-        match self.thoughts.first_mut() {
+        self.clear_counts();
+        match thoughts(&mut self.extra) {
             Some(thoughts) if self.flags & flag::ALONE != 0 => thoughts.guess(),
             _ => Ok(()),
         }
@@ -943,9 +957,9 @@ impl State {
                 (rest.len() - tail, tail)
             }
         };
-        if self.meter.fitting(self.channel, &rest[..text]) < text {
+        if self.fitting(&rest[..text]) < text {
             self.hold(chunk, pos, text + held)?;
-            self.known = text;
+            self.extra.made()?.known = text;
             self.found = None;
             return Ok(Progress::GoOn);
         }
@@ -1016,8 +1030,7 @@ impl State {
             Scan::Text => len - incomplete_tail(self.held()),
         };
         if text > 0 {
-            self.known = text;
-            return self.report_known(chunk, pos).map(Progress::Event);
+            return self.report_known(text, chunk, pos).map(Progress::Event);
         }
         // The beginning of a character, and nothing else.
         if *pos == chunk.len() {
@@ -1029,9 +1042,13 @@ impl State {
 
     /// Lends out what is held beside the rest of the state.
     fn with_held<T>(&mut self, read: impl FnOnce(&mut State, &[u8], &[Mark]) -> T) -> T {
-        let (held, marks) = (core::mem::take(&mut self.held), core::mem::take(&mut self.marks));
+        let held = core::mem::take(&mut self.held);
+        let marks = self.extra.get_mut().map(|extra| core::mem::take(&mut extra.marks)).unwrap_or_default();
         let result = read(self, &held[self.done..], marks.get(self.done..).unwrap_or(&[]));
-        (self.held, self.marks) = (held, marks);
+        self.held = held;
+        if let Some(extra) = self.extra.get_mut() {
+            extra.marks = marks;
+        }
         result
     }
 
@@ -1046,8 +1063,8 @@ impl State {
 
     fn reserve(&mut self, len: usize) -> Result<(), Error> {
         self.held.try_reserve(len)?;
-        if self.has_tokens {
-            self.marks.try_reserve(len)?;
+        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
+            extra.marks.try_reserve(len)?;
         }
         Ok(())
     }
@@ -1057,17 +1074,23 @@ impl State {
             self.taken_at = range.start;
         }
         self.held.extend_from_slice(&chunk.bytes[range.clone()]);
-        if self.has_tokens {
-            self.marks.extend(range.map(|at| chunk.mark(at)));
+        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
+            extra.marks.extend(range.map(|at| chunk.mark(at)));
         }
     }
 
     /// Makes room where nothing is held any more. What the call began with stays.
     fn forget_done(&mut self) {
         if self.done == self.held.len() {
-            self.held.truncate(self.before);
-            self.marks.truncate(self.before);
+            self.truncate(self.before);
             self.done = self.held.len();
+        }
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.held.truncate(len);
+        if let Some(extra) = self.extra.get_mut() {
+            extra.marks.truncate(len);
         }
     }
 
@@ -1184,7 +1207,10 @@ impl State {
             self.attributes.clear();
         }
         let before = usize::from(pattern.before);
-        self.early_marker = self.early.saturating_sub(before);
+        let early = self.early();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.prompt.marker = early.saturating_sub(before);
+        }
         let mut closes_itself = false;
         let what = match pattern.action {
             Action::Open { rule, tag, ends } => {
@@ -1238,7 +1264,7 @@ impl State {
             after: pattern.after,
             closes_itself,
             attributes: 0,
-            at: self.offset + before.saturating_sub(self.early) as u64,
+            at: self.offset + before.saturating_sub(early) as u64,
         });
         Ok(())
     }
@@ -1348,7 +1374,7 @@ impl State {
             (true, None) => Place::Held(self.done),
         };
         *(if is_held { &mut self.done } else { pos }) += len;
-        let (place, len) = if self.early > 0 { self.without_early(place, len) } else { (place, len) };
+        let (place, len) = if self.early() > 0 { self.without_early(place, len) } else { (place, len) };
         let offset = self.offset;
         self.offset += len as u64;
         self.metered = self.offset;
@@ -1357,9 +1383,10 @@ impl State {
 
     /// Takes the prompt's bytes off the front of an event.
     fn without_early(&mut self, place: Place, len: usize) -> (Place, usize) {
-        let early = self.early.min(len);
-        self.early -= early;
-        self.early_settled |= early > 0;
+        let Some(Extra { prompt, .. }) = self.extra.get_mut() else { return (place, len) };
+        let early = prompt.early.min(len);
+        prompt.early -= early;
+        prompt.is_settled |= early > 0;
         match place {
             Place::Held(at) => (Place::Held(at + early), len - early),
             Place::Chunk(_) => (place, len),
@@ -1372,44 +1399,47 @@ impl State {
             Place::Held(at) => &self.held[at..at + raw.len],
             Place::Chunk(at) => &chunk.bytes[at..at + raw.len],
         };
-        let tokens = if self.has_tokens { self.tokens_of(&raw, chunk) } else { 0 };
-        self.meter.add_text(raw.channel, bytes, tokens);
-        if self.is_collected(raw.channel)
-            && let Some(thoughts) = self.thoughts.first_mut()
-        {
-            thoughts.text(bytes)?;
+        self.meter.add_text(raw.channel, bytes);
+        if let Some(extra) = self.extra.get_mut() {
+            if self.has_tokens {
+                extra.tokens[raw.channel as usize] += match raw.place {
+                    Place::Held(at) => tokens_in(&extra.marks[at..at + raw.len]),
+                    Place::Chunk(at) => chunk.tokens_in(at, raw.len),
+                };
+            }
+            if let Some(thoughts) = extra.thoughts.as_mut().filter(|thoughts| thoughts.collects(raw.channel)) {
+                thoughts.text(bytes)?;
+            }
         }
         Ok(raw)
     }
 
-    /// Tokens that begin in a text.
-    fn tokens_of(&self, raw: &Raw, chunk: &Chunk<'_>) -> u64 {
-        match raw.place {
-            Place::Held(at) => self.marks[at..at + raw.len].iter().filter(|mark| mark.begins_token()).count() as u64,
-            Place::Chunk(at) => chunk.tokens_in(at, raw.len),
-        }
-    }
-
     /// What has turned out to be text and is held; where it is more than the budget has left, that is said first.
-    fn report_known(&mut self, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Raw, Error> {
-        let early = self.early.min(self.known);
-        let fitting = self.meter.fitting(self.channel, &self.held()[early..self.known]);
-        if fitting == 0 && early < self.known {
-            self.meter.exceed();
-            return Ok(self.raw(RawKind::Budget, 0, pos));
+    fn report_known(&mut self, known: usize, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Raw, Error> {
+        let early = self.early().min(known);
+        let fitting = self.fitting(&self.held()[early..known]);
+        let is_beyond = fitting == 0 && early < known;
+        let len = if is_beyond { 0 } else { early + fitting };
+        if let Some(extra) = self.extra.get_mut() {
+            extra.known = known - len;
+            if let Some(limit) = extra.limit.as_mut().filter(|_| is_beyond) {
+                limit.exceed();
+            }
         }
-        self.known -= early + fitting;
-        self.text(early + fitting, chunk, pos)
+        if is_beyond { Ok(self.raw(RawKind::Budget, 0, pos)) } else { self.text(len, chunk, pos) }
     }
 
     /// All content so far was thinking, which the closer that stands here ends.
     fn reclassify(&mut self, tables: &Tables, rule: u8, pos: &mut usize) -> Result<Raw, Error> {
         let raw = Raw { channel: Channel::Thinking, ..self.raw(RawKind::Reclassify, 0, pos) };
         self.meter.reclassify();
+        if let Some(extra) = self.extra.get_mut() {
+            all_to_thinking(&mut extra.tokens);
+        }
         self.closed |= 1 << rule;
         self.flags = self.flags & !flag::ALONE | (flag::LEAD | flag::FRESH) & tables.used;
         self.refresh(tables);
-        if let Some(thoughts) = self.thoughts.first_mut() {
+        if let Some(thoughts) = self.thoughts_mut() {
             thoughts.end(Cause::Marker, tables.thought(rule))?;
         }
         Ok(raw)
@@ -1423,8 +1453,8 @@ impl State {
         self.depth += 1;
         self.flags = self.flags & !(flag::QUOTED | flag::ALONE | flag::FORCED) | flag::BLANK & tables.used;
         self.settle_frame(tables);
-        self.meter.add_span(frame.channel);
-        match self.thoughts.first_mut() {
+        self.add_span(frame.channel);
+        match thoughts(&mut self.extra) {
             Some(thoughts) if frame.channel == Channel::Thinking => {
                 thoughts.begin(at, &self.attributes, tables.thought(frame.rule).is_some())
             }
@@ -1445,7 +1475,7 @@ impl State {
         let blank = if self.top().is_some_and(|around| around.is_blank) { flag::BLANK } else { 0 };
         self.flags = self.flags & !(flag::QUOTED | flag::BLANK) | flag::FRESH & tables.used | blank;
         self.settle_frame(tables);
-        if let Some(thoughts) = self.thoughts.first_mut().filter(|_| closed.channel == Channel::Thinking) {
+        if let Some(thoughts) = self.thoughts_mut().filter(|_| closed.channel == Channel::Thinking) {
             thoughts.end(cause, tables.thought(closed.rule))?;
         }
         Ok(raw)
@@ -1461,6 +1491,15 @@ impl State {
         self.flags = self.flags & !(flag::ENDED | flag::FULL) | ended | full;
         self.refresh(tables);
     }
+}
+
+fn thoughts(extra: &mut Lazy<Extra>) -> Option<&mut Thoughts> {
+    extra.get_mut()?.thoughts.as_mut()
+}
+
+/// Tokens that begin in these bytes.
+fn tokens_in(marks: &[Mark]) -> u64 {
+    marks.iter().filter(|mark| mark.begins_token()).count() as u64
 }
 
 fn header_rule(tables: &Tables) -> &HeaderRule {
