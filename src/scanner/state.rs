@@ -37,7 +37,7 @@ pub struct State {
     channel: Channel,
     /// What no byte of a plain text may be where the stream stands.
     plain_mask: u32,
-    /// Where the stream stands while it is calm: `lines` and `attempt` are behind then. LOST where the table has no such
+    /// Where the stream stands while it is calm: `lines` and the attempt are behind then. LOST where the table has no such
     /// place.
     row: u16,
     region: u8,
@@ -49,8 +49,6 @@ pub struct State {
     held: Vec<u8>,
     done: usize,
     before: usize,
-    /// Where in the chunk the bytes behind those stand.
-    taken_at: usize,
     /// Text before here is in `meter`.
     metered: u64,
     meter: Meter,
@@ -59,8 +57,7 @@ pub struct State {
     /// Spans of which a block was closed.
     closed: u64,
     stack: [Frame; MAX_DEPTH],
-    /// Has read all that is held, if it is alive.
-    attempt: Attempt,
+    pending: Pending,
     lines: Lines,
     start: Start,
     is_finishing: bool,
@@ -71,10 +68,6 @@ pub struct State {
     has_tokens: bool,
     /// The chunk before ended inside a token.
     in_token: bool,
-    /// Events of a marker that are still due.
-    due: Option<Due>,
-    /// The marker behind the text that was reported last.
-    found: Option<Found>,
     attributes: Attributes,
     extra: Lazy<Extra>,
 }
@@ -85,34 +78,55 @@ struct Frame {
     rule: u8,
     tag: u8,
     region: u8,
-    channel: Channel,
-    /// It ended a thinking that was not closed.
-    has_ended: bool,
-    /// Of a span with another one open inside it: only blanks had come before that.
-    is_blank: bool,
+    /// Of the flags `ENDED`, and `BLANK` as it was when another span began inside this one.
+    flags: u8,
 }
 
 impl Frame {
     /// Of the text outside all spans.
-    const NONE: Frame =
-        Frame { rule: 0, tag: 0, region: Tables::ROOT, channel: Channel::Content, has_ended: false, is_blank: false };
+    const NONE: Frame = Frame { rule: 0, tag: 0, region: Tables::ROOT, flags: 0 };
+    const ENDED: u8 = flag::ENDED as u8;
+    const BLANK: u8 = flag::BLANK as u8;
 }
 
-/// A marker that was read, and what of it is still to be reported.
+/// What is under way where the stream stands.
+#[derive(Clone, Copy)]
+enum Pending {
+    Nothing,
+    /// Has read all that is held.
+    Attempt(Attempt),
+    /// The marker behind the text that was reported last.
+    Found(Found),
+    /// Events of a marker that are still due.
+    Due(Due),
+}
+
+/// A marker that was read, and what of it is still to be reported. No marker is as long as 4 GiB.
 #[derive(Clone, Copy)]
 struct Due {
     step: Step,
     what: What,
-    /// Bytes of framing before the marker, and of the marker.
-    before: usize,
-    main: usize,
     /// Framing that may follow.
     after: u16,
     closes_itself: bool,
+    /// Bytes of framing before the marker, and of the marker.
+    before: u16,
+    main: u32,
     /// Attributes that were reported.
-    attributes: usize,
+    attributes: u32,
     /// Where the marker begins.
     at: u64,
+}
+
+impl Due {
+    /// Bytes that are still to be reported.
+    fn len(&self) -> usize {
+        usize::from(self.before) + self.main as usize
+    }
+
+    fn take_main(&mut self) -> usize {
+        core::mem::take(&mut self.main) as usize
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -183,7 +197,7 @@ pub enum Place {
 #[derive(Clone, Copy)]
 struct Found {
     pattern: u8,
-    len: usize,
+    len: u32,
     /// A header that broke off: its fields have been read.
     is_broken: bool,
 }
@@ -250,21 +264,18 @@ impl State {
             after: 0,
             stack: [Frame::NONE; MAX_DEPTH],
             lines: Lines::NEW,
-            attempt: Attempt::default(),
-            due: None,
+            pending: Pending::Nothing,
             offset: 0,
             metered: 0,
             calm_end: 0,
             row: LOST,
             plain_mask: 0,
-            found: None,
             meter: Meter::default(),
             held,
             has_tokens: false,
             in_token: false,
             done: 0,
             before: 0,
-            taken_at: 0,
             attributes: Attributes::NONE,
             extra: Lazy::NONE,
         };
@@ -288,8 +299,7 @@ impl State {
         self.waits = false;
         self.after = 0;
         self.lines = Lines::NEW;
-        self.attempt = Attempt::default();
-        self.due = None;
+        self.pending = Pending::Nothing;
         self.in_token = false;
         // The counts stay until the next stream begins.
         self.meter_plain();
@@ -373,8 +383,9 @@ impl State {
             extra.prompt.open = frame.map(|_| number + 1);
         }
         let Some(frame) = frame else { return Ok(None) };
+        let channel = tables.regions[usize::from(frame.region)].channel;
         if number + 1 == self.depth {
-            self.due = Some(Due {
+            self.pending = Pending::Due(Due {
                 step: Step::Attributes,
                 what: What::Drop { is_close: false },
                 before: 0,
@@ -385,12 +396,12 @@ impl State {
                 at: 0,
             });
         }
-        self.add_span(frame.channel);
-        if let Some(thoughts) = thoughts(&mut self.extra).filter(|_| frame.channel == Channel::Thinking) {
+        self.add_span(channel);
+        if let Some(thoughts) = thoughts(&mut self.extra).filter(|_| channel == Channel::Thinking) {
             thoughts.begin(0, &self.attributes, tables.thought(frame.rule).is_some())?;
         }
         let kind = RawKind::Open { rule: frame.rule, tag: frame.tag };
-        Ok(Some(Raw { kind, channel: frame.channel, offset: 0, len: 0, place: Place::Held(self.done) }))
+        Ok(Some(Raw { kind, channel, offset: 0, len: 0, place: Place::Held(self.done) }))
     }
 
     /// What is held moves to the front, where it stays until the next call.
@@ -405,7 +416,15 @@ impl State {
         self.before = self.held.len();
         self.waits = false;
         self.wake(tables);
+        self.forget_found();
         self.meter_plain();
+    }
+
+    /// A marker that was found is looked for anew.
+    fn forget_found(&mut self) {
+        if matches!(self.pending, Pending::Found(_)) {
+            self.pending = Pending::Nothing;
+        }
     }
 
     /// Of bytes that come with their tokens, what is known of each is kept as long as the byte is held.
@@ -450,7 +469,7 @@ impl State {
     fn settle(&mut self, tables: &Tables, calm_end: u64) {
         self.be_alert();
         // Of bytes with tokens, more must be known than the table says.
-        let is_read = self.held().is_empty() || self.attempt.is_alive() && !self.has_tokens;
+        let is_read = self.held().is_empty() || matches!(self.pending, Pending::Attempt(_)) && !self.has_tokens;
         if calm_end > 0 && is_read && self.is_calm(tables) {
             self.calm_end = calm_end;
             self.be_at(tables, tables.calm.enter(self.region, self.active, &self.lines, self.held()));
@@ -466,19 +485,18 @@ impl State {
     fn be_alert(&mut self) {
         self.calm_end = 0;
         self.row = LOST;
-        self.found = None;
     }
 
-    /// The same where the stream may have been calm: `lines` and `attempt` catch up.
+    /// The same where the stream may have been calm: `lines` and the attempt catch up.
     fn wake(&mut self, tables: &Tables) {
         if self.row != LOST {
             let region = &tables.regions[usize::from(self.region)];
             self.lines = tables.calm.row(self.row).lines;
-            self.attempt = Attempt::default();
+            self.pending = Pending::Nothing;
             if !self.held().is_empty() {
                 let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
                 attempt.run(tables, region, self.held(), &mut 0, |_| Mark::PLAIN);
-                self.attempt = attempt;
+                self.pending = Pending::Attempt(attempt);
             }
         }
         self.be_alert();
@@ -601,7 +619,7 @@ impl State {
     pub fn take_held(&mut self, tables: &Tables, calm: &Calm) {
         self.wake(tables);
         self.let_go();
-        self.attempt = Attempt::default();
+        self.pending = Pending::Nothing;
         self.meter.add_continuations(self.channel, &self.held[..calm.held]);
         for at in 0..calm.held {
             self.pass(tables, self.held[at]);
@@ -734,7 +752,7 @@ impl State {
     ) -> Result<Option<Raw>, Error> {
         let whole = chunk;
         loop {
-            if self.due.is_some() {
+            if matches!(self.pending, Pending::Due(_)) {
                 if let Some(raw) = self.report(tables, whole, pos)?.filter(|raw| !raw.is_nothing()) {
                     return Ok(Some(raw));
                 }
@@ -788,7 +806,7 @@ impl State {
                 // All that is held came from this very chunk, where it can be read in place.
                 *pos -= self.held().len();
                 self.truncate(self.done);
-                self.attempt = Attempt::default();
+                self.pending = Pending::Nothing;
                 Progress::GoOn
             } else if is_held {
                 self.read_held(tables, chunk, pos, at_end)?
@@ -812,7 +830,7 @@ impl State {
         if self.held().is_empty() || !self.has_begun {
             return Ok(None);
         }
-        self.attempt = Attempt::default();
+        self.pending = Pending::Nothing;
         self.after = 0;
         for at in self.done..self.held.len() {
             self.pass(tables, self.held[at]);
@@ -856,25 +874,26 @@ impl State {
     /// Copies the rest of a marker whose events are not all reported: the caller will not feed it again.
     #[inline]
     pub fn park(&mut self, chunk: &Chunk<'_>, pos: &mut usize) {
-        if let Some(due) = self.due
+        if let Pending::Due(due) = self.pending
             && self.held().is_empty()
         {
+            let end = *pos + due.len();
             self.forget_done();
-            self.copy(chunk, *pos..*pos + due.before + due.main);
-            *pos += due.before + due.main;
+            self.copy(chunk, *pos..end);
+            *pos = end;
         }
     }
 
     /// A caller that stops between two events of a marker leaves the rest to be held, where nothing may fail any more.
     fn make_room_to_park(&mut self) -> Result<(), Error> {
-        let Some(due) = self.due else { return Ok(()) };
+        let Pending::Due(due) = self.pending else { return Ok(()) };
         let has_more = matches!(
             due.what,
             What::Open { keep: true, .. } | What::Open { ends: true, .. } | What::Close { keep: true }
         );
         if due.before > 0 || has_more {
             self.forget_done();
-            self.reserve(due.before + due.main)?;
+            self.reserve(due.len())?;
         }
         Ok(())
     }
@@ -895,8 +914,8 @@ impl State {
             return;
         }
         if let Some((region, rule)) = tables.started(channel) {
-            let frame = Frame { rule, region, channel, ..Frame::NONE };
-            self.due = Some(Due {
+            let frame = Frame { rule, region, ..Frame::NONE };
+            self.pending = Pending::Due(Due {
                 step: Step::Marker,
                 what: What::Open { frame, keep: false, ends: false },
                 before: 0,
@@ -937,18 +956,18 @@ impl State {
     /// Reads on in the chunk, nothing being held.
     fn read_chunk(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Progress, Error> {
         let rest = &chunk.bytes[*pos..];
-        let scan = match self.found.take() {
-            Some(found) => Scan::Match(0, found),
-            None => self.scan(tables, rest, |at| chunk.mark(*pos + at), false, false)?,
+        let scan = match self.pending {
+            Pending::Found(found) => Scan::Match(0, found),
+            _ => self.scan(tables, rest, |at| chunk.mark(*pos + at), false, false)?,
         };
         let (text, held) = match scan {
             Scan::Match(0, found) => {
-                self.begin_marker(tables, found, &rest[..found.len])?;
+                self.begin_marker(tables, found, rest)?;
                 self.make_room_to_park()?;
                 return Ok(Progress::GoOn);
             }
             Scan::Match(at, found) => {
-                self.found = Some(found);
+                self.pending = Pending::Found(found);
                 (at, 0)
             }
             Scan::Hold(at) => (at, rest.len() - at),
@@ -960,7 +979,7 @@ impl State {
         if self.fitting(&rest[..text]) < text {
             self.hold(chunk, pos, text + held)?;
             self.extra.made()?.known = text;
-            self.found = None;
+            self.forget_found();
             return Ok(Progress::GoOn);
         }
         let progress = match text {
@@ -982,24 +1001,26 @@ impl State {
         pos: &mut usize,
         at_end: bool,
     ) -> Result<Progress, Error> {
-        if !self.attempt.is_alive() {
+        let Pending::Attempt(attempt) = &mut self.pending else {
             return self.scan_held(tables, chunk, pos, false, at_end);
-        }
+        };
         let region = &tables.regions[usize::from(self.region)];
         let mut end = *pos;
-        let mut verdict = self.attempt.run(tables, region, chunk.bytes, &mut end, |at| chunk.mark(at));
+        let verdict = match attempt.run(tables, region, chunk.bytes, &mut end, |at| chunk.mark(at)) {
+            Verdict::More if at_end => attempt.end(region),
+            verdict => verdict,
+        };
         self.hold(chunk, pos, end - *pos)?;
         let read = self.held().len();
         match verdict {
-            Verdict::More if at_end => verdict = self.attempt.end(region),
             Verdict::More => return Ok(Progress::Wait),
             Verdict::HeaderEnd { .. } => self.hold(chunk, pos, 1)?,
             Verdict::Match { len, .. } if len > read => self.hold(chunk, pos, 1)?,
             _ => {}
         }
-        self.attempt = Attempt::default();
+        self.pending = Pending::Nothing;
         let is_marker = self.with_held(|state, held, _| match state.judge(tables, verdict, held, read)? {
-            Some(found) => state.begin_marker(tables, found, &held[..found.len]).map(|()| true),
+            Some(found) => state.begin_marker(tables, found, held).map(|()| true),
             None => Ok(false),
         })?;
         if is_marker { Ok(Progress::GoOn) } else { self.scan_held(tables, chunk, pos, true, at_end) }
@@ -1021,7 +1042,7 @@ impl State {
         });
         let text = match scan? {
             Scan::Match(0, found) => {
-                self.with_held(|state, held, _| state.begin_marker(tables, found, &held[..found.len]))?;
+                self.with_held(|state, held, _| state.begin_marker(tables, found, held))?;
                 return Ok(Progress::GoOn);
             }
             Scan::Hold(0) => return Ok(Progress::GoOn),
@@ -1070,9 +1091,6 @@ impl State {
     }
 
     fn copy(&mut self, chunk: &Chunk<'_>, range: Range<usize>) {
-        if self.held.len() == self.before {
-            self.taken_at = range.start;
-        }
         self.held.extend_from_slice(&chunk.bytes[range.clone()]);
         if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
             extra.marks.extend(range.map(|at| chunk.mark(at)));
@@ -1115,7 +1133,7 @@ impl State {
             let verdict = match attempt.run(tables, region, text, &mut read, &mark) {
                 Verdict::More if at_end => attempt.end(region),
                 Verdict::More => {
-                    self.attempt = attempt;
+                    self.pending = Pending::Attempt(attempt);
                     return Ok(Scan::Hold(start));
                 }
                 verdict => verdict,
@@ -1134,12 +1152,12 @@ impl State {
     /// The marker at the start of `text`, if the attempt found one. `read`: bytes before the one that decided.
     fn judge(&mut self, tables: &Tables, verdict: Verdict, text: &[u8], read: usize) -> Result<Option<Found>, Error> {
         Ok(match (verdict, &tables.header) {
-            (Verdict::Match { pattern, len }, _) => Some(Found { pattern, len, is_broken: false }),
-            (Verdict::HeaderEnd { pattern, .. }, _) => Some(Found { pattern, len: read + 1, is_broken: false }),
+            (Verdict::Match { pattern, len }, _) => Some(Found { pattern, len: len as u32, is_broken: false }),
+            (Verdict::HeaderEnd { pattern }, _) => Some(Found { pattern, len: read as u32 + 1, is_broken: false }),
             (Verdict::HeaderBreak { pattern, pending, torn }, Some(rule)) => {
                 let text = &text[..read - pending as usize];
                 let end = self.attributes.read_broken_header(rule, text, torn)?;
-                end.map(|len| Found { pattern, len, is_broken: true })
+                end.map(|len| Found { pattern, len: len as u32, is_broken: true })
             }
             _ => None,
         })
@@ -1192,17 +1210,12 @@ impl State {
         self.stack[..usize::from(self.depth)].last()
     }
 
-    /// A marker stands at the read position: prepares its events.
-    fn begin_marker(&mut self, tables: &Tables, found: Found, marker: &[u8]) -> Result<(), Error> {
+    /// A marker stands at the read position, where `text` begins: prepares its events.
+    fn begin_marker(&mut self, tables: &Tables, found: Found, text: &[u8]) -> Result<(), Error> {
+        let marker = &text[..found.len as usize];
         let region = &tables.regions[usize::from(self.region)];
         let pattern = &region.patterns[usize::from(found.pattern)];
-        let frame = |rule: u8, tag: u8| Frame {
-            rule,
-            tag,
-            region: tables.inside(rule),
-            channel: tables.spans[usize::from(rule)].channel,
-            ..Frame::NONE
-        };
+        let frame = |rule: u8, tag: u8| Frame { rule, tag, region: tables.inside(rule), flags: 0 };
         if !found.is_broken {
             self.attributes.clear();
         }
@@ -1219,7 +1232,7 @@ impl State {
                     self.attributes.read_tag(marker)?;
                 }
                 closes_itself = is_tag && tables.tag.self_close && marker.ends_with(b"/>");
-                let frame = Frame { has_ended: ends, ..frame(rule, tag) };
+                let frame = Frame { flags: if ends { Frame::ENDED } else { 0 }, ..frame(rule, tag) };
                 What::Open { frame, keep: tables.spans[usize::from(rule)].keep, ends }
             }
             Action::FenceOpen { rule } => What::Open { frame: frame(rule, 0), keep: false, ends: false },
@@ -1256,11 +1269,11 @@ impl State {
             What::Open { ends: true, .. } | What::Reclassify { .. } => Step::Implied,
             _ => Step::Marker,
         };
-        self.due = Some(Due {
+        self.pending = Pending::Due(Due {
             step,
             what,
-            before,
-            main: marker.len() - before,
+            before: pattern.before,
+            main: found.len - u32::from(pattern.before),
             after: pattern.after,
             closes_itself,
             attributes: 0,
@@ -1275,19 +1288,19 @@ impl State {
         let route = rule.routes.iter().find(|route| fits(rule, route, &self.attributes));
         let channel = route.map_or(Channel::Content, |route| route.channel);
         let rule = tables.spans.len() as u8;
-        let frame = Frame { rule, tag, region: tables.body(channel), channel, ..Frame::NONE };
+        let frame = Frame { rule, tag, region: tables.body(channel), flags: 0 };
         // It ends what it may stand in, but for a wrapper of the content.
-        let ends = self.top().is_some_and(|top| top.rule == rule || top.channel != Channel::Content);
+        let ends = self.top().is_some_and(|top| top.rule == rule || self.channel != Channel::Content);
         What::Open { frame, keep: false, ends }
     }
 
     /// The next event of the marker that is due; none where there is nothing to say at this step.
     fn report(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Option<Raw>, Error> {
-        let Some(mut due) = self.due else { return Ok(None) };
+        let Pending::Due(mut due) = self.pending else { return Ok(None) };
         let raw = match (due.step, due.what) {
             (Step::Before, _) => {
                 due.step = Step::Implied;
-                let framing = core::mem::take(&mut due.before);
+                let framing = usize::from(core::mem::take(&mut due.before));
                 (framing > 0).then(|| self.raw(RawKind::Framing, framing, pos))
             }
             (Step::Implied, What::Open { ends: true, .. }) => {
@@ -1305,7 +1318,7 @@ impl State {
             (Step::Marker, What::Open { frame, keep, .. }) => {
                 due.step = Step::Kept;
                 self.open(tables, frame, due.at)?;
-                let len = if keep { 0 } else { core::mem::take(&mut due.main) };
+                let len = if keep { 0 } else { due.take_main() };
                 let raw = self.raw(RawKind::Open { rule: frame.rule, tag: frame.tag }, len, pos);
                 if !keep && self.attributes.len() == 0 && !due.closes_itself {
                     self.end_marker(due);
@@ -1315,14 +1328,14 @@ impl State {
             }
             (Step::Marker, What::Close { keep: true }) | (Step::Kept, _) => {
                 due.step = if matches!(due.what, What::Close { .. }) { Step::Close } else { Step::Attributes };
-                let kept = core::mem::take(&mut due.main);
+                let kept = due.take_main();
                 if kept > 0 { Some(self.text(kept, chunk, pos)?) } else { None }
             }
             (Step::Marker, What::Close { keep: false }) => {
-                return self.end_marker(due).close(tables, due.main, Cause::Marker, pos).map(Some);
+                return self.end_marker(due).close(tables, due.take_main(), Cause::Marker, pos).map(Some);
             }
             (Step::Marker, What::Drop { is_close }) => {
-                let main = due.main;
+                let main = due.take_main();
                 if is_close {
                     self.flags = self.flags & !flag::FORCED | flag::FRESH & tables.used;
                     self.refresh(tables);
@@ -1330,17 +1343,18 @@ impl State {
                 return Ok(Some(self.end_marker(due).raw(RawKind::Framing, main, pos)));
             }
             (Step::Marker, What::Reclassify { .. }) => {
-                let main = due.main;
+                let main = due.take_main();
                 return Ok(Some(self.end_marker(due).raw(RawKind::Framing, main, pos)));
             }
             (Step::Marker, What::Quote) => {
                 self.flags = self.flags & !flag::BLANK ^ flag::QUOTED;
                 self.refresh(tables);
-                let main = due.main;
+                let main = due.take_main();
                 return self.end_marker(due).text(main, chunk, pos).map(Some);
             }
-            (Step::Attributes, _) if due.attributes < self.attributes.len() => {
-                let raw = Raw { offset: due.at, ..self.raw(RawKind::Attribute(due.attributes), 0, pos) };
+            (Step::Attributes, _) if (due.attributes as usize) < self.attributes.len() => {
+                let kind = RawKind::Attribute(due.attributes as usize);
+                let raw = Raw { offset: due.at, ..self.raw(kind, 0, pos) };
                 due.attributes += 1;
                 Some(raw)
             }
@@ -1354,12 +1368,12 @@ impl State {
                 return if closes { state.close(tables, 0, Cause::Marker, pos).map(Some) } else { Ok(None) };
             }
         };
-        self.due = Some(due);
+        self.pending = Pending::Due(due);
         Ok(raw)
     }
 
     fn end_marker(&mut self, due: Due) -> &mut State {
-        self.due = None;
+        self.pending = Pending::Nothing;
         self.after = due.after;
         self
     }
@@ -1367,11 +1381,11 @@ impl State {
     /// The next `len` bytes, as an event of the innermost channel.
     fn raw(&mut self, kind: RawKind, len: usize, pos: &mut usize) -> Raw {
         let is_held = self.done < self.held.len();
-        let place = match (is_held, self.done.checked_sub(self.before)) {
-            (false, _) => Place::Chunk(*pos),
-            // Taken from this chunk, where it still stands.
-            (true, Some(at)) => Place::Chunk(self.taken_at + at),
-            (true, None) => Place::Held(self.done),
+        let place = match is_held {
+            true if self.done < self.before => Place::Held(self.done),
+            // Taken from this chunk, where it still stands: nothing of the chunk was done since.
+            true => Place::Chunk(*pos - self.held().len()),
+            false => Place::Chunk(*pos),
         };
         *(if is_held { &mut self.done } else { pos }) += len;
         let (place, len) = if self.early() > 0 { self.without_early(place, len) } else { (place, len) };
@@ -1447,15 +1461,15 @@ impl State {
 
     fn open(&mut self, tables: &Tables, frame: Frame, at: u64) -> Result<(), Error> {
         if let Some(around) = self.stack[..usize::from(self.depth)].last_mut() {
-            around.is_blank = self.flags & flag::BLANK != 0;
+            around.flags = around.flags & !Frame::BLANK | self.flags as u8 & Frame::BLANK;
         }
         self.stack[usize::from(self.depth)] = frame;
         self.depth += 1;
         self.flags = self.flags & !(flag::QUOTED | flag::ALONE | flag::FORCED) | flag::BLANK & tables.used;
         self.settle_frame(tables);
-        self.add_span(frame.channel);
+        self.add_span(self.channel);
         match thoughts(&mut self.extra) {
-            Some(thoughts) if frame.channel == Channel::Thinking => {
+            Some(thoughts) if self.channel == Channel::Thinking => {
                 thoughts.begin(at, &self.attributes, tables.thought(frame.rule).is_some())
             }
             Some(thoughts) => {
@@ -1471,11 +1485,12 @@ impl State {
         let raw = self.raw(RawKind::Close(cause), len, pos);
         self.depth -= 1;
         let closed = self.stack[usize::from(self.depth)];
+        let channel = self.channel;
         self.closed |= 1 << closed.rule;
-        let blank = if self.top().is_some_and(|around| around.is_blank) { flag::BLANK } else { 0 };
+        let blank = self.top().map_or(0, |around| u16::from(around.flags & Frame::BLANK));
         self.flags = self.flags & !(flag::QUOTED | flag::BLANK) | flag::FRESH & tables.used | blank;
         self.settle_frame(tables);
-        if let Some(thoughts) = self.thoughts_mut().filter(|_| closed.channel == Channel::Thinking) {
+        if let Some(thoughts) = self.thoughts_mut().filter(|_| channel == Channel::Thinking) {
             thoughts.end(cause, tables.thought(closed.rule))?;
         }
         Ok(raw)
@@ -1485,8 +1500,8 @@ impl State {
     fn settle_frame(&mut self, tables: &Tables) {
         let frame = self.top().copied().unwrap_or(Frame::NONE);
         self.region = frame.region;
-        self.channel = frame.channel;
-        let ended = if frame.has_ended { flag::ENDED } else { 0 };
+        self.channel = tables.regions[usize::from(frame.region)].channel;
+        let ended = u16::from(frame.flags & Frame::ENDED);
         let full = if usize::from(self.depth) >= MOST_NESTED { flag::FULL } else { 0 };
         self.flags = self.flags & !(flag::ENDED | flag::FULL) | ended | full;
         self.refresh(tables);
