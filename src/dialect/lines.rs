@@ -16,7 +16,7 @@ pub fn is_language(byte: u8) -> bool {
 pub struct Lines {
     at: At,
     /// Spaces, fence characters or bytes of a language token, by `at`.
-    count: u8,
+    count: u32,
     /// The fence character of this line, and its run.
     mark: u8,
     run: u32,
@@ -149,7 +149,7 @@ impl Lines {
 
     fn start(&mut self, byte: u8) {
         let may_be_fence = byte == b'`' || byte == b'~';
-        if byte == b' ' && u32::from(self.count) < FENCE_INDENT {
+        if byte == b' ' && self.count < FENCE_INDENT {
             self.count += 1;
         } else if may_be_fence && (!self.in_block() || byte == self.block_mark) {
             self.at = At::Run;
@@ -181,7 +181,7 @@ impl Lines {
         } else {
             // Inside a fence span, only a language token and nothing else makes a backtick fence a nested block.
             match byte {
-                _ if is_language(byte) && u32::from(self.count) < FENCE_INFO => self.count += 1,
+                _ if is_language(byte) && self.count < FENCE_INFO => self.count += 1,
                 b'\n' if self.count > 0 => self.begin_block(),
                 b'\r' if self.count > 0 => self.at = At::Return,
                 _ => self.prose(byte),

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::dialect::attempt::Mark;
+use crate::dialect::{Channel, attempt::Mark};
 
 use super::{Error, counts::Limit, thoughts::Thoughts};
 
@@ -14,6 +14,8 @@ pub struct Extra {
     pub thoughts: Option<Thoughts>,
     /// Of the bytes that are held, once tokens have come.
     pub marks: Vec<Mark>,
+    /// The chunk before ended inside a token.
+    pub in_token: bool,
     /// Of each channel, counted like what `Meter` counts.
     pub tokens: [u64; 4],
     pub prompt: Prompt,
@@ -44,10 +46,17 @@ impl Extra {
     /// A stream begins; its counts are cleared with its first byte.
     pub fn begin_stream(&mut self) {
         self.known = 0;
+        self.in_token = false;
         self.prompt = Prompt::default();
         if let Some(thoughts) = &mut self.thoughts {
             thoughts.drop_guess();
         }
+    }
+
+    /// Does text of the channel change nothing here?
+    pub fn is_calm(&self, channel: Channel) -> bool {
+        let collects = self.thoughts.as_ref().is_some_and(|thoughts| thoughts.collects(channel));
+        self.prompt.early == 0 && !self.in_token && !collects
     }
 
     pub fn clear_counts(&mut self) {

@@ -66,8 +66,6 @@ pub struct State {
     /// What is held has been read, and only more bytes can decide it.
     waits: bool,
     has_tokens: bool,
-    /// The chunk before ended inside a token.
-    in_token: bool,
     attributes: Attributes,
     extra: Lazy<Extra>,
 }
@@ -112,10 +110,9 @@ struct Due {
     /// Bytes of framing before the marker, and of the marker.
     before: u16,
     main: u32,
-    /// Attributes that were reported.
+    /// Bytes of the marker, and attributes, that were reported.
+    passed: u32,
     attributes: u32,
-    /// Where the marker begins.
-    at: u64,
 }
 
 impl Due {
@@ -273,7 +270,6 @@ impl State {
             meter: Meter::default(),
             held,
             has_tokens: false,
-            in_token: false,
             done: 0,
             before: 0,
             attributes: Attributes::NONE,
@@ -300,7 +296,6 @@ impl State {
         self.after = 0;
         self.lines = Lines::NEW;
         self.pending = Pending::Nothing;
-        self.in_token = false;
         // The counts stay until the next stream begins.
         self.meter_plain();
         self.offset = 0;
@@ -392,8 +387,8 @@ impl State {
                 main: 0,
                 after: self.after,
                 closes_itself: false,
+                passed: 0,
                 attributes: 0,
-                at: 0,
             });
         }
         self.add_span(channel);
@@ -406,11 +401,13 @@ impl State {
 
     /// What is held moves to the front, where it stays until the next call.
     pub fn begin_call(&mut self, tables: &Tables) {
+        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
+            // Calm calls leave the marks as they are: nothing is held behind them then.
+            extra.marks.truncate(self.held.len());
+            extra.marks.drain(..self.done);
+        }
         if self.done > 0 {
             self.held.drain(..self.done);
-            if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
-                extra.marks.drain(..self.done);
-            }
             self.done = 0;
         }
         self.before = self.held.len();
@@ -443,12 +440,14 @@ impl State {
     }
 
     pub fn in_token(&self) -> bool {
-        self.in_token
+        self.extra.get().is_some_and(|extra| extra.in_token)
     }
 
     /// `in_token`: what was fed ends inside a token.
     pub fn end_tokens(&mut self, in_token: bool) {
-        self.in_token = in_token;
+        if let Some(extra) = self.extra.get_mut() {
+            extra.in_token = in_token;
+        }
     }
 
     pub fn counts(&self, channel: Channel) -> Counts {
@@ -511,12 +510,10 @@ impl State {
     /// Does text change nothing but the line?
     fn is_calm(&self, tables: &Tables) -> bool {
         let region = &tables.regions[usize::from(self.region)];
-        self.early() == 0
-            && self.after == 0
+        self.after == 0
             && self.has_begun
-            && !self.in_token
             && self.flags & (flag::START | flag::HEADER | region.cleared) == 0
-            && !self.thoughts().is_some_and(|thoughts| thoughts.collects(self.channel))
+            && self.extra.get().is_none_or(|extra| extra.is_calm(self.channel))
     }
 
     /// The common case, made cheap: a short chunk of ASCII in which nothing begins and no line ends is one event. Gives its
@@ -639,10 +636,6 @@ impl State {
             }
         }
         self.held.truncate(left);
-        // Where there are any, nothing is held.
-        if let Some(extra) = self.extra.get_mut() {
-            extra.marks.clear();
-        }
         self.done = 0;
         self.before = left;
     }
@@ -659,18 +652,9 @@ impl State {
         thoughts(&mut self.extra)
     }
 
-    /// What a prompt left behind for the stream; nothing where there was none.
-    fn prompt(&self) -> Prompt {
-        self.extra.get().map_or(Prompt::default(), |extra| extra.prompt)
-    }
-
+    /// Bytes at the front of what is held that are a prompt's.
     fn early(&self) -> usize {
         self.extra.get().map_or(0, |extra| extra.prompt.early)
-    }
-
-    /// Text that is held and known to be that.
-    fn known(&self) -> usize {
-        self.extra.get().map_or(0, |extra| extra.known)
     }
 
     /// What may come within the budget, in bytes at least; none where nothing limits it.
@@ -736,7 +720,7 @@ impl State {
 
     pub fn attribute(&self, index: usize) -> Option<Attribute<'_>> {
         let mut attribute = self.attributes.get(index)?;
-        let early = self.prompt().marker;
+        let early = self.extra.get().map_or(0, |extra| extra.prompt.marker);
         for range in [&mut attribute.raw_name, &mut attribute.raw_value] {
             *range = range.start.saturating_sub(early)..range.end.saturating_sub(early);
         }
@@ -758,18 +742,19 @@ impl State {
                 }
                 continue;
             }
-            let known = self.known();
-            if known > 0 {
-                let raw = self.report_known(known, whole, pos)?;
-                if raw.is_nothing() {
-                    continue;
+            if let Some(&Extra { known, prompt, .. }) = self.extra.get() {
+                if known > 0 {
+                    let raw = self.report_known(known, whole, pos)?;
+                    if raw.is_nothing() {
+                        continue;
+                    }
+                    return Ok(Some(raw));
                 }
-                return Ok(Some(raw));
-            }
-            if let (Some(number), true) = (self.prompt().open, self.has_begun) {
-                match self.open_prompted(tables, number)? {
-                    Some(raw) => return Ok(Some(raw)),
-                    None => continue,
+                if let (Some(number), true) = (prompt.open, self.has_begun) {
+                    match self.open_prompted(tables, number)? {
+                        Some(raw) => return Ok(Some(raw)),
+                        None => continue,
+                    }
                 }
             }
             // No text from the chunk may go beyond the budget, so that only what is held may have to be divided.
@@ -792,12 +777,12 @@ impl State {
             if !self.has_begun {
                 self.has_begun = true;
                 self.begin_counts()?;
-                if self.prompt().open.is_none() {
+                if self.extra.get().is_none_or(|extra| extra.prompt.open.is_none()) {
                     self.open_start(tables);
                 }
                 continue;
             }
-            if self.offset > 0 || self.prompt().is_settled {
+            if self.offset > 0 || self.extra.get().is_some_and(|extra| extra.prompt.is_settled) {
                 self.lose(tables, flag::START | flag::HEADER);
             }
             let progress = if self.after != 0 {
@@ -922,8 +907,8 @@ impl State {
                 main: 0,
                 after: 0,
                 closes_itself: false,
+                passed: 0,
                 attributes: 0,
-                at: 0,
             });
         }
     }
@@ -1276,8 +1261,8 @@ impl State {
             main: found.len - u32::from(pattern.before),
             after: pattern.after,
             closes_itself,
+            passed: 0,
             attributes: 0,
-            at: self.offset + before.saturating_sub(early) as u64,
         });
         Ok(())
     }
@@ -1317,19 +1302,22 @@ impl State {
             }
             (Step::Marker, What::Open { frame, keep, .. }) => {
                 due.step = Step::Kept;
-                self.open(tables, frame, due.at)?;
+                self.open(tables, frame)?;
                 let len = if keep { 0 } else { due.take_main() };
                 let raw = self.raw(RawKind::Open { rule: frame.rule, tag: frame.tag }, len, pos);
                 if !keep && self.attributes.len() == 0 && !due.closes_itself {
                     self.end_marker(due);
                     return Ok(Some(raw));
                 }
+                due.passed = raw.len as u32;
                 Some(raw)
             }
             (Step::Marker, What::Close { keep: true }) | (Step::Kept, _) => {
                 due.step = if matches!(due.what, What::Close { .. }) { Step::Close } else { Step::Attributes };
                 let kept = due.take_main();
-                if kept > 0 { Some(self.text(kept, chunk, pos)?) } else { None }
+                let raw = if kept > 0 { Some(self.text(kept, chunk, pos)?) } else { None };
+                due.passed += raw.as_ref().map_or(0, |raw| raw.len as u32);
+                raw
             }
             (Step::Marker, What::Close { keep: false }) => {
                 return self.end_marker(due).close(tables, due.take_main(), Cause::Marker, pos).map(Some);
@@ -1354,7 +1342,7 @@ impl State {
             }
             (Step::Attributes, _) if (due.attributes as usize) < self.attributes.len() => {
                 let kind = RawKind::Attribute(due.attributes as usize);
-                let raw = Raw { offset: due.at, ..self.raw(kind, 0, pos) };
+                let raw = Raw { offset: self.offset - u64::from(due.passed), ..self.raw(kind, 0, pos) };
                 due.attributes += 1;
                 Some(raw)
             }
@@ -1459,7 +1447,7 @@ impl State {
         Ok(raw)
     }
 
-    fn open(&mut self, tables: &Tables, frame: Frame, at: u64) -> Result<(), Error> {
+    fn open(&mut self, tables: &Tables, frame: Frame) -> Result<(), Error> {
         if let Some(around) = self.stack[..usize::from(self.depth)].last_mut() {
             around.flags = around.flags & !Frame::BLANK | self.flags as u8 & Frame::BLANK;
         }
@@ -1470,7 +1458,7 @@ impl State {
         self.add_span(self.channel);
         match thoughts(&mut self.extra) {
             Some(thoughts) if self.channel == Channel::Thinking => {
-                thoughts.begin(at, &self.attributes, tables.thought(frame.rule).is_some())
+                thoughts.begin(self.offset, &self.attributes, tables.thought(frame.rule).is_some())
             }
             Some(thoughts) => {
                 thoughts.drop_guess();
