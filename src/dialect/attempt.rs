@@ -179,7 +179,7 @@ impl Attempt {
     /// What the bytes so far are if nothing comes after them.
     pub fn end(&self, region: &Region) -> Verdict {
         if let Literal::Header { pattern, pending, .. } = self.literal {
-            return Verdict::HeaderBreak { pattern, pending, torn: false };
+            return Verdict::HeaderBreak { pattern, pending: pending.into(), torn: false };
         }
         self.close.end(region.fence_close.unwrap_or(0))
     }
@@ -202,14 +202,13 @@ enum Literal {
     /// Behind a key that is a header only whole: bytes of its name, and the node of its end.
     Whole {
         pattern: u8,
-        count: u32,
+        count: u16,
         node: u32,
     },
-    /// Behind a header's beginning: bytes so far, those of what a `<` began, and the node that it has come to.
+    /// Behind a header's beginning: bytes of what a `<` began, and the node that it has come to.
     Header {
         pattern: u8,
-        count: u32,
-        pending: u32,
+        pending: u16,
         node: u32,
     },
 }
@@ -234,7 +233,7 @@ impl Literal {
                     Action::FenceOpen { .. } => *self = Literal::FenceOpen { pattern, blanks: 0, cr: false },
                     Action::HeaderBegin { .. } => {
                         let node = tables.header.as_ref().map_or(0, |header| header.inner);
-                        *self = Literal::Header { pattern, count: 0, pending: 0, node };
+                        *self = Literal::Header { pattern, pending: 0, node };
                     }
                     Action::HeaderWhole => {
                         let node = tables.header.as_ref().map_or(0, |header| header.inner);
@@ -265,7 +264,7 @@ impl Literal {
                 if tables.nodes[next as usize].accept & ENDS != 0 {
                     return Verdict::HeaderEnd { pattern };
                 }
-                let is_name = node == rule.inner && count < rule.max && !is_blank(byte) && byte != b'<';
+                let is_name = node == rule.inner && u32::from(count) < rule.max && !is_blank(byte) && byte != b'<';
                 *self = match next {
                     0 if is_name => Literal::Whole { pattern, count: count + 1, node },
                     0 => Literal::Dead,
@@ -274,18 +273,20 @@ impl Literal {
                 };
                 if matches!(self, Literal::Dead) { Verdict::Fail } else { Verdict::More }
             }
-            Literal::Header { pattern, count, pending, node } => {
+            Literal::Header { pattern, pending, node } => {
+                // Of the header's middle so far.
+                let count = len - 1 - u32::from(region.patterns[usize::from(pattern)].len) - u32::from(pending);
                 self.header(tables, pattern, count, pending, node, byte)
             }
         }
     }
 
-    fn header(&mut self, tables: &Tables, pattern: u8, count: u32, pending: u32, node: u32, byte: u8) -> Verdict {
+    fn header(&mut self, tables: &Tables, pattern: u8, count: u32, pending: u16, node: u32, byte: u8) -> Verdict {
         let Some(rule) = &tables.header else { return Verdict::Fail };
         let next = child(&tables.nodes, node, fold(tables, byte), !0);
         let is_text = pending == 0 && next == 0;
         if is_text && (byte == b'\n' || byte == b'<') || pending > 0 && next == 0 {
-            return Verdict::HeaderBreak { pattern, pending, torn: false };
+            return Verdict::HeaderBreak { pattern, pending: pending.into(), torn: false };
         }
         let accepted = tables.nodes[next as usize].accept;
         if accepted & ENDS != 0 {
@@ -294,17 +295,17 @@ impl Literal {
         let (count, begun, node) = if is_text {
             (count + 1, 0, rule.inner)
         } else if accepted != 0 {
-            (count + pending + 1, 0, rule.inner)
+            (count + u32::from(pending) + 1, 0, rule.inner)
         } else {
             (count, pending + 1, next)
         };
         // What may yet be the end is not of the header's middle.
         let may_end = tables.nodes[node as usize].reach & ENDS != 0;
-        let middle = if may_end { count } else { count + begun };
+        let middle = if may_end { count } else { count + u32::from(begun) };
         if middle > rule.max {
-            return Verdict::HeaderBreak { pattern, pending, torn: is_text && !is_blank(byte) };
+            return Verdict::HeaderBreak { pattern, pending: pending.into(), torn: is_text && !is_blank(byte) };
         }
-        *self = Literal::Header { pattern, count, pending: begun, node };
+        *self = Literal::Header { pattern, pending: begun, node };
         Verdict::More
     }
 }

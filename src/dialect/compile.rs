@@ -448,6 +448,7 @@ impl Compiler<'_> {
             }
         }
         let mut region = Region {
+            channel,
             started: if let Scope::Started(channel) = scope { Some(channel) } else { None },
             patterns: Vec::new(),
             literals: 0,

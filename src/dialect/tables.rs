@@ -144,6 +144,7 @@ pub struct Markers {
 
 /// A stretch of text in which the same patterns count: the content, or the inside of one kind of span.
 pub struct Region {
+    pub channel: Channel,
     /// This region is for streams that start inside this channel.
     pub started: Option<Channel>,
     pub patterns: Vec<Pattern>,

@@ -9,11 +9,13 @@ use crate::dialect::{
     tables::{HeaderRule, Route},
 };
 
-use super::{Error, event::Attribute};
+use super::{Error, event::Attribute, lazy::Lazy};
 
-/// The attributes of the marker that was read last.
+/// The attributes of the marker that was read last. Its memory is made with the first one.
+pub struct Attributes(Lazy<Lists>);
+
 #[derive(Default)]
-pub struct Attributes {
+struct Lists {
     list: Vec<Entry>,
     /// Names and decoded values, one behind the other.
     text: Vec<u8>,
@@ -29,27 +31,35 @@ struct Entry {
 }
 
 impl Attributes {
+    pub const NONE: Attributes = Attributes(Lazy::NONE);
+
     pub fn try_clone(&self) -> Result<Attributes, Error> {
-        let mut copy = Attributes::default();
-        copy.list.try_reserve_exact(self.list.len())?;
-        copy.list.extend_from_slice(&self.list);
-        copy.text.try_reserve_exact(self.text.len())?;
-        copy.text.extend_from_slice(&self.text);
+        let mut copy = Attributes::NONE;
+        if let Some(own) = self.0.get() {
+            let copy = copy.0.made()?;
+            copy.list.try_reserve_exact(own.list.len())?;
+            copy.list.extend_from_slice(&own.list);
+            copy.text.try_reserve_exact(own.text.len())?;
+            copy.text.extend_from_slice(&own.text);
+        }
         Ok(copy)
     }
 
     pub fn clear(&mut self) {
-        self.list.clear();
-        self.text.clear();
+        if let Some(Lists { list, text }) = self.0.get_mut() {
+            list.clear();
+            text.clear();
+        }
     }
 
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.0.get().map_or(0, |lists| lists.list.len())
     }
 
     pub fn get(&self, index: usize) -> Option<Attribute<'_>> {
-        let Entry { text, name, value, raw_name, raw_value } = self.list.get(index)?;
-        let (name, rest) = self.text[*text..].split_at(*name);
+        let lists = self.0.get()?;
+        let Entry { text, name, value, raw_name, raw_value } = lists.list.get(index)?;
+        let (name, rest) = lists.text[*text..].split_at(*name);
         Some(Attribute { name, value: &rest[..*value], raw_name: raw_name.clone(), raw_value: raw_value.clone() })
     }
 
@@ -159,18 +169,19 @@ impl Attributes {
         has_references: bool,
     ) -> Result<(), Error> {
         let raw = &marker[raw_value.clone()];
-        self.list.try_reserve(1)?;
+        let Lists { list, text } = self.0.made()?;
+        list.try_reserve(1)?;
         // Decoding never makes a value longer.
-        self.text.try_reserve(name.len() + raw.len())?;
-        let text = self.text.len();
-        self.text.extend_from_slice(name);
+        text.try_reserve(name.len() + raw.len())?;
+        let at = text.len();
+        text.extend_from_slice(name);
         if has_references {
-            decode(raw, &mut self.text);
+            decode(raw, text);
         } else {
-            self.text.extend_from_slice(raw);
+            text.extend_from_slice(raw);
         }
-        let value = self.text.len() - text - name.len();
-        self.list.push(Entry { text, name: name.len(), value, raw_name, raw_value });
+        let value = text.len() - at - name.len();
+        list.push(Entry { text: at, name: name.len(), value, raw_name, raw_value });
         Ok(())
     }
 }

@@ -47,102 +47,104 @@ pub enum BudgetScope {
     Stream,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    bytes: u64,
+/// The counts of a stream, by channel; its tokens are elsewhere.
+#[derive(Clone, Default)]
+pub struct Meter {
+    bytes: [u64; 4],
     /// Bytes that continue a character.
-    continuations: u64,
-    spans: u64,
-    tokens: u64,
+    continuations: [u64; 4],
+    /// Each is a marker: so many come in no stream.
+    spans: [u32; 4],
 }
 
-/// The counts of a stream, and what is left of the budget.
-#[derive(Clone)]
-pub struct Meter {
-    channels: [Tally; 4],
-    budget: Option<Budget>,
+impl Meter {
+    /// `more`: bytes of text of the channel that came since, each of them a character.
+    pub fn counts(&self, channel: Channel, more: u64) -> Counts {
+        let at = channel as usize;
+        let bytes = self.bytes[at] + more;
+        let characters = bytes - self.continuations[at];
+        Counts { bytes, characters, spans: self.spans[at].into(), tokens: 0 }
+    }
+
+    pub fn add_text(&mut self, channel: Channel, bytes: &[u8]) {
+        self.bytes[channel as usize] += bytes.len() as u64;
+        self.continuations[channel as usize] += continuations(bytes);
+    }
+
+    pub fn add_plain(&mut self, channel: Channel, bytes: u64) {
+        self.bytes[channel as usize] += bytes;
+    }
+
+    #[inline]
+    pub fn add_continuations(&mut self, channel: Channel, bytes: &[u8]) {
+        self.continuations[channel as usize] += continuations(bytes);
+    }
+
+    pub fn add_span(&mut self, channel: Channel) {
+        let spans = &mut self.spans[channel as usize];
+        *spans = spans.saturating_add(1);
+    }
+
+    /// All content so far was thinking.
+    pub fn reclassify(&mut self) {
+        for counts in [&mut self.bytes, &mut self.continuations] {
+            all_to_thinking(counts);
+        }
+        self.spans[Channel::Content as usize] = 0;
+        self.add_span(Channel::Thinking);
+    }
+}
+
+/// What content has counted counts for thinking.
+pub fn all_to_thinking(counts: &mut [u64; 4]) {
+    let content = core::mem::take(&mut counts[Channel::Content as usize]);
+    counts[Channel::Thinking as usize] += content;
+}
+
+/// What is left of the budget.
+#[derive(Clone, Copy)]
+pub struct Limit {
+    budget: Budget,
     /// The count at which the budget's scope began.
     from: u64,
     is_exceeded: bool,
 }
 
-impl Meter {
-    pub fn new(budget: Option<Budget>) -> Meter {
-        Meter { channels: [Tally::default(); 4], budget, from: 0, is_exceeded: false }
+impl Limit {
+    pub fn new(budget: Budget) -> Limit {
+        Limit { budget, from: 0, is_exceeded: false }
     }
 
     pub fn clear(&mut self) {
-        *self = Meter::new(self.budget);
+        *self = Limit::new(self.budget);
     }
 
-    /// `more`: bytes of text of the channel that came since, each of them a character.
-    pub fn counts(&self, channel: Channel, more: u64) -> Counts {
-        let Tally { bytes, continuations, spans, tokens } = self.channels[channel as usize];
-        let bytes = bytes + more;
-        Counts { bytes, characters: bytes - continuations, spans, tokens }
-    }
-
-    pub fn add_text(&mut self, channel: Channel, bytes: &[u8], tokens: u64) {
-        let tally = &mut self.channels[channel as usize];
-        tally.bytes += bytes.len() as u64;
-        tally.continuations += continuations(bytes);
-        tally.tokens += tokens;
-    }
-
-    pub fn add_plain(&mut self, channel: Channel, bytes: u64) {
-        self.channels[channel as usize].bytes += bytes;
-    }
-
-    #[inline]
-    pub fn add_continuations(&mut self, channel: Channel, bytes: &[u8]) {
-        self.channels[channel as usize].continuations += continuations(bytes);
-    }
-
-    #[inline]
-    pub fn add_tokens(&mut self, channel: Channel, tokens: u64) {
-        self.channels[channel as usize].tokens += tokens;
-    }
-
-    pub fn add_span(&mut self, channel: Channel) {
-        self.channels[channel as usize].spans += 1;
-        let per_span = self.budget.is_some_and(|budget| budget.scope == BudgetScope::Span);
-        if per_span && channel == Channel::Thinking {
-            self.from = self.used();
+    /// A thinking begins.
+    pub fn begin_span(&mut self, meter: &Meter) {
+        if self.budget.scope == BudgetScope::Span {
+            self.from = self.used(meter);
             self.is_exceeded = false;
         }
     }
 
-    /// All content so far was thinking.
-    pub fn reclassify(&mut self) {
-        let content = core::mem::take(&mut self.channels[Channel::Content as usize]);
-        let thinking = &mut self.channels[Channel::Thinking as usize];
-        thinking.bytes += content.bytes;
-        thinking.continuations += content.continuations;
-        thinking.tokens += content.tokens;
-        thinking.spans += 1;
-    }
-
     /// What thinking may still come, in bytes at least; none where nothing limits it.
-    #[inline]
-    pub fn left(&self, channel: Channel) -> Option<u64> {
-        let budget = self.budget.as_ref()?;
+    pub fn left(&self, meter: &Meter, channel: Channel) -> Option<u64> {
         if channel != Channel::Thinking || self.is_exceeded {
             return None;
         }
-        Some(budget.limit.saturating_sub(self.used() - self.from))
+        Some(self.budget.limit.saturating_sub(self.used(meter) - self.from))
     }
 
     /// How many of the bytes of a text are within the budget.
-    #[inline]
-    pub fn fitting(&self, channel: Channel, text: &[u8]) -> usize {
-        let Some(left) = self.left(channel) else { return text.len() };
+    pub fn fitting(&self, meter: &Meter, channel: Channel, text: &[u8]) -> usize {
+        let Some(left) = self.left(meter, channel) else { return text.len() };
         let left = usize::try_from(left).unwrap_or(usize::MAX);
-        match self.budget.map(|budget| budget.unit) {
-            Some(BudgetUnit::Characters) => {
+        match self.budget.unit {
+            BudgetUnit::Bytes => fit(text, left).len(),
+            BudgetUnit::Characters => {
                 let starts = text.iter().enumerate().filter(|(_, byte)| !is_continuation(**byte));
                 starts.map(|(at, _)| at).nth(left).unwrap_or(text.len())
             }
-            _ => fit(text, left).len(),
         }
     }
 
@@ -150,11 +152,11 @@ impl Meter {
         self.is_exceeded = true;
     }
 
-    fn used(&self) -> u64 {
-        let counts = self.counts(Channel::Thinking, 0);
-        match self.budget.map(|budget| budget.unit) {
-            Some(BudgetUnit::Characters) => counts.characters,
-            _ => counts.bytes,
+    fn used(&self, meter: &Meter) -> u64 {
+        let counts = meter.counts(Channel::Thinking, 0);
+        match self.budget.unit {
+            BudgetUnit::Bytes => counts.bytes,
+            BudgetUnit::Characters => counts.characters,
         }
     }
 }

@@ -8,7 +8,9 @@ mod attributes;
 mod chunk;
 mod counts;
 mod event;
+mod extra;
 mod join;
+mod lazy;
 mod state;
 mod thoughts;
 mod utf8;
@@ -241,7 +243,8 @@ impl Scanner {
     /// The same of tokens whose lengths add up.
     #[inline]
     pub(crate) fn plain_tokens(&mut self, chunk: &[u8], tokens: &[Token]) -> Option<(Channel, u64)> {
-        let text = self.plain_text(chunk)?;
+        // The first tokens make room for what is known of them.
+        let text = if self.state.has_tokens() { self.plain_text(chunk)? } else { return None };
         self.state.add_plain_tokens(tokens.iter().filter(|token| token.len() > 0).count() as u64);
         Some(text)
     }

@@ -18,8 +18,10 @@ use super::{
     Error, Options,
     attributes::{Attributes, fits, same},
     chunk::Chunk,
-    counts::{Counts, Meter},
+    counts::{Counts, Limit, Meter, all_to_thinking},
     event::{Attribute, Cause},
+    extra::{Extra, Prompt},
+    lazy::Lazy,
     thoughts::Thoughts,
     utf8::incomplete_tail,
 };
@@ -35,7 +37,7 @@ pub struct State {
     channel: Channel,
     /// What no byte of a plain text may be where the stream stands.
     plain_mask: u32,
-    /// Where the stream stands while it is calm: `lines` and `attempt` are behind then. LOST where the table has no such
+    /// Where the stream stands while it is calm: `lines` and the attempt are behind then. LOST where the table has no such
     /// place.
     row: u16,
     region: u8,
@@ -47,10 +49,6 @@ pub struct State {
     held: Vec<u8>,
     done: usize,
     before: usize,
-    /// Where in the chunk the bytes behind those stand.
-    taken_at: usize,
-    /// What is held begins with so many bytes that have turned out to be text.
-    known: usize,
     /// Text before here is in `meter`.
     metered: u64,
     meter: Meter,
@@ -59,8 +57,7 @@ pub struct State {
     /// Spans of which a block was closed.
     closed: u64,
     stack: [Frame; MAX_DEPTH],
-    /// Has read all that is held, if it is alive.
-    attempt: Attempt,
+    pending: Pending,
     lines: Lines,
     start: Start,
     is_finishing: bool,
@@ -69,25 +66,8 @@ pub struct State {
     /// What is held has been read, and only more bytes can decide it.
     waits: bool,
     has_tokens: bool,
-    /// The chunk before ended inside a token.
-    in_token: bool,
-    /// Some of the prompt's bytes have been settled.
-    early_settled: bool,
-    /// The prompt said where this stream starts. Of the spans that it left open, the first one not yet reported.
-    prompted: Option<u8>,
-    /// Bytes at the front of what is held that are the prompt's, and in no event.
-    early: usize,
-    /// Bytes of the marker before that are the prompt's.
-    early_marker: usize,
-    /// Events of a marker that are still due.
-    due: Option<Due>,
-    /// The marker behind the text that was reported last.
-    found: Option<Found>,
-    /// Of the bytes of `held`, once tokens have come.
-    marks: Vec<Mark>,
     attributes: Attributes,
-    /// One or none: a vector, for its memory can be asked for without the risk of an abort.
-    thoughts: Vec<Thoughts>,
+    extra: Lazy<Extra>,
 }
 
 /// An open span.
@@ -96,34 +76,54 @@ struct Frame {
     rule: u8,
     tag: u8,
     region: u8,
-    channel: Channel,
-    /// It ended a thinking that was not closed.
-    has_ended: bool,
-    /// Of a span with another one open inside it: only blanks had come before that.
-    is_blank: bool,
+    /// Of the flags `ENDED`, and `BLANK` as it was when another span began inside this one.
+    flags: u8,
 }
 
 impl Frame {
     /// Of the text outside all spans.
-    const NONE: Frame =
-        Frame { rule: 0, tag: 0, region: Tables::ROOT, channel: Channel::Content, has_ended: false, is_blank: false };
+    const NONE: Frame = Frame { rule: 0, tag: 0, region: Tables::ROOT, flags: 0 };
+    const ENDED: u8 = flag::ENDED as u8;
+    const BLANK: u8 = flag::BLANK as u8;
 }
 
-/// A marker that was read, and what of it is still to be reported.
+/// What is under way where the stream stands.
+#[derive(Clone, Copy)]
+enum Pending {
+    Nothing,
+    /// Has read all that is held.
+    Attempt(Attempt),
+    /// The marker behind the text that was reported last.
+    Found(Found),
+    /// Events of a marker that are still due.
+    Due(Due),
+}
+
+/// A marker that was read, and what of it is still to be reported. No marker is as long as 4 GiB.
 #[derive(Clone, Copy)]
 struct Due {
     step: Step,
     what: What,
-    /// Bytes of framing before the marker, and of the marker.
-    before: usize,
-    main: usize,
     /// Framing that may follow.
     after: u16,
     closes_itself: bool,
-    /// Attributes that were reported.
-    attributes: usize,
-    /// Where the marker begins.
-    at: u64,
+    /// Bytes of framing before the marker, and of the marker.
+    before: u16,
+    main: u32,
+    /// Bytes of the marker, and attributes, that were reported.
+    passed: u32,
+    attributes: u32,
+}
+
+impl Due {
+    /// Bytes that are still to be reported.
+    fn len(&self) -> usize {
+        usize::from(self.before) + self.main as usize
+    }
+
+    fn take_main(&mut self) -> usize {
+        core::mem::take(&mut self.main) as usize
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -194,7 +194,7 @@ pub enum Place {
 #[derive(Clone, Copy)]
 struct Found {
     pattern: u8,
-    len: usize,
+    len: u32,
     /// A header that broke off: its fields have been read.
     is_broken: bool,
 }
@@ -265,37 +265,28 @@ impl State {
             depth: 0,
             is_finishing: false,
             has_begun: false,
-            prompted: None,
-            early: 0,
-            early_settled: false,
-            early_marker: 0,
             waits: false,
             after: 0,
             stack: [Frame::NONE; MAX_DEPTH],
             lines: Lines::NEW,
-            attempt: Attempt::default(),
-            due: None,
+            pending: Pending::Nothing,
             offset: 0,
             metered: 0,
             calm_end: 0,
             row: LOST,
             plain_mask: 0,
-            found: None,
-            meter: Meter::new(options.budget),
+            meter: Meter::default(),
             held,
-            marks: Vec::new(),
             has_tokens: false,
-            in_token: false,
             done: 0,
             before: 0,
-            taken_at: 0,
-            known: 0,
-            attributes: Attributes::default(),
-            thoughts: Vec::new(),
+            attributes: Attributes::NONE,
+            extra: Lazy::NONE,
         };
-        if let Some(cap) = options.collect {
-            state.thoughts.try_reserve_exact(1)?;
-            state.thoughts.push(Thoughts::new(cap));
+        if options.collect.is_some() || options.budget.is_some() {
+            let extra = state.extra.made()?;
+            extra.thoughts = options.collect.map(Thoughts::new);
+            extra.limit = options.budget.map(Limit::new);
         }
         state.begin_stream(tables);
         Ok(state)
@@ -308,18 +299,11 @@ impl State {
         self.depth = 0;
         self.is_finishing = false;
         self.has_begun = false;
-        self.prompted = None;
-        self.early = 0;
-        self.early_settled = false;
-        self.early_marker = 0;
         self.be_alert();
         self.waits = false;
         self.after = 0;
         self.lines = Lines::NEW;
-        self.attempt = Attempt::default();
-        self.due = None;
-        self.known = 0;
-        self.in_token = false;
+        self.pending = Pending::Nothing;
         // The counts stay until the next stream begins.
         self.meter_plain();
         self.offset = 0;
@@ -327,8 +311,8 @@ impl State {
         // The bytes stay where they are until the next call, for whoever reads the last events in `before`.
         self.done = self.held.len();
         self.attributes.clear();
-        if let Some(thoughts) = self.thoughts.first_mut() {
-            thoughts.drop_guess();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.begin_stream();
         }
         self.settle_frame(tables);
     }
@@ -336,8 +320,8 @@ impl State {
     /// Forgets counts, and thoughts that were not taken, besides the stream.
     pub fn reset(&mut self, tables: &Tables) {
         self.begin_stream(tables);
-        self.meter.clear();
-        if let Some(thoughts) = self.thoughts.first_mut() {
+        self.clear_counts();
+        if let Some(thoughts) = self.thoughts_mut() {
             thoughts.clear();
         }
     }
@@ -346,34 +330,24 @@ impl State {
         let mut held = Vec::new();
         held.try_reserve_exact(self.held.capacity())?;
         held.extend_from_slice(&self.held);
-        let mut marks = Vec::new();
-        marks.try_reserve_exact(self.marks.capacity())?;
-        marks.extend_from_slice(&self.marks);
-        let mut thoughts = Vec::new();
-        if let Some(own) = self.thoughts.first() {
-            thoughts.try_reserve_exact(1)?;
-            thoughts.push(own.try_clone()?);
-        }
-        Ok(State {
-            held,
-            marks,
-            thoughts,
-            attributes: self.attributes.try_clone()?,
-            meter: self.meter.clone(),
-            ..*self
-        })
+        let extra = match self.extra.get() {
+            Some(extra) => Lazy::new(extra.try_clone()?)?,
+            None => Lazy::NONE,
+        };
+        Ok(State { held, extra, attributes: self.attributes.try_clone()?, meter: self.meter.clone(), ..*self })
     }
 
     /// Reads what the prompt has written of the model's turn, as if it had been generated, and begins a stream behind it.
     pub fn begin_behind(&mut self, tables: &Tables, turn: &[u8]) -> Result<Start, Error> {
         // A model whose messages have headers begins its turn in one; all others in the content.
         let start = if tables.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
+        // Thoughts and counts are the stream's alone.
+        let extra = self.extra.made()?;
+        let (thoughts, limit, tokens) = (extra.thoughts.take(), extra.limit.take(), extra.tokens);
+        let meter = self.meter.clone();
         let own_start = core::mem::replace(&mut self.start, start);
-        let thoughts = core::mem::take(&mut self.thoughts);
         self.begin_stream(tables);
         self.begin_call(tables);
-        // The counts are the stream's alone.
-        let meter = self.meter.clone();
         let mut pos = 0;
         let read = loop {
             match self.next_of_feed(tables, &Chunk::plain(turn), &mut pos, false) {
@@ -383,9 +357,10 @@ impl State {
             }
         };
         self.start = own_start;
-        self.thoughts = thoughts;
         self.metered = self.offset;
         self.meter = meter;
+        let extra = self.extra.made()?;
+        (extra.thoughts, extra.limit, extra.tokens) = (thoughts, limit, tokens);
         if let Err(error) = read {
             self.begin_stream(tables);
             return Err(error);
@@ -396,9 +371,8 @@ impl State {
         // A header that has begun, or can still begin, is where the stream starts.
         let in_header = self.depth == 0 && self.offset == 0 && start == Start::Header;
         self.has_begun = false;
-        self.prompted = Some(0);
-        self.early = self.held().len();
-        self.early_marker = usize::MAX;
+        let early = self.held().len();
+        self.extra.made()?.prompt = Prompt { open: Some(0), early, is_settled: false, marker: usize::MAX };
         self.be_alert();
         self.offset = 0;
         self.metered = 0;
@@ -407,29 +381,30 @@ impl State {
 
     /// The next span that the prompt left open, as a span that opens at byte 0; the innermost one with its attributes.
     fn open_prompted(&mut self, tables: &Tables, number: u8) -> Result<Option<Raw>, Error> {
-        let Some(&frame) = self.stack[..usize::from(self.depth)].get(usize::from(number)) else {
-            self.prompted = None;
-            return Ok(None);
-        };
-        self.prompted = Some(number + 1);
+        let frame = self.stack[..usize::from(self.depth)].get(usize::from(number)).copied();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.prompt.open = frame.map(|_| number + 1);
+        }
+        let Some(frame) = frame else { return Ok(None) };
+        let channel = tables.regions[usize::from(frame.region)].channel;
         if number + 1 == self.depth {
-            self.due = Some(Due {
+            self.pending = Pending::Due(Due {
                 step: Step::Attributes,
                 what: What::Drop { is_close: false },
                 before: 0,
                 main: 0,
                 after: self.after,
                 closes_itself: false,
+                passed: 0,
                 attributes: 0,
-                at: 0,
             });
         }
-        self.meter.add_span(frame.channel);
-        if let Some(thoughts) = self.thoughts.first_mut().filter(|_| frame.channel == Channel::Thinking) {
+        self.add_span(channel);
+        if let Some(thoughts) = thoughts(&mut self.extra).filter(|_| channel == Channel::Thinking) {
             thoughts.begin(0, &self.attributes, tables.thought(frame.rule).is_some())?;
         }
         let kind = RawKind::Open { rule: frame.rule, tag: frame.tag };
-        Ok(Some(Raw { kind, channel: frame.channel, offset: 0, len: 0, place: Place::Held(self.done) }))
+        Ok(Some(Raw { kind, channel, offset: 0, len: 0, place: Place::Held(self.done) }))
     }
 
     /// What is held moves to the front, where it stays until the next call.
@@ -437,44 +412,62 @@ impl State {
         self.let_go();
         self.waits = false;
         self.wake(tables);
+        self.forget_found();
         self.meter_plain();
+    }
+
+    /// A marker that was found is looked for anew.
+    fn forget_found(&mut self) {
+        if matches!(self.pending, Pending::Found(_)) {
+            self.pending = Pending::Nothing;
+        }
     }
 
     /// Of bytes that come with their tokens, what is known of each is kept as long as the byte is held.
     pub fn begin_tokens(&mut self) -> Result<(), Error> {
         if !self.has_tokens {
-            self.marks.try_reserve_exact(self.held.capacity())?;
-            self.marks.resize(self.held.len(), Mark::PLAIN);
+            let marks = &mut self.extra.made()?.marks;
+            marks.try_reserve_exact(self.held.capacity())?;
+            marks.resize(self.held.len(), Mark::PLAIN);
             self.has_tokens = true;
         }
         Ok(())
     }
 
+    pub fn has_tokens(&self) -> bool {
+        self.has_tokens
+    }
+
     pub fn in_token(&self) -> bool {
-        self.in_token
+        self.extra.get().is_some_and(|extra| extra.in_token)
     }
 
     /// `in_token`: what was fed ends inside a token.
     pub fn end_tokens(&mut self, in_token: bool) {
-        self.in_token = in_token;
+        if let Some(extra) = self.extra.get_mut() {
+            extra.in_token = in_token;
+        }
     }
 
     pub fn counts(&self, channel: Channel) -> Counts {
         let more = if channel == self.channel { self.offset - self.metered } else { 0 };
-        self.meter.counts(channel, more)
+        let tokens = self.extra.get().map_or(0, |extra| extra.tokens[channel as usize]);
+        Counts { tokens, ..self.meter.counts(channel, more) }
     }
 
     /// Of a chunk that `calm` or `short_text` took.
     #[inline]
     pub fn add_plain_tokens(&mut self, tokens: u64) {
-        self.meter.add_tokens(self.channel, tokens);
+        if let Some(extra) = self.extra.get_mut() {
+            extra.tokens[self.channel as usize] += tokens;
+        }
     }
 
     /// A call has read all there is: may the next one be calm?
     fn settle(&mut self, tables: &Tables, calm_end: u64) {
         self.be_alert();
         // Of bytes with tokens, more must be known than the table says.
-        let is_read = self.held().is_empty() || self.attempt.is_alive() && !self.has_tokens;
+        let is_read = self.held().is_empty() || matches!(self.pending, Pending::Attempt(_)) && !self.has_tokens;
         if calm_end > 0 && is_read && self.is_calm(tables) {
             self.calm_end = calm_end;
             self.be_at(tables, tables.calm.enter(self.region, self.active, &self.lines, self.held()));
@@ -490,19 +483,18 @@ impl State {
     fn be_alert(&mut self) {
         self.calm_end = 0;
         self.row = LOST;
-        self.found = None;
     }
 
-    /// The same where the stream may have been calm: `lines` and `attempt` catch up.
+    /// The same where the stream may have been calm: `lines` and the attempt catch up.
     fn wake(&mut self, tables: &Tables) {
         if self.row != LOST {
             let region = &tables.regions[usize::from(self.region)];
             self.lines = tables.calm.row(self.row).lines;
-            self.attempt = Attempt::default();
+            self.pending = Pending::Nothing;
             if !self.held().is_empty() {
                 let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
                 attempt.run(tables, region, self.held(), &mut 0, |_| Mark::PLAIN);
-                self.attempt = attempt;
+                self.pending = Pending::Attempt(attempt);
             }
         }
         self.be_alert();
@@ -517,18 +509,10 @@ impl State {
     /// Does text change nothing but the line?
     fn is_calm(&self, tables: &Tables) -> bool {
         let region = &tables.regions[usize::from(self.region)];
-        self.early == 0
-            && self.after == 0
+        self.after == 0
             && self.has_begun
-            && !self.in_token
             && self.flags & (flag::START | flag::HEADER | region.cleared) == 0
-            && !self.is_collected(self.channel)
-    }
-
-    /// Is this channel's text collected now?
-    fn is_collected(&self, channel: Channel) -> bool {
-        let is_guess = |thoughts: &Thoughts| channel == Channel::Content && thoughts.is_guess();
-        self.thoughts.first().is_some_and(|thoughts| channel == Channel::Thinking || is_guess(thoughts))
+            && self.extra.get().is_none_or(|extra| extra.is_calm(self.channel))
     }
 
     /// The common case, made cheap: a short chunk of ASCII in which nothing begins and no line ends is one event. Gives its
@@ -637,7 +621,7 @@ impl State {
     pub fn take_held(&mut self, tables: &Tables, calm: &Calm) {
         self.wake(tables);
         self.let_go();
-        self.attempt = Attempt::default();
+        self.pending = Pending::Nothing;
         self.meter.add_continuations(self.channel, &self.held[..calm.held]);
         for at in 0..calm.held {
             self.pass(tables, self.held[at]);
@@ -657,8 +641,8 @@ impl State {
             }
         }
         self.held.truncate(left);
-        if !self.marks.is_empty() {
-            self.marks.drain(..self.done.min(self.marks.len()));
+        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
+            extra.marks.drain(..self.done.min(extra.marks.len()));
         }
         self.done = 0;
         self.before = left;
@@ -669,11 +653,42 @@ impl State {
     }
 
     pub fn thoughts(&self) -> Option<&Thoughts> {
-        self.thoughts.first()
+        self.extra.get()?.thoughts.as_ref()
     }
 
     pub fn thoughts_mut(&mut self) -> Option<&mut Thoughts> {
-        self.thoughts.first_mut()
+        thoughts(&mut self.extra)
+    }
+
+    /// Bytes at the front of what is held that are a prompt's.
+    fn early(&self) -> usize {
+        self.extra.get().map_or(0, |extra| extra.prompt.early)
+    }
+
+    /// What may come within the budget, in bytes at least; none where nothing limits it.
+    fn left(&self) -> Option<u64> {
+        self.extra.get()?.limit.as_ref()?.left(&self.meter, self.channel)
+    }
+
+    /// How many of the bytes of a text are within the budget.
+    fn fitting(&self, text: &[u8]) -> usize {
+        let limit = self.extra.get().and_then(|extra| extra.limit.as_ref());
+        limit.map_or(text.len(), |limit| limit.fitting(&self.meter, self.channel, text))
+    }
+
+    fn add_span(&mut self, channel: Channel) {
+        self.meter.add_span(channel);
+        let limit = self.extra.get_mut().and_then(|extra| extra.limit.as_mut());
+        if let Some(limit) = limit.filter(|_| channel == Channel::Thinking) {
+            limit.begin_span(&self.meter);
+        }
+    }
+
+    fn clear_counts(&mut self) {
+        self.meter = Meter::default();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.clear_counts();
+        }
     }
 
     pub fn has_begun(&self) -> bool {
@@ -695,7 +710,7 @@ impl State {
 
     /// The same without what is the prompt's.
     pub fn held_of_stream(&self) -> &[u8] {
-        &self.held()[self.early..]
+        &self.held()[self.early()..]
     }
 
     pub fn all_held(&self) -> &[u8] {
@@ -713,8 +728,9 @@ impl State {
 
     pub fn attribute(&self, index: usize) -> Option<Attribute<'_>> {
         let mut attribute = self.attributes.get(index)?;
+        let early = self.extra.get().map_or(0, |extra| extra.prompt.marker);
         for range in [&mut attribute.raw_name, &mut attribute.raw_value] {
-            *range = range.start.saturating_sub(self.early_marker)..range.end.saturating_sub(self.early_marker);
+            *range = range.start.saturating_sub(early)..range.end.saturating_sub(early);
         }
         Some(attribute)
     }
@@ -728,27 +744,29 @@ impl State {
     ) -> Result<Option<Raw>, Error> {
         let whole = chunk;
         loop {
-            if self.due.is_some() {
+            if matches!(self.pending, Pending::Due(_)) {
                 if let Some(raw) = self.report(tables, whole, pos)?.filter(|raw| !raw.is_nothing()) {
                     return Ok(Some(raw));
                 }
                 continue;
             }
-            if self.known > 0 {
-                let raw = self.report_known(whole, pos)?;
-                if raw.is_nothing() {
-                    continue;
+            if let Some(&Extra { known, prompt, .. }) = self.extra.get() {
+                if known > 0 {
+                    let raw = self.report_known(known, whole, pos)?;
+                    if raw.is_nothing() {
+                        continue;
+                    }
+                    return Ok(Some(raw));
                 }
-                return Ok(Some(raw));
-            }
-            if let (Some(number), true) = (self.prompted, self.has_begun) {
-                match self.open_prompted(tables, number)? {
-                    Some(raw) => return Ok(Some(raw)),
-                    None => continue,
+                if let (Some(number), true) = (prompt.open, self.has_begun) {
+                    match self.open_prompted(tables, number)? {
+                        Some(raw) => return Ok(Some(raw)),
+                        None => continue,
+                    }
                 }
             }
             // No text from the chunk may go beyond the budget, so that only what is held may have to be divided.
-            let left = self.meter.left(self.channel).and_then(|left| usize::try_from(left).ok());
+            let left = self.left().and_then(|left| usize::try_from(left).ok());
             let end = left.map_or(whole.len(), |left| whole.len().min(pos.saturating_add(left.max(1))));
             let head;
             let chunk = if end < whole.len() {
@@ -767,12 +785,12 @@ impl State {
             if !self.has_begun {
                 self.has_begun = true;
                 self.begin_counts()?;
-                if self.prompted.is_none() {
+                if self.extra.get().is_none_or(|extra| extra.prompt.open.is_none()) {
                     self.open_start(tables);
                 }
                 continue;
             }
-            if self.offset > 0 || self.early_settled {
+            if self.offset > 0 || self.extra.get().is_some_and(|extra| extra.prompt.is_settled) {
                 self.lose(tables, flag::START | flag::HEADER);
             }
             let progress = if self.after != 0 {
@@ -780,9 +798,8 @@ impl State {
             } else if is_held && self.done >= self.before && left.is_none_or(|left| left >= whole.len()) {
                 // All that is held came from this very chunk, where it can be read in place.
                 *pos -= self.held().len();
-                self.held.truncate(self.done);
-                self.marks.truncate(self.done);
-                self.attempt = Attempt::default();
+                self.truncate(self.done);
+                self.pending = Pending::Nothing;
                 Progress::GoOn
             } else if is_held {
                 self.read_held(tables, chunk, pos, at_end)?
@@ -806,13 +823,13 @@ impl State {
         if self.held().is_empty() || !self.has_begun {
             return Ok(None);
         }
-        self.attempt = Attempt::default();
+        self.pending = Pending::Nothing;
         self.after = 0;
         for at in self.done..self.held.len() {
             self.pass(tables, self.held[at]);
         }
-        self.known = self.held().len();
-        Ok(Some(self.report_known(&Chunk::EMPTY, &mut 0)?).filter(|raw| !raw.is_nothing()))
+        let known = self.held().len();
+        Ok(Some(self.report_known(known, &Chunk::EMPTY, &mut 0)?).filter(|raw| !raw.is_nothing()))
     }
 
     pub fn next_of_force(&mut self, tables: &Tables) -> Result<Option<Raw>, Error> {
@@ -850,33 +867,34 @@ impl State {
     /// Copies the rest of a marker whose events are not all reported: the caller will not feed it again.
     #[inline]
     pub fn park(&mut self, chunk: &Chunk<'_>, pos: &mut usize) {
-        if let Some(due) = self.due
+        if let Pending::Due(due) = self.pending
             && self.held().is_empty()
         {
+            let end = *pos + due.len();
             self.forget_done();
-            self.copy(chunk, *pos..*pos + due.before + due.main);
-            *pos += due.before + due.main;
+            self.copy(chunk, *pos..end);
+            *pos = end;
         }
     }
 
     /// A caller that stops between two events of a marker leaves the rest to be held, where nothing may fail any more.
     fn make_room_to_park(&mut self) -> Result<(), Error> {
-        let Some(due) = self.due else { return Ok(()) };
+        let Pending::Due(due) = self.pending else { return Ok(()) };
         let has_more = matches!(
             due.what,
             What::Open { keep: true, .. } | What::Open { ends: true, .. } | What::Close { keep: true }
         );
         if due.before > 0 || has_more {
             self.forget_done();
-            self.reserve(due.before + due.main)?;
+            self.reserve(due.len())?;
         }
         Ok(())
     }
 
     /// A new stream: what the counts and the thoughts begin with.
     fn begin_counts(&mut self) -> Result<(), Error> {
-        self.meter.clear();
-        match self.thoughts.first_mut() {
+        self.clear_counts();
+        match thoughts(&mut self.extra) {
             Some(thoughts) if self.flags & flag::ALONE != 0 => thoughts.guess(),
             _ => Ok(()),
         }
@@ -889,16 +907,16 @@ impl State {
             return;
         }
         if let Some((region, rule)) = tables.started(channel) {
-            let frame = Frame { rule, region, channel, ..Frame::NONE };
-            self.due = Some(Due {
+            let frame = Frame { rule, region, ..Frame::NONE };
+            self.pending = Pending::Due(Due {
                 step: Step::Marker,
                 what: What::Open { frame, keep: false, ends: false },
                 before: 0,
                 main: 0,
                 after: 0,
                 closes_itself: false,
+                passed: 0,
                 attributes: 0,
-                at: 0,
             });
         }
     }
@@ -931,18 +949,18 @@ impl State {
     /// Reads on in the chunk, nothing being held.
     fn read_chunk(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Progress, Error> {
         let rest = &chunk.bytes[*pos..];
-        let scan = match self.found.take() {
-            Some(found) => Scan::Match(0, found),
-            None => self.scan(tables, rest, |at| chunk.mark(*pos + at), false, false)?,
+        let scan = match self.pending {
+            Pending::Found(found) => Scan::Match(0, found),
+            _ => self.scan(tables, rest, |at| chunk.mark(*pos + at), false, false)?,
         };
         let (text, held) = match scan {
             Scan::Match(0, found) => {
-                self.begin_marker(tables, found, &rest[..found.len])?;
+                self.begin_marker(tables, found, rest)?;
                 self.make_room_to_park()?;
                 return Ok(Progress::GoOn);
             }
             Scan::Match(at, found) => {
-                self.found = Some(found);
+                self.pending = Pending::Found(found);
                 (at, 0)
             }
             Scan::Hold(at) => (at, rest.len() - at),
@@ -951,10 +969,10 @@ impl State {
                 (rest.len() - tail, tail)
             }
         };
-        if self.meter.fitting(self.channel, &rest[..text]) < text {
+        if self.fitting(&rest[..text]) < text {
             self.hold(chunk, pos, text + held)?;
-            self.known = text;
-            self.found = None;
+            self.extra.made()?.known = text;
+            self.forget_found();
             return Ok(Progress::GoOn);
         }
         let progress = match text {
@@ -976,24 +994,26 @@ impl State {
         pos: &mut usize,
         at_end: bool,
     ) -> Result<Progress, Error> {
-        if !self.attempt.is_alive() {
+        let Pending::Attempt(attempt) = &mut self.pending else {
             return self.scan_held(tables, chunk, pos, false, at_end);
-        }
+        };
         let region = &tables.regions[usize::from(self.region)];
         let mut end = *pos;
-        let mut verdict = self.attempt.run(tables, region, chunk.bytes, &mut end, |at| chunk.mark(at));
+        let verdict = match attempt.run(tables, region, chunk.bytes, &mut end, |at| chunk.mark(at)) {
+            Verdict::More if at_end => attempt.end(region),
+            verdict => verdict,
+        };
         self.hold(chunk, pos, end - *pos)?;
         let read = self.held().len();
         match verdict {
-            Verdict::More if at_end => verdict = self.attempt.end(region),
             Verdict::More => return Ok(Progress::Wait),
             Verdict::HeaderEnd { .. } => self.hold(chunk, pos, 1)?,
             Verdict::Match { len, .. } if len > read => self.hold(chunk, pos, 1)?,
             _ => {}
         }
-        self.attempt = Attempt::default();
+        self.pending = Pending::Nothing;
         let is_marker = self.with_held(|state, held, _| match state.judge(tables, verdict, held, read)? {
-            Some(found) => state.begin_marker(tables, found, &held[..found.len]).map(|()| true),
+            Some(found) => state.begin_marker(tables, found, held).map(|()| true),
             None => Ok(false),
         })?;
         if is_marker { Ok(Progress::GoOn) } else { self.scan_held(tables, chunk, pos, true, at_end) }
@@ -1015,7 +1035,7 @@ impl State {
         });
         let text = match scan? {
             Scan::Match(0, found) => {
-                self.with_held(|state, held, _| state.begin_marker(tables, found, &held[..found.len]))?;
+                self.with_held(|state, held, _| state.begin_marker(tables, found, held))?;
                 return Ok(Progress::GoOn);
             }
             Scan::Hold(0) => return Ok(Progress::GoOn),
@@ -1024,8 +1044,7 @@ impl State {
             Scan::Text => len - incomplete_tail(self.held()),
         };
         if text > 0 {
-            self.known = text;
-            return self.report_known(chunk, pos).map(Progress::Event);
+            return self.report_known(text, chunk, pos).map(Progress::Event);
         }
         // The beginning of a character, and nothing else.
         if *pos == chunk.len() {
@@ -1037,9 +1056,13 @@ impl State {
 
     /// Lends out what is held beside the rest of the state.
     fn with_held<T>(&mut self, read: impl FnOnce(&mut State, &[u8], &[Mark]) -> T) -> T {
-        let (held, marks) = (core::mem::take(&mut self.held), core::mem::take(&mut self.marks));
+        let held = core::mem::take(&mut self.held);
+        let marks = self.extra.get_mut().map(|extra| core::mem::take(&mut extra.marks)).unwrap_or_default();
         let result = read(self, &held[self.done..], marks.get(self.done..).unwrap_or(&[]));
-        (self.held, self.marks) = (held, marks);
+        self.held = held;
+        if let Some(extra) = self.extra.get_mut() {
+            extra.marks = marks;
+        }
         result
     }
 
@@ -1054,28 +1077,31 @@ impl State {
 
     fn reserve(&mut self, len: usize) -> Result<(), Error> {
         self.held.try_reserve(len)?;
-        if self.has_tokens {
-            self.marks.try_reserve(len)?;
+        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
+            extra.marks.try_reserve(len)?;
         }
         Ok(())
     }
 
     fn copy(&mut self, chunk: &Chunk<'_>, range: Range<usize>) {
-        if self.held.len() == self.before {
-            self.taken_at = range.start;
-        }
         self.held.extend_from_slice(&chunk.bytes[range.clone()]);
-        if self.has_tokens {
-            self.marks.extend(range.map(|at| chunk.mark(at)));
+        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
+            extra.marks.extend(range.map(|at| chunk.mark(at)));
         }
     }
 
     /// Makes room where nothing is held any more. What the call began with stays.
     fn forget_done(&mut self) {
         if self.done == self.held.len() {
-            self.held.truncate(self.before);
-            self.marks.truncate(self.before);
+            self.truncate(self.before);
             self.done = self.held.len();
+        }
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.held.truncate(len);
+        if let Some(extra) = self.extra.get_mut() {
+            extra.marks.truncate(len);
         }
     }
 
@@ -1100,7 +1126,7 @@ impl State {
             let verdict = match attempt.run(tables, region, text, &mut read, &mark) {
                 Verdict::More if at_end => attempt.end(region),
                 Verdict::More => {
-                    self.attempt = attempt;
+                    self.pending = Pending::Attempt(attempt);
                     return Ok(Scan::Hold(start));
                 }
                 verdict => verdict,
@@ -1119,12 +1145,12 @@ impl State {
     /// The marker at the start of `text`, if the attempt found one. `read`: bytes before the one that decided.
     fn judge(&mut self, tables: &Tables, verdict: Verdict, text: &[u8], read: usize) -> Result<Option<Found>, Error> {
         Ok(match (verdict, &tables.header) {
-            (Verdict::Match { pattern, len }, _) => Some(Found { pattern, len, is_broken: false }),
-            (Verdict::HeaderEnd { pattern, .. }, _) => Some(Found { pattern, len: read + 1, is_broken: false }),
+            (Verdict::Match { pattern, len }, _) => Some(Found { pattern, len: len as u32, is_broken: false }),
+            (Verdict::HeaderEnd { pattern }, _) => Some(Found { pattern, len: read as u32 + 1, is_broken: false }),
             (Verdict::HeaderBreak { pattern, pending, torn }, Some(rule)) => {
                 let text = &text[..read - pending as usize];
                 let end = self.attributes.read_broken_header(rule, text, torn)?;
-                end.map(|len| Found { pattern, len, is_broken: true })
+                end.map(|len| Found { pattern, len: len as u32, is_broken: true })
             }
             _ => None,
         })
@@ -1186,22 +1212,20 @@ impl State {
         self.stack[..usize::from(self.depth)].last()
     }
 
-    /// A marker stands at the read position: prepares its events.
-    fn begin_marker(&mut self, tables: &Tables, found: Found, marker: &[u8]) -> Result<(), Error> {
+    /// A marker stands at the read position, where `text` begins: prepares its events.
+    fn begin_marker(&mut self, tables: &Tables, found: Found, text: &[u8]) -> Result<(), Error> {
+        let marker = &text[..found.len as usize];
         let region = &tables.regions[usize::from(self.region)];
         let pattern = &region.patterns[usize::from(found.pattern)];
-        let frame = |rule: u8, tag: u8| Frame {
-            rule,
-            tag,
-            region: tables.inside(rule),
-            channel: tables.spans[usize::from(rule)].channel,
-            ..Frame::NONE
-        };
+        let frame = |rule: u8, tag: u8| Frame { rule, tag, region: tables.inside(rule), flags: 0 };
         if !found.is_broken {
             self.attributes.clear();
         }
         let before = usize::from(pattern.before);
-        self.early_marker = self.early.saturating_sub(before);
+        let early = self.early();
+        if let Some(extra) = self.extra.get_mut() {
+            extra.prompt.marker = early.saturating_sub(before);
+        }
         let mut closes_itself = false;
         let what = match pattern.action {
             Action::Open { rule, tag, ends } => {
@@ -1210,7 +1234,7 @@ impl State {
                     self.attributes.read_tag(marker)?;
                 }
                 closes_itself = is_tag && tables.tag.self_close && marker.ends_with(b"/>");
-                let frame = Frame { has_ended: ends, ..frame(rule, tag) };
+                let frame = Frame { flags: if ends { Frame::ENDED } else { 0 }, ..frame(rule, tag) };
                 What::Open { frame, keep: tables.spans[usize::from(rule)].keep, ends }
             }
             Action::FenceOpen { rule } => What::Open { frame: frame(rule, 0), keep: false, ends: false },
@@ -1247,15 +1271,15 @@ impl State {
             What::Open { ends: true, .. } | What::Reclassify { .. } => Step::Implied,
             _ => Step::Marker,
         };
-        self.due = Some(Due {
+        self.pending = Pending::Due(Due {
             step,
             what,
-            before,
-            main: marker.len() - before,
+            before: pattern.before,
+            main: found.len - u32::from(pattern.before),
             after: pattern.after,
             closes_itself,
+            passed: 0,
             attributes: 0,
-            at: self.offset + before.saturating_sub(self.early) as u64,
         });
         Ok(())
     }
@@ -1266,19 +1290,19 @@ impl State {
         let route = rule.routes.iter().find(|route| fits(rule, route, &self.attributes));
         let channel = route.map_or(Channel::Content, |route| route.channel);
         let rule = tables.spans.len() as u8;
-        let frame = Frame { rule, tag, region: tables.body(channel), channel, ..Frame::NONE };
+        let frame = Frame { rule, tag, region: tables.body(channel), flags: 0 };
         // It ends what it may stand in, but for a wrapper of the content.
-        let ends = self.top().is_some_and(|top| top.rule == rule || top.channel != Channel::Content);
+        let ends = self.top().is_some_and(|top| top.rule == rule || self.channel != Channel::Content);
         What::Open { frame, keep: false, ends }
     }
 
     /// The next event of the marker that is due; none where there is nothing to say at this step.
     fn report(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Option<Raw>, Error> {
-        let Some(mut due) = self.due else { return Ok(None) };
+        let Pending::Due(mut due) = self.pending else { return Ok(None) };
         let raw = match (due.step, due.what) {
             (Step::Before, _) => {
                 due.step = Step::Implied;
-                let framing = core::mem::take(&mut due.before);
+                let framing = usize::from(core::mem::take(&mut due.before));
                 (framing > 0).then(|| self.raw(RawKind::Framing, framing, pos))
             }
             (Step::Implied, What::Open { ends: true, .. }) => {
@@ -1295,25 +1319,28 @@ impl State {
             }
             (Step::Marker, What::Open { frame, keep, .. }) => {
                 due.step = Step::Kept;
-                self.open(tables, frame, due.at)?;
-                let len = if keep { 0 } else { core::mem::take(&mut due.main) };
+                self.open(tables, frame)?;
+                let len = if keep { 0 } else { due.take_main() };
                 let raw = self.raw(RawKind::Open { rule: frame.rule, tag: frame.tag }, len, pos);
                 if !keep && self.attributes.len() == 0 && !due.closes_itself {
                     self.end_marker(due);
                     return Ok(Some(raw));
                 }
+                due.passed = raw.len as u32;
                 Some(raw)
             }
             (Step::Marker, What::Close { keep: true }) | (Step::Kept, _) => {
                 due.step = if matches!(due.what, What::Close { .. }) { Step::Close } else { Step::Attributes };
-                let kept = core::mem::take(&mut due.main);
-                if kept > 0 { Some(self.text(kept, chunk, pos)?) } else { None }
+                let kept = due.take_main();
+                let raw = if kept > 0 { Some(self.text(kept, chunk, pos)?) } else { None };
+                due.passed += raw.as_ref().map_or(0, |raw| raw.len as u32);
+                raw
             }
             (Step::Marker, What::Close { keep: false }) => {
-                return self.end_marker(due).close(tables, due.main, Cause::Marker, pos).map(Some);
+                return self.end_marker(due).close(tables, due.take_main(), Cause::Marker, pos).map(Some);
             }
             (Step::Marker, What::Drop { is_close }) => {
-                let main = due.main;
+                let main = due.take_main();
                 if is_close {
                     self.flags = self.flags & !flag::FORCED | flag::FRESH & tables.used;
                     self.refresh(tables);
@@ -1321,17 +1348,18 @@ impl State {
                 return Ok(Some(self.end_marker(due).raw(RawKind::Framing, main, pos)));
             }
             (Step::Marker, What::Reclassify { .. }) => {
-                let main = due.main;
+                let main = due.take_main();
                 return Ok(Some(self.end_marker(due).raw(RawKind::Framing, main, pos)));
             }
             (Step::Marker, What::Quote) => {
                 self.flags = self.flags & !flag::BLANK ^ flag::QUOTED;
                 self.refresh(tables);
-                let main = due.main;
+                let main = due.take_main();
                 return self.end_marker(due).text(main, chunk, pos).map(Some);
             }
-            (Step::Attributes, _) if due.attributes < self.attributes.len() => {
-                let raw = Raw { offset: due.at, ..self.raw(RawKind::Attribute(due.attributes), 0, pos) };
+            (Step::Attributes, _) if (due.attributes as usize) < self.attributes.len() => {
+                let kind = RawKind::Attribute(due.attributes as usize);
+                let raw = Raw { offset: self.offset - u64::from(due.passed), ..self.raw(kind, 0, pos) };
                 due.attributes += 1;
                 Some(raw)
             }
@@ -1345,12 +1373,12 @@ impl State {
                 return if closes { state.close(tables, 0, Cause::Marker, pos).map(Some) } else { Ok(None) };
             }
         };
-        self.due = Some(due);
+        self.pending = Pending::Due(due);
         Ok(raw)
     }
 
     fn end_marker(&mut self, due: Due) -> &mut State {
-        self.due = None;
+        self.pending = Pending::Nothing;
         self.after = due.after;
         self
     }
@@ -1358,14 +1386,14 @@ impl State {
     /// The next `len` bytes, as an event of the innermost channel.
     fn raw(&mut self, kind: RawKind, len: usize, pos: &mut usize) -> Raw {
         let is_held = self.done < self.held.len();
-        let place = match (is_held, self.done.checked_sub(self.before)) {
-            (false, _) => Place::Chunk(*pos),
-            // Taken from this chunk, where it still stands.
-            (true, Some(at)) => Place::Chunk(self.taken_at + at),
-            (true, None) => Place::Held(self.done),
+        let place = match is_held {
+            true if self.done < self.before => Place::Held(self.done),
+            // Taken from this chunk, where it still stands: nothing of the chunk was done since.
+            true => Place::Chunk(*pos - self.held().len()),
+            false => Place::Chunk(*pos),
         };
         *(if is_held { &mut self.done } else { pos }) += len;
-        let (place, len) = if self.early > 0 { self.without_early(place, len) } else { (place, len) };
+        let (place, len) = if self.early() > 0 { self.without_early(place, len) } else { (place, len) };
         let offset = self.offset;
         self.offset += len as u64;
         self.metered = self.offset;
@@ -1374,9 +1402,10 @@ impl State {
 
     /// Takes the prompt's bytes off the front of an event.
     fn without_early(&mut self, place: Place, len: usize) -> (Place, usize) {
-        let early = self.early.min(len);
-        self.early -= early;
-        self.early_settled |= early > 0;
+        let Some(Extra { prompt, .. }) = self.extra.get_mut() else { return (place, len) };
+        let early = prompt.early.min(len);
+        prompt.early -= early;
+        prompt.is_settled |= early > 0;
         match place {
             Place::Held(at) => (Place::Held(at + early), len - early),
             Place::Chunk(_) => (place, len),
@@ -1389,61 +1418,64 @@ impl State {
             Place::Held(at) => &self.held[at..at + raw.len],
             Place::Chunk(at) => &chunk.bytes[at..at + raw.len],
         };
-        let tokens = if self.has_tokens { self.tokens_of(&raw, chunk) } else { 0 };
-        self.meter.add_text(raw.channel, bytes, tokens);
-        if self.is_collected(raw.channel)
-            && let Some(thoughts) = self.thoughts.first_mut()
-        {
-            thoughts.text(bytes)?;
+        self.meter.add_text(raw.channel, bytes);
+        if let Some(extra) = self.extra.get_mut() {
+            if self.has_tokens {
+                extra.tokens[raw.channel as usize] += match raw.place {
+                    Place::Held(at) => tokens_in(&extra.marks[at..at + raw.len]),
+                    Place::Chunk(at) => chunk.tokens_in(at, raw.len),
+                };
+            }
+            if let Some(thoughts) = extra.thoughts.as_mut().filter(|thoughts| thoughts.collects(raw.channel)) {
+                thoughts.text(bytes)?;
+            }
         }
         Ok(raw)
     }
 
-    /// Tokens that begin in a text.
-    fn tokens_of(&self, raw: &Raw, chunk: &Chunk<'_>) -> u64 {
-        match raw.place {
-            Place::Held(at) => self.marks[at..at + raw.len].iter().filter(|mark| mark.begins_token()).count() as u64,
-            Place::Chunk(at) => chunk.tokens_in(at, raw.len),
-        }
-    }
-
     /// What has turned out to be text and is held; where it is more than the budget has left, that is said first.
-    fn report_known(&mut self, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Raw, Error> {
-        let early = self.early.min(self.known);
-        let fitting = self.meter.fitting(self.channel, &self.held()[early..self.known]);
-        if fitting == 0 && early < self.known {
-            self.meter.exceed();
-            return Ok(self.raw(RawKind::Budget, 0, pos));
+    fn report_known(&mut self, known: usize, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Raw, Error> {
+        let early = self.early().min(known);
+        let fitting = self.fitting(&self.held()[early..known]);
+        let is_beyond = fitting == 0 && early < known;
+        let len = if is_beyond { 0 } else { early + fitting };
+        if let Some(extra) = self.extra.get_mut() {
+            extra.known = known - len;
+            if let Some(limit) = extra.limit.as_mut().filter(|_| is_beyond) {
+                limit.exceed();
+            }
         }
-        self.known -= early + fitting;
-        self.text(early + fitting, chunk, pos)
+        if is_beyond { Ok(self.raw(RawKind::Budget, 0, pos)) } else { self.text(len, chunk, pos) }
     }
 
     /// All content so far was thinking, which the closer that stands here ends.
     fn reclassify(&mut self, tables: &Tables, rule: u8, pos: &mut usize) -> Result<Raw, Error> {
         let raw = Raw { channel: Channel::Thinking, ..self.raw(RawKind::Reclassify, 0, pos) };
         self.meter.reclassify();
+        if let Some(extra) = self.extra.get_mut() {
+            all_to_thinking(&mut extra.tokens);
+        }
         self.closed |= 1 << rule;
         self.flags = self.flags & !flag::ALONE | (flag::LEAD | flag::FRESH) & tables.used;
         self.refresh(tables);
-        if let Some(thoughts) = self.thoughts.first_mut() {
+        if let Some(thoughts) = self.thoughts_mut() {
             thoughts.end(Cause::Marker, tables.thought(rule))?;
         }
         Ok(raw)
     }
 
-    fn open(&mut self, tables: &Tables, frame: Frame, at: u64) -> Result<(), Error> {
+    fn open(&mut self, tables: &Tables, frame: Frame) -> Result<(), Error> {
         if let Some(around) = self.stack[..usize::from(self.depth)].last_mut() {
-            around.is_blank = self.flags & flag::BLANK != 0;
+            around.flags = around.flags & !Frame::BLANK | self.flags as u8 & Frame::BLANK;
         }
         self.stack[usize::from(self.depth)] = frame;
         self.depth += 1;
         self.flags = self.flags & !(flag::QUOTED | flag::ALONE | flag::FORCED) | flag::BLANK & tables.used;
         self.settle_frame(tables);
-        self.meter.add_span(frame.channel);
-        match self.thoughts.first_mut() {
-            Some(thoughts) if frame.channel == Channel::Thinking => {
-                thoughts.begin(at, &self.attributes, tables.thought(frame.rule).is_some())
+        self.add_span(self.channel);
+        match thoughts(&mut self.extra) {
+            Some(thoughts) if self.channel == Channel::Thinking => {
+                thoughts.begin(self.offset, &self.attributes, tables.thought(frame.rule).is_some())
             }
             Some(thoughts) => {
                 thoughts.drop_guess();
@@ -1458,11 +1490,12 @@ impl State {
         let raw = self.raw(RawKind::Close(cause), len, pos);
         self.depth -= 1;
         let closed = self.stack[usize::from(self.depth)];
+        let channel = self.channel;
         self.closed |= 1 << closed.rule;
-        let blank = if self.top().is_some_and(|around| around.is_blank) { flag::BLANK } else { 0 };
+        let blank = self.top().map_or(0, |around| u16::from(around.flags & Frame::BLANK));
         self.flags = self.flags & !(flag::QUOTED | flag::BLANK) | flag::FRESH & tables.used | blank;
         self.settle_frame(tables);
-        if let Some(thoughts) = self.thoughts.first_mut().filter(|_| closed.channel == Channel::Thinking) {
+        if let Some(thoughts) = self.thoughts_mut().filter(|_| channel == Channel::Thinking) {
             thoughts.end(cause, tables.thought(closed.rule))?;
         }
         Ok(raw)
@@ -1472,12 +1505,21 @@ impl State {
     fn settle_frame(&mut self, tables: &Tables) {
         let frame = self.top().copied().unwrap_or(Frame::NONE);
         self.region = frame.region;
-        self.channel = frame.channel;
-        let ended = if frame.has_ended { flag::ENDED } else { 0 };
+        self.channel = tables.regions[usize::from(frame.region)].channel;
+        let ended = u16::from(frame.flags & Frame::ENDED);
         let full = if usize::from(self.depth) >= MOST_NESTED { flag::FULL } else { 0 };
         self.flags = self.flags & !(flag::ENDED | flag::FULL) | ended | full;
         self.refresh(tables);
     }
+}
+
+fn thoughts(extra: &mut Lazy<Extra>) -> Option<&mut Thoughts> {
+    extra.get_mut()?.thoughts.as_mut()
+}
+
+/// Tokens that begin in these bytes.
+fn tokens_in(marks: &[Mark]) -> u64 {
+    marks.iter().filter(|mark| mark.begins_token()).count() as u64
 }
 
 fn header_rule(tables: &Tables) -> &HeaderRule {

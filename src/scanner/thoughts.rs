@@ -2,7 +2,7 @@
 
 use alloc::{collections::VecDeque, vec::Vec};
 
-use crate::dialect::{lines::is_blank, tables::ThoughtRule};
+use crate::dialect::{Channel, lines::is_blank, tables::ThoughtRule};
 
 use super::{Error, attributes::Attributes, event::Cause, utf8::fit};
 
@@ -93,13 +93,14 @@ impl Thoughts {
 
     /// Begins with the stream what may turn out to be a thought.
     pub fn guess(&mut self) -> Result<(), Error> {
-        self.begin(0, &Attributes::default(), false)?;
+        self.begin(0, &Attributes::NONE, false)?;
         self.is_guess = true;
         Ok(())
     }
 
-    pub fn is_guess(&self) -> bool {
-        self.is_guess
+    /// Is this channel's text collected now?
+    pub fn collects(&self, channel: Channel) -> bool {
+        channel == Channel::Thinking || channel == Channel::Content && self.is_guess
     }
 
     pub fn drop_guess(&mut self) {

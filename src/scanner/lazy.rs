@@ -1,0 +1,39 @@
+//! A value that is made when it is first needed, behind one pointer: most scanners never need it, and stay small.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use super::Error;
+
+/// An array of one, for a vector's memory can be asked for without the risk of an abort, and a box's cannot.
+pub struct Lazy<T>(Option<Box<[T; 1]>>);
+
+impl<T> Lazy<T> {
+    pub const NONE: Lazy<T> = Lazy(None);
+
+    pub fn new(value: T) -> Result<Lazy<T>, Error> {
+        let mut list = Vec::new();
+        list.try_reserve_exact(1)?;
+        list.push(value);
+        // It has the room of one, and so is not moved.
+        Ok(Lazy(list.try_into().ok()))
+    }
+
+    #[inline]
+    pub fn get(&self) -> Option<&T> {
+        self.0.as_deref().map(|[value]| value)
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut().map(|[value]| value)
+    }
+}
+
+impl<T: Default> Lazy<T> {
+    pub fn made(&mut self) -> Result<&mut T, Error> {
+        if self.0.is_none() {
+            *self = Lazy::new(T::default())?;
+        }
+        self.get_mut().ok_or(Error::OutOfMemory)
+    }
+}
