@@ -108,6 +108,8 @@ fn array(dialect: &str, workload: &Workload) -> usize {
     const ROOM: usize = 32;
     const SIZE: usize = size_of::<CEvent>();
     let mut bytes = 0u64;
+    // Not inlined, as a callback is not.
+    let look: Callback = black_box(look);
     let mut read = |events: &[CEvent]| {
         for event in events {
             // SAFETY: the sum is there, and so is the event.
