@@ -997,7 +997,7 @@ void aside_scanner_free(struct aside_scanner *scanner);
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the
  * stream has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
  *
- * Threads: one at a time for one scanner.
+ * Threads: one at a time for one scanner. Memory: the first such call makes room for what it must remember.
  */
 aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
                                              const char *tail,

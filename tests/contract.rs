@@ -4,7 +4,7 @@
 mod reference;
 mod support;
 
-use aside::{Cause, Channel, Dialect, Error, Kind, Options, Scanner, Start};
+use aside::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Options, Scanner, Start};
 use reference::{Event, Part, What};
 use support::{Pair, Random, texts::Texts};
 
@@ -869,4 +869,19 @@ fn wrappers_however_deep_hide_no_thinking() {
     let dialect = Dialect::find("glm-4.5").unwrap();
     let text = format!("{}<think>secret</think>a", "<|begin_of_box|>".repeat(20));
     assert_eq!(text_of(&dialect, None, &text, Channel::Thinking), "secret");
+}
+
+#[test]
+fn point_3_with_a_budget_no_whole_character_is_held() {
+    let budget = Some(Budget { limit: 1, unit: BudgetUnit::Bytes, scope: BudgetScope::Span });
+    let options = Options { budget, ..Options::default() };
+    let text = "<think>é".as_bytes();
+    for cut in 1..=text.len() {
+        let mut scanner = Scanner::with_options(&Dialect::find("qwen3").unwrap(), &options).unwrap();
+        let mut exceeded = 0;
+        for chunk in text.chunks(cut) {
+            scanner.feed(chunk, |event| exceeded += usize::from(event.kind == Kind::Budget)).unwrap();
+        }
+        assert_eq!((scanner.held(), exceeded), (&b""[..], 1), "chunks of {cut}");
+    }
 }

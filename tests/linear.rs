@@ -26,6 +26,7 @@ fn trap(name: &str, size: usize) -> Vec<u8> {
         "near misses" => repeated("<thin<think <</thin", size),
         "spaced tags" => repeated(&format!("<{}", " ".repeat(60)), size),
         "openers" => repeated("<think>", size),
+        "spans" => repeated("<think>a</think>", size),
         "closers" => repeated("\n</think>", size),
         "open value" => after("<thinking a='", "b"),
         "open value in text" => after("a<thinking a='", "b"),
@@ -108,6 +109,7 @@ fn point_4_literals_are_linear() {
     let traps = ["<", "tag and spaces", "near misses", "openers", "closers", "blank", "line breaks"];
     linear("inline-think", "content", &traps, SIZES);
     linear("qwen3", "content", &traps, SIZES);
+    linear("qwen3", "content", &["spans"], LARGE_SIZES);
     linear("qwen3", "thinking", &["<", "closers", "line breaks"], SIZES);
     linear("glm-4.5", "content", &["<", "boxes", "line breaks"], SIZES);
     linear("gemma-4", "content", &["<", "quotes"], SIZES);

@@ -1,5 +1,6 @@
 //! The ways to feed that C has, one after the other over one stream: callbacks that stop, arrays of a few events, text
-//! alone, tokens, chunks that pass without a call, and clones in between. The events are those of the whole text, and what is told between the calls fits.
+//! alone, tokens, chunks that pass without a call, and clones in between. The events are those of the whole text, and what
+//! is told between the calls fits.
 
 mod reference;
 mod support;

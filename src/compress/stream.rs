@@ -409,13 +409,16 @@ impl Keeper {
         }
         lines.sort_by_key(|line| line.number);
         lines.dedup_by_key(|line| line.number);
+        let end = (self.lines, self.bytes);
+        lines = widened(lines, end);
         // No verdict of success without every verdict of failure.
         if lines.iter().filter(|line| line.class.has(Class::FAILED_VERDICT)).count() < self.failed_verdicts {
             lines.retain(|line| !line.class.has(Class::PASSED_VERDICT));
+            lines = widened(lines, end);
         }
         let mut draft = Draft::default();
         let (mut number, mut offset) = (0, 0);
-        for line in widened(lines, (self.lines, self.bytes)) {
+        for line in lines {
             draft.gap(line.number - number, line.offset - offset, offset);
             number = line.number + 1;
             offset = line.offset + line.bytes.len();

@@ -384,13 +384,13 @@ impl Columns {
 fn sets(region: &Region) -> Vec<u64> {
     let lasting = region.used & !(flag::START | flag::HEADER | region.cleared);
     let flags = (0..16).map(|bit| 1 << bit).filter(|flag: &u16| lasting & flag != 0);
-    let rules = region.patterns.iter().filter_map(|pattern| pattern.once).map(|rule| 1 << rule);
+    let rules = region.patterns.iter().filter_map(|pattern| pattern.once).map(|rule| 1u64 << rule);
     let names = region.patterns.iter().filter_map(|pattern| pattern.same);
     let mut sets = Vec::new();
     let mut tags: Vec<u8> = names.collect();
     tags.push(u8::MAX);
     for flags in unions(flags) {
-        for closed in unions(rules.clone().map(|rule: u64| rule)) {
+        for closed in unions(rules.clone()) {
             for &tag in &tags {
                 let active = attempt::active(region, flags, closed, tag);
                 if !sets.contains(&active) && sets.len() < MOST_AREAS {
@@ -536,6 +536,7 @@ impl<'a> Builder<'a> {
         }
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::{Calm, LOST};

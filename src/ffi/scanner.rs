@@ -397,7 +397,7 @@ impl Work<'_> {
     }
 }
 
-/// The callback form of all three.
+/// The callback form of all of it.
 ///
 /// # Safety
 /// `scanner` is NULL or there; `callback` fits `user`.
@@ -431,7 +431,7 @@ unsafe fn with_callback(
     unsafe { enter(scanner, is_ready, body) }
 }
 
-/// The event array form of all three.
+/// The event array form of all of it.
 ///
 /// # Safety
 /// `scanner` is NULL or there; `events` has `capacity` times `event_size` bytes; `out` is NULL or may be written.
@@ -643,7 +643,7 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the
 /// stream has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
 ///
-/// Threads: one at a time for one scanner.
+/// Threads: one at a time for one scanner. Memory: the first such call makes room for what it must remember.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     scanner: *mut aside_scanner,
@@ -980,7 +980,8 @@ unsafe fn feed_into_with_care(
 /// Are these outputs that an event can be written to without a closer look?
 #[inline(always)]
 fn may_write(events: *mut aside_event, capacity: size_t, event_size: size_t, out: *mut aside_fed) -> bool {
-    let is_ours = event_size == size_of::<aside_event>() && capacity.wrapping_sub(1) >> 56 == 0;
+    let most = isize::MAX as usize / size_of::<aside_event>();
+    let is_ours = event_size == size_of::<aside_event>() && capacity.wrapping_sub(1) < most;
     is_ours && !events.is_null() && !out.is_null()
 }
 

@@ -42,7 +42,8 @@ pub struct Options {
 /// Why a scanner could not be made, or could not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There was no memory for attributes, for collected thoughts, or for the scanner itself.
+    /// There was no memory for attributes, for collected thoughts, or for the scanner itself. A scanner that gives this in
+    /// mid-stream must be reset before it goes on.
     OutOfMemory,
     /// The dialect has no span of the channel to start in, or no headers.
     NoSuchStart,

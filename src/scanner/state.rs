@@ -455,7 +455,7 @@ impl State {
         Counts { tokens, ..self.meter.counts(channel, more) }
     }
 
-    /// Of a chunk that `calm` or `short_text` took.
+    /// Of a chunk that was one text.
     #[inline]
     pub fn add_plain_tokens(&mut self, tokens: u64) {
         if let Some(extra) = self.extra.get_mut() {
@@ -617,7 +617,7 @@ impl State {
         self.be_at(tables, calm.row);
     }
 
-    /// The same where the caller stops between the two events: nothing is held any more, and the chunk is not fed.
+    /// The same where the caller stops between the two events: the held text has gone, and the chunk is not fed.
     pub fn take_held(&mut self, tables: &Tables, calm: &Calm) {
         self.wake(tables);
         self.let_go();
@@ -630,7 +630,8 @@ impl State {
         self.offset += calm.held as u64;
     }
 
-    /// The bytes kept for whoever read the last events are let go; what is held is what the call begins with.
+    /// The bytes kept for whoever read the last events are let go; what is held is what the call begins with. Byte by byte,
+    /// through cells: `copy_within` may panic.
     #[inline]
     fn let_go(&mut self) {
         let left = self.held.len() - self.done;
@@ -777,6 +778,8 @@ impl State {
             };
             let is_held = self.done < self.held.len();
             let has_more = *pos < chunk.len();
+            // More bytes may decide what was held for want of them.
+            self.waits &= !has_more;
             if !has_more && (!is_held || self.waits || !self.has_begun) {
                 let end = left.map_or(u64::MAX, |left| self.offset.saturating_add(left as u64));
                 self.settle(tables, if at_end { 0 } else { end });
@@ -1174,9 +1177,11 @@ impl State {
                 self.lines = row.lines;
             }
             // Behind this line, the table may know the place again.
-            let has_lines = region.lines != LineRule::Ignore;
-            let line = memchr::memchr(b'\n', text.get(at..)?).filter(|_| has_lines);
-            let end = line.map_or(text.len(), |line| at + line + 1);
+            let mut end = text.len();
+            if region.lines != LineRule::Ignore {
+                let near = text.get(at..end.min(at + BLOCK))?;
+                end = at + memchr::memchr(b'\n', near).map_or(near.len(), |line| line + 1);
+            }
             match next_start(region, self.active, &mut self.lines, &text[..end], at) {
                 None if end < text.len() => at = end,
                 start => return start,
