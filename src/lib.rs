@@ -14,6 +14,7 @@ mod place;
 mod random;
 mod scanner;
 pub mod sse;
+mod utf8;
 
 pub use dialect::{Channel, Dialect, DialectError, Start, UnknownDialect, UnknownModel, UnknownStart, UnknownTemplate};
 pub use scanner::{

@@ -14,6 +14,7 @@ use super::{
     report::Report,
     text::{Layout, Text},
 };
+use crate::utf8::incomplete_tail;
 
 /// The smallest memory for a stream without a budget.
 const MIN_MEMORY: usize = 4096;
@@ -223,16 +224,8 @@ impl Stream {
         let clean = (1..=last).rev().find(|&line| line == text.len() || !text.class(line).has(Class::REGION));
         let end = text.start(clean.unwrap_or(last.max(1)));
         // Where a line is longer than that, a character may not be over: it counts once, with its rest.
-        end - unfinished(&self.buffer[..end])
+        end - incomplete_tail(&self.buffer[..end])
     }
-}
-
-/// How many bytes at the end begin a character whose rest has not come.
-fn unfinished(text: &[u8]) -> usize {
-    let begins = |tail: &&[u8]| {
-        std::str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
-    };
-    (1..=text.len().min(3)).map(|len| &text[text.len() - len..]).find(begins).map_or(0, <[u8]>::len)
 }
 
 /// Where the last line begins that has no end.

@@ -1,8 +1,7 @@
 //! How much of each channel has come, and the limit that thinking may have.
 
 use crate::dialect::Channel;
-
-use super::utf8::{continuations, fit, is_continuation};
+use crate::utf8::{continuations, fit, is_continuation};
 
 /// What a channel has had of the stream so far. Markers and framing count nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

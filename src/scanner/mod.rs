@@ -13,7 +13,6 @@ mod join;
 mod lazy;
 mod state;
 mod thoughts;
-mod utf8;
 
 use alloc::{collections::TryReserveError, vec::Vec};
 use core::fmt;

@@ -13,6 +13,7 @@ use crate::dialect::{
     starts::{at_fence_line, may_begin, next_start},
     tables::{Action, HeaderRule, LineRule, MAX_DEPTH, MOST_NESTED, Region, Tables, flag},
 };
+use crate::utf8::incomplete_tail;
 
 use super::{
     Error, Options,
@@ -23,7 +24,6 @@ use super::{
     extra::{Extra, Prompt},
     lazy::Lazy,
     thoughts::Thoughts,
-    utf8::incomplete_tail,
 };
 
 /// In this order: what a calm call needs comes first, so that it is in one line of the processor's cache, or two.

@@ -3,8 +3,9 @@
 use alloc::{collections::VecDeque, vec::Vec};
 
 use crate::dialect::{Channel, lines::is_blank, tables::ThoughtRule};
+use crate::utf8::fit;
 
-use super::{Error, attributes::Attributes, event::Cause, utf8::fit};
+use super::{Error, attributes::Attributes, event::Cause};
 
 /// A thinking span, whole.
 #[derive(Clone, Debug, PartialEq)]
