@@ -74,8 +74,12 @@ impl Draft {
 
     /// Adds text. No character goes over its end, so that lengths add up.
     pub fn append(&mut self, text: &[u8]) {
+        self.append_measured(text, Length::of(text));
+    }
+
+    fn append_measured(&mut self, text: &[u8], length: Length) {
         self.bytes.extend_from_slice(text);
-        self.length += Length::of(text);
+        self.length += length;
     }
 
     /// Lines and bytes that a range of the text stands for: a marker counts as what it replaced.
@@ -250,8 +254,7 @@ impl Weaver<'_> {
     /// Adds a tile; joins it with the last one where both hold parts of an old tile that cannot be split.
     fn push(&mut self, original: Range<usize>, text: &[u8], length: Length, fate: Fate, tears: bool) {
         let start = self.draft.bytes.len();
-        self.draft.bytes.extend_from_slice(text);
-        self.draft.length += length;
+        self.draft.append_measured(text, length);
         let end = self.draft.bytes.len();
         match self.draft.tiles.last_mut() {
             Some(last) if self.torn => {

@@ -272,11 +272,9 @@ struct Keeper {
     bytes: usize,
     failed_verdicts: usize,
     head: Bin,
-    first_regions: Bin,
-    last_regions: Bin,
+    regions: Ends,
     /// Lines beside error regions, and failure lines of regions that had to go.
-    first_near: Bin,
-    last_near: Bin,
+    near: Ends,
     tail: Bin,
     /// How many lines more are beside the last region, and how many have passed since that were not.
     beside: usize,
@@ -305,19 +303,40 @@ impl Bin {
         !self.full
     }
 
-    /// Keeps the line in the place of the oldest ones, of which `gone` sees each.
-    fn latest(&mut self, line: &Line, mut gone: impl FnMut(&Line)) {
+    /// Keeps the line in the place of the oldest ones, which it gives.
+    fn latest(&mut self, line: &Line) -> Vec<Line> {
         self.push(line);
-        while self.used > self.most {
-            let Some(oldest) = self.lines.pop_front() else { break };
+        let mut gone = Vec::new();
+        while self.used > self.most
+            && let Some(oldest) = self.lines.pop_front()
+        {
             self.used -= oldest.bytes.len();
-            gone(&oldest);
+            gone.push(oldest);
         }
+        gone
     }
 
     fn push(&mut self, line: &Line) {
         self.used += line.bytes.len();
         self.lines.push_back(line.clone());
+    }
+}
+
+/// The first lines, and the latest of those that have no room there.
+struct Ends {
+    first: Bin,
+    last: Bin,
+}
+
+impl Ends {
+    /// `most`: bytes for each of them.
+    fn new(most: usize) -> Ends {
+        Ends { first: Bin::new(most), last: Bin::new(most) }
+    }
+
+    /// Keeps the line; gives those that had to go.
+    fn keep(&mut self, line: &Line) -> Vec<Line> {
+        if self.first.first(line) { Vec::new() } else { self.last.latest(line) }
     }
 }
 
@@ -329,10 +348,8 @@ impl Keeper {
             bytes: 0,
             failed_verdicts: 0,
             head: Bin::new(memory / 8),
-            first_regions: Bin::new(memory / 8),
-            last_regions: Bin::new(memory / 8),
-            first_near: Bin::new(memory / 16),
-            last_near: Bin::new(memory / 16),
+            regions: Ends::new(memory / 8),
+            near: Ends::new(memory / 16),
             tail: Bin::new(memory / 2),
             beside: 0,
             passed: 0,
@@ -358,35 +375,29 @@ impl Keeper {
             if self.head.first(&kept) {
                 continue;
             }
-            self.near(&kept);
-            if class.must_stay() && !self.first_regions.first(&kept) {
-                let (first, last) = (&mut self.first_near, &mut self.last_near);
-                self.last_regions.latest(&kept, |gone| {
-                    if gone.class.has(Class::FAILURE) && !first.first(gone) {
-                        last.latest(gone, |_| {});
-                    }
-                });
+            self.keep_near(&kept);
+            if class.must_stay() {
+                for gone in self.regions.keep(&kept).iter().filter(|gone| gone.class.has(Class::FAILURE)) {
+                    self.near.keep(gone);
+                }
             }
-            self.tail.latest(&kept, |_| {});
+            self.tail.latest(&kept);
         }
     }
 
     /// Keeps the line if it is beside a region; if it is the first of one, the lines before it, which the tail still has.
-    fn near(&mut self, line: &Line) {
+    fn keep_near(&mut self, line: &Line) {
         let (before, behind) = budget::AROUND;
-        let mut keep = |line: &Line| {
-            if !self.first_near.first(line) {
-                self.last_near.latest(line, |_| {});
-            }
-        };
         if line.class.must_stay() {
             // Fewer where those behind the region before have been kept.
             let new = before.min(self.passed);
             let from = self.tail.lines.len().saturating_sub(new);
-            self.tail.lines.range(from..).for_each(&mut keep);
+            for line in self.tail.lines.range(from..) {
+                self.near.keep(line);
+            }
             (self.beside, self.passed) = (behind, 0);
         } else if self.beside > 0 {
-            keep(line);
+            self.near.keep(line);
             self.beside -= 1;
         } else {
             self.passed += 1;
@@ -396,8 +407,10 @@ impl Keeper {
     /// The kept lines with markers between them, made to fit the budget.
     fn result(&mut self, budget: usize) -> Vec<u8> {
         let mut lines: Vec<Line> = Vec::new();
-        let regions = [&mut self.first_regions, &mut self.last_regions, &mut self.first_near, &mut self.last_near];
-        for bin in regions.into_iter().chain([&mut self.head, &mut self.tail]) {
+        let (regions, near) = (&mut self.regions, &mut self.near);
+        for bin in
+            [&mut regions.first, &mut regions.last, &mut near.first, &mut near.last, &mut self.head, &mut self.tail]
+        {
             lines.extend(bin.lines.drain(..));
         }
         lines.sort_by_key(|line| line.number);
