@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::random::SplitMix;
+use crate::random::Random;
 
 /// The log of a failed run.
 pub struct Log {
@@ -50,37 +50,37 @@ struct Template {
 /// So many logs of each template.
 fn from_templates(text: &str, seed: u64, copies: usize) -> Vec<Log> {
     let file: File = toml::from_str(text).expect("the templates are right");
-    let mut random = SplitMix(seed);
+    let mut random = Random::new(seed);
     let logs = file.log.iter().flat_map(|template| (1..=copies).map(move |copy| (template, copy)));
     logs.map(|(template, copy)| Writer::new(&mut random).log(template, copy)).collect()
 }
 
 struct Writer<'a> {
-    random: &'a mut SplitMix,
+    random: &'a mut Random,
     text: String,
     lines: usize,
     marked: Vec<usize>,
     stamp: bool,
     /// Milliseconds since the log began.
-    clock: u64,
+    clock: usize,
 }
 
 impl<'a> Writer<'a> {
-    fn new(random: &'a mut SplitMix) -> Writer<'a> {
+    fn new(random: &'a mut Random) -> Writer<'a> {
         Writer { random, text: String::new(), lines: 0, marked: Vec::new(), stamp: false, clock: 0 }
     }
 
     fn log(mut self, template: &Template, copy: usize) -> Log {
         self.stamp = template.stamp;
         template.head.iter().for_each(|line| self.lines(line));
-        let before = 25_000 + self.random.below(130_000) as usize;
+        let before = 25_000 + self.random.below(130_000);
         // Most failures stand near the end of a log, some far from it.
         let after = match self.random.below(20) {
             0..11 => self.random.below(8_000),
             11..16 => 8_000 + self.random.below(12_000),
             16..19 => 20_000 + self.random.below(20_000),
             _ => 40_000,
-        } as usize;
+        };
         self.noise(&template.noise, &template.decoys, before);
         for (index, cause) in template.cause.iter().enumerate() {
             if index > 0 {
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
         let end = self.text.len() + bytes;
         while self.text.len() < end {
             let from = if !decoys.is_empty() && self.random.below(50) == 0 { decoys } else { lines };
-            let at = self.random.below(from.len() as u64) as usize;
+            let at = self.random.below(from.len());
             self.lines(&from[at]);
         }
     }
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
         while let Some(at) = line.find('{') {
             self.text += &line[..at];
             match line.get(at..at + 3) {
-                Some("{w}") => self.text += self.random.pick(&WORDS),
+                Some("{w}") => self.text += *self.random.pick(&WORDS),
                 Some("{n}") => self.text += &self.random.below(100).to_string(),
                 Some("{h}") => self.text += &format!("{:08x}", self.random.next() as u32),
                 _ => {

@@ -1,7 +1,7 @@
 //! The texts that the benches feed: generated, the same in every run. English prose with inline code, blocks of Rust,
 //! some Chinese, Japanese and emoji; cut into chunks as long as the tokens of real streams.
 
-use crate::random::SplitMix;
+use crate::random::Random;
 
 /// Where thinking stands in a dialect's text, and at which bytes a scanner must look twice in prose.
 pub struct Markers {
@@ -33,12 +33,12 @@ pub struct Message {
 impl Workload {
     /// `bytes` is the length of the whole.
     pub fn new(name: &str, markers: &Markers, bytes: usize) -> Workload {
-        let mut random = SplitMix(7);
+        let mut random = Random::new(7);
         let random = &mut random;
-        let many = |cut: fn(&str, &mut SplitMix) -> Vec<usize>, random: &mut SplitMix| {
+        let many = |cut: fn(&str, &mut Random) -> Vec<usize>, random: &mut Random| {
             (0..bytes / 315).map(|_| Message::new(message(markers, 315, random), cut, random)).collect()
         };
-        let one = |text, cut, random: &mut SplitMix| vec![Message::new(text, cut, random)];
+        let one = |text, cut, random: &mut Random| vec![Message::new(text, cut, random)];
         let messages = match name {
             "W1" => one(message(markers, bytes, random), uncut, random),
             "W2" => one(message(markers, bytes, random), tokens, random),
@@ -59,7 +59,7 @@ impl Workload {
 
     /// The same in tokens.
     pub fn of_text(text: String) -> Workload {
-        Workload { messages: vec![Message::new(text, tokens, &mut SplitMix(7))] }
+        Workload { messages: vec![Message::new(text, tokens, &mut Random::new(7))] }
     }
 
     pub fn bytes(&self) -> usize {
@@ -86,7 +86,7 @@ impl Workload {
 }
 
 impl Message {
-    fn new(text: String, cut: fn(&str, &mut SplitMix) -> Vec<usize>, random: &mut SplitMix) -> Message {
+    fn new(text: String, cut: fn(&str, &mut Random) -> Vec<usize>, random: &mut Random) -> Message {
         let ends = cut(&text, random);
         Message { text: text.into_bytes(), ends }
     }
@@ -104,13 +104,13 @@ impl Message {
 
 // ---- cuts: the end of each chunk ----
 
-fn uncut(text: &str, _: &mut SplitMix) -> Vec<usize> {
+fn uncut(text: &str, _: &mut Random) -> Vec<usize> {
     vec![text.len()]
 }
 
 /// As tokens: median 4 bytes, one in ten of 8 or more, one in a hundred of 14 or more, and never through a character.
-fn tokens(text: &str, random: &mut SplitMix) -> Vec<usize> {
-    const LENGTHS: [(usize, u64); 12] =
+fn tokens(text: &str, random: &mut Random) -> Vec<usize> {
+    const LENGTHS: [(usize, usize); 12] =
         [(1, 12), (2, 15), (3, 17), (4, 18), (5, 12), (6, 8), (7, 5), (8, 6), (9, 3), (10, 2), (12, 1), (14, 1)];
     cut_by(text, || {
         let mut draw = random.below(100);
@@ -124,7 +124,7 @@ fn tokens(text: &str, random: &mut SplitMix) -> Vec<usize> {
     })
 }
 
-fn lines_of_64(text: &str, _: &mut SplitMix) -> Vec<usize> {
+fn lines_of_64(text: &str, _: &mut Random) -> Vec<usize> {
     cut_by(text, || 64)
 }
 
@@ -151,14 +151,14 @@ pub fn trap(name: &str, open: &str, bytes: usize) -> String {
     match name {
         "blank lead" => " \n".repeat(bytes / 2),
         "one line" => open.to_owned() + &"no end of line ".repeat(bytes / 15),
-        "open fence" => open.to_owned() + "\n```rs\n" + &code(KIB, &mut SplitMix(7)).repeat(bytes / KIB),
-        "near misses" => open.to_owned() + &near(KIB, &mut SplitMix(7)).repeat(bytes / KIB),
+        "open fence" => open.to_owned() + "\n```rs\n" + &code(KIB, &mut Random::new(7)).repeat(bytes / KIB),
+        "near misses" => open.to_owned() + &near(KIB, &mut Random::new(7)).repeat(bytes / KIB),
         _ => panic!("no workload {name}"),
     }
 }
 
 /// Thinking to 700/1024 of the length, then the answer.
-fn message(markers: &Markers, bytes: usize, random: &mut SplitMix) -> String {
+fn message(markers: &Markers, bytes: usize, random: &mut Random) -> String {
     let thinking = bytes * 700 / 1024 - markers.open.len();
     let mut text = markers.open.to_owned() + &prose(thinking, random) + markers.close;
     text += &prose(bytes - text.len(), random);
@@ -167,16 +167,16 @@ fn message(markers: &Markers, bytes: usize, random: &mut SplitMix) -> String {
 
 /// The same KiB of prose again and again: of one kind at every length.
 pub fn some_prose(bytes: usize) -> String {
-    prose(KIB, &mut SplitMix(7)).repeat(bytes / KIB)
+    prose(KIB, &mut Random::new(7)).repeat(bytes / KIB)
 }
 
 /// Sentences, paragraphs and whole code blocks, to the byte.
-fn prose(bytes: usize, random: &mut SplitMix) -> String {
+fn prose(bytes: usize, random: &mut Random) -> String {
     let mut text = String::with_capacity(bytes);
     loop {
         let block = match random.below(20) {
             0 => {
-                let length = 20 + random.below(600) as usize;
+                let length = 20 + random.below(600);
                 format!("\n\n```rust\n{}```\n\n", code(length, random))
             }
             1..=4 => sentence(random) + "\n\n",
@@ -188,7 +188,7 @@ fn prose(bytes: usize, random: &mut SplitMix) -> String {
         text += &block;
     }
     while text.len() < bytes {
-        let word = random.pick(&WORDS);
+        let word = *random.pick(&WORDS);
         text += if text.len() + word.len() < bytes { word } else { "." };
         if text.len() < bytes {
             text.push(' ');
@@ -197,13 +197,13 @@ fn prose(bytes: usize, random: &mut SplitMix) -> String {
     text
 }
 
-fn sentence(random: &mut SplitMix) -> String {
+fn sentence(random: &mut Random) -> String {
     if random.below(12) == 0 {
-        return random.pick(&OTHER).to_owned();
+        return (*random.pick(&OTHER)).to_owned();
     }
     let mut text = String::new();
     for i in 0..6 + random.below(12) {
-        let word = random.pick(&WORDS);
+        let word = *random.pick(&WORDS);
         match random.below(40) {
             0 => text += &format!("`{word}()`"),
             _ if i == 0 => text += &(word[..1].to_uppercase() + &word[1..]),
@@ -214,24 +214,24 @@ fn sentence(random: &mut SplitMix) -> String {
     text + "so. "
 }
 
-fn code(bytes: usize, random: &mut SplitMix) -> String {
+fn code(bytes: usize, random: &mut Random) -> String {
     let mut text = String::with_capacity(bytes + 64);
     while text.len() < bytes {
-        text += random.pick(&CODE);
+        text += *random.pick(&CODE);
     }
     text
 }
 
 /// Beginnings of markers that come to nothing: 18 % `<`, 12 % backticks.
-fn near_misses(markers: &Markers, bytes: usize, random: &mut SplitMix) -> String {
+fn near_misses(markers: &Markers, bytes: usize, random: &mut Random) -> String {
     let mut half = || near(bytes / 2, random);
     markers.open.to_owned() + &half() + markers.close + "x" + &half()
 }
 
-fn near(bytes: usize, random: &mut SplitMix) -> String {
+fn near(bytes: usize, random: &mut Random) -> String {
     let mut text = String::new();
     while text.len() < bytes {
-        text += random.pick(&NEAR);
+        text += *random.pick(&NEAR);
     }
     text
 }

@@ -11,6 +11,7 @@ mod dialect;
 mod ffi;
 mod place;
 #[cfg(test)]
+#[path = "../tests/support/random.rs"]
 mod random;
 mod scanner;
 pub mod sse;

@@ -540,7 +540,7 @@ impl<'a> Builder<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Calm, LOST};
-    use crate::{Dialect, random::random};
+    use crate::{Dialect, random::Random};
 
     /// What `run` must come to, one byte after the other.
     fn walk(calm: &Calm, mut row: u16, text: &[u8]) -> (usize, u16) {
@@ -555,17 +555,17 @@ mod tests {
 
     #[test]
     fn what_is_passed_over_leads_where_all_bytes_lead() {
-        let mut random = random(7);
+        let mut random = Random::new(7);
         let (mut far, mut plain) = (0, 0);
         for name in Dialect::names() {
             let dialect = Dialect::find(name).unwrap();
             let calm = &dialect.tables.calm;
             for _ in 0..2_000 {
-                let row = 1 + random(calm.rows.len() - 1) as u16;
+                let row = 1 + random.below(calm.rows.len() - 1) as u16;
                 let often = [b'a', b' ', b'\n', b'<', b'`', 0xC3];
-                let mut byte = |rare: usize| match random(rare) {
-                    0 => calm.columns.bytes[random(calm.columns.bytes.len())],
-                    1 => often[random(often.len())],
+                let mut byte = |rare: usize| match random.below(rare) {
+                    0 => calm.columns.bytes[random.below(calm.columns.bytes.len())],
+                    1 => often[random.below(often.len())],
                     _ => b'e',
                 };
                 let rare = if name.len() % 2 == 0 { 4 } else { 40 };

@@ -527,7 +527,7 @@ pub fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::{Channel, Counts, Kind, Options, Scanner, Start};
-    use crate::{Dialect, random::random};
+    use crate::{Dialect, random::Random};
 
     const CHANNELS: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
 
@@ -579,7 +579,7 @@ mod tests {
 
     #[test]
     fn what_is_quiet_may_be_skipped() {
-        let mut random = random(11);
+        let mut random = Random::new(11);
         let starts = [Start::Channel(Channel::Content), Start::Channel(Channel::Thinking), Start::Header];
         let mut passed = 0;
         for name in Dialect::names() {
@@ -591,7 +591,7 @@ mod tests {
             for input in examples {
                 // Prose everywhere, between markers too.
                 let words = input.split_inclusive(['>', '\n', ' ']);
-                let mixed: String = words.map(|word| format!("{word}{}", &prose[..random(50)])).collect();
+                let mixed: String = words.map(|word| format!("{word}{}", &prose[..random.below(50)])).collect();
                 for text in [input.as_bytes(), mixed.as_bytes(), format!("{input}{prose}{input}").as_bytes()] {
                     for start in [None, Some(starts[0]), Some(starts[1]), Some(starts[2])] {
                         let options = Options { start, ..Options::default() };
@@ -603,13 +603,13 @@ mod tests {
                         let mut at = 0;
                         let mut chunks = Vec::new();
                         while at < text.len() {
-                            let end = text.len().min(at + 1 + random(6));
+                            let end = text.len().min(at + 1 + random.below(6));
                             chunks.push(&text[at..end]);
                             at = end;
                         }
                         let (mut wanted, mut got) = (Heard::default(), Heard::default());
                         plain.feed(text, |event| wanted.event(event)).unwrap();
-                        passed += feed_quietly(&mut quiet, &mut got, &chunks, random(2) == 0);
+                        passed += feed_quietly(&mut quiet, &mut got, &chunks, random.below(2) == 0);
                         assert_eq!((quiet.offset(), quiet.held()), (plain.offset(), plain.held()), "{name}");
                         plain.finish(|event| wanted.event(event)).unwrap();
                         quiet.finish(|event| got.event(event)).unwrap();

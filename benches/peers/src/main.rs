@@ -12,8 +12,7 @@ use std::time::Instant;
 use clark_agent::ThinkingTagStreamFilter;
 use reasoning_parser::{Qwen3Parser, ReasoningParser};
 
-#[path = "../../random.rs"]
-#[allow(dead_code)]
+#[path = "../../../tests/support/random.rs"]
 mod random;
 #[path = "../../ways.rs"]
 #[allow(dead_code)]
