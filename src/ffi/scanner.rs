@@ -23,6 +23,9 @@ pub(super) const READY: i32 = 0;
 /// `aside_scanner.state`: a call is under way.
 pub(super) const BUSY: i32 = 1;
 
+/// An `aside_event_fn` that is not NULL.
+type EventFn = unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32;
+
 /// With this much attribute text in an event array's call, the call pauses: what a scanner holds stays bounded.
 const ATTRIBUTES_LIMIT: usize = 64 * 1024;
 /// The fields of an event up to `len`: no version of the struct was ever smaller.
@@ -261,7 +264,7 @@ fn append<'a>(place: &'a mut Option<Box<Lent>>, name: &[u8], value: &[u8]) -> Re
 unsafe fn deliver(
     events: &mut Events<'_>,
     place: &mut Option<Box<Lent>>,
-    callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
+    callback: EventFn,
     user: *mut c_void,
 ) -> aside_status {
     loop {
@@ -730,12 +733,7 @@ unsafe fn feed_with_care(
 /// # Safety
 /// The scanner is there, and READY; `callback` fits `user`.
 #[inline(never)]
-unsafe fn feed(
-    scanner: *mut aside_scanner,
-    chunk: &[u8],
-    callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
-    user: *mut c_void,
-) -> aside_status {
+unsafe fn feed(scanner: *mut aside_scanner, chunk: &[u8], callback: EventFn, user: *mut c_void) -> aside_status {
     // SAFETY: the scanner is there, and no call is inside.
     unsafe {
         let stream = &mut *(*scanner).gated.stream.get();
@@ -752,12 +750,7 @@ unsafe fn feed(
 /// # Safety
 /// As of `feed`.
 #[inline(never)]
-unsafe fn feed_calm(
-    scanner: *mut aside_scanner,
-    chunk: &[u8],
-    callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
-    user: *mut c_void,
-) -> aside_status {
+unsafe fn feed_calm(scanner: *mut aside_scanner, chunk: &[u8], callback: EventFn, user: *mut c_void) -> aside_status {
     // SAFETY: the scanner is there, and no call is inside; the state is BUSY while the callback runs.
     unsafe {
         let stream = &mut *(*scanner).gated.stream.get();
@@ -788,7 +781,7 @@ unsafe fn feed_calm(
 unsafe fn call_back(
     scanner: *mut aside_scanner,
     text: &[u8],
-    callback: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
+    callback: EventFn,
     user: *mut c_void,
     offset: u64,
 ) -> aside_status {

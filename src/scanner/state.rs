@@ -116,6 +116,11 @@ struct Due {
 }
 
 impl Due {
+    /// Of a marker that has no bytes.
+    fn new(step: Step, what: What) -> Due {
+        Due { step, what, after: 0, closes_itself: false, before: 0, main: 0, passed: 0, attributes: 0 }
+    }
+
     /// Bytes that are still to be reported.
     fn len(&self) -> usize {
         usize::from(self.before) + self.main as usize
@@ -388,16 +393,8 @@ impl State {
         let Some(frame) = frame else { return Ok(None) };
         let channel = tables.regions[usize::from(frame.region)].channel;
         if number + 1 == self.depth {
-            self.pending = Pending::Due(Due {
-                step: Step::Attributes,
-                what: What::Drop { is_close: false },
-                before: 0,
-                main: 0,
-                after: self.after,
-                closes_itself: false,
-                passed: 0,
-                attributes: 0,
-            });
+            let due = Due::new(Step::Attributes, What::Drop { is_close: false });
+            self.pending = Pending::Due(Due { after: self.after, ..due });
         }
         self.add_span(channel);
         if let Some(thoughts) = thoughts(&mut self.extra).filter(|_| channel == Channel::Thinking) {
@@ -642,10 +639,10 @@ impl State {
             }
         }
         self.held.truncate(left);
-        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
-            extra.marks.drain(..self.done.min(extra.marks.len()));
+        let done = core::mem::take(&mut self.done);
+        if let Some(marks) = self.marks() {
+            marks.drain(..done.min(marks.len()));
         }
-        self.done = 0;
         self.before = left;
     }
 
@@ -911,16 +908,7 @@ impl State {
         }
         if let Some((region, rule)) = tables.started(channel) {
             let frame = Frame { rule, region, ..Frame::NONE };
-            self.pending = Pending::Due(Due {
-                step: Step::Marker,
-                what: What::Open { frame, keep: false, ends: false },
-                before: 0,
-                main: 0,
-                after: 0,
-                closes_itself: false,
-                passed: 0,
-                attributes: 0,
-            });
+            self.pending = Pending::Due(Due::new(Step::Marker, What::Open { frame, keep: false, ends: false }));
         }
     }
 
@@ -1080,16 +1068,21 @@ impl State {
 
     fn reserve(&mut self, len: usize) -> Result<(), Error> {
         self.held.try_reserve(len)?;
-        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
-            extra.marks.try_reserve(len)?;
+        if let Some(marks) = self.marks() {
+            marks.try_reserve(len)?;
         }
         Ok(())
     }
 
+    /// What is known of each held byte, where bytes come with their tokens.
+    fn marks(&mut self) -> Option<&mut Vec<Mark>> {
+        self.extra.get_mut().filter(|_| self.has_tokens).map(|extra| &mut extra.marks)
+    }
+
     fn copy(&mut self, chunk: &Chunk<'_>, range: Range<usize>) {
         self.held.extend_from_slice(&chunk.bytes[range.clone()]);
-        if let Some(extra) = self.extra.get_mut().filter(|_| self.has_tokens) {
-            extra.marks.extend(range.map(|at| chunk.mark(at)));
+        if let Some(marks) = self.marks() {
+            marks.extend(range.map(|at| chunk.mark(at)));
         }
     }
 
@@ -1179,7 +1172,7 @@ impl State {
             // Behind this line, the table may know the place again.
             let mut end = text.len();
             if region.lines != LineRule::Ignore {
-                let near = text.get(at..end.min(at + BLOCK))?;
+                let near = text.get(at..end.min(at + ALONE))?;
                 end = at + memchr::memchr(b'\n', near).map_or(near.len(), |line| line + 1);
             }
             match next_start(region, self.active, &mut self.lines, &text[..end], at) {
@@ -1277,14 +1270,11 @@ impl State {
             _ => Step::Marker,
         };
         self.pending = Pending::Due(Due {
-            step,
-            what,
             before: pattern.before,
             main: found.len - u32::from(pattern.before),
             after: pattern.after,
             closes_itself,
-            passed: 0,
-            attributes: 0,
+            ..Due::new(step, what)
         });
         Ok(())
     }
@@ -1536,6 +1526,8 @@ const MOST_SKIPPED: u64 = 1 << 63;
 
 /// Chunks up to here are looked at as a whole: to stop at the first byte that matters would cost more than it saves.
 const BLOCK: usize = 256;
+/// So far, of a long line, the engine reads on without the table.
+const ALONE: usize = 256;
 /// Below this, to look at each byte alone is cheaper.
 pub const SHORT: usize = 16;
 
