@@ -12,7 +12,7 @@ use safer_ffi::prelude::*;
 use super::memory::{STRUCT_MAX, bytes, fill_sized, free, lend, read_sized, size_to_fill, try_box};
 use super::status::{fail, fail_null, fail_panic, fail_with, guard};
 use super::types::*;
-use crate::scanner::{Calm, check_lengths};
+use crate::scanner::{Calm, SHORT, check_lengths};
 use crate::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Event, Events, Kind, Options, Scanner, Start, Thought,
     Token,
@@ -156,7 +156,7 @@ fn lent(place: &mut Option<Box<Lent>>) -> Result<&mut Lent, aside_status> {
 }
 
 /// The stream and the caller's bytes, for the ways to feed that cannot panic: there is no `catch_unwind` around them. None
-/// where anything is wrong, or there are no bytes.
+/// where anything is wrong, or there are no bytes, or more than `most`.
 ///
 /// # Safety
 /// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes. What is given is
@@ -166,12 +166,13 @@ unsafe fn ready<'a>(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,
+    most: usize,
 ) -> Option<(&'a mut Stream, &'a [u8])> {
     // SAFETY: a scanner that is not NULL is there.
     if scanner.is_null() || unsafe { (*scanner).gated.state.load(Relaxed) } != READY {
         return None;
     }
-    if buf.is_null() || len.wrapping_sub(1) >= isize::MAX as usize {
+    if buf.is_null() || len.wrapping_sub(1) >= most {
         return None;
     }
     // SAFETY: both are there. The state is READY, so no call is inside.
@@ -694,25 +695,23 @@ pub unsafe extern "C" fn aside_scanner_feed(
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
     unsafe {
         if let Some(call) = callback
-            && let Some((stream, chunk)) = ready(scanner, buf, len)
+            && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
+            && let Some((_, offset)) = stream.scanner.short_text(chunk)
         {
-            let Some((_, offset)) = stream.scanner.short_text(chunk) else {
-                return feed(scanner, chunk, call, user);
-            };
             stream.consumed = len;
             return call_back(scanner, chunk, call, user, offset);
         }
-        feed_with_care(scanner, buf, len, callback, user)
+        feed_long(scanner, buf, len, callback, user)
     }
 }
 
-/// `aside_scanner_feed` where something is wrong, or nothing is fed.
+/// `aside_scanner_feed` of all but short plain text. It is of C's kind, which cannot unwind, and has the same arguments:
+/// so the way there is a jump, and short text saves no registers for it.
 ///
 /// # Safety
 /// As of `aside_scanner_feed`.
-#[cold]
 #[inline(never)]
-unsafe fn feed_with_care(
+unsafe extern "C" fn feed_long(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,
@@ -720,35 +719,27 @@ unsafe fn feed_with_care(
     user: *mut c_void,
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
-    match unsafe { bytes(buf, len, "buf") } {
-        // SAFETY: the same.
-        Ok(chunk) => unsafe { with_callback(scanner, Work::Feed(chunk), callback, user) },
-        Err(status) => status,
-    }
-}
-
-/// `aside_scanner_feed` for all other chunks. Apart, as is `call_back`, so that short text need not save registers for
-/// it.
-///
-/// # Safety
-/// The scanner is there, and READY; `callback` fits `user`.
-#[inline(never)]
-unsafe fn feed(scanner: *mut aside_scanner, chunk: &[u8], callback: EventFn, user: *mut c_void) -> aside_status {
-    // SAFETY: the scanner is there, and no call is inside.
     unsafe {
-        let stream = &mut *(*scanner).gated.stream.get();
-        if let Some((_, offset)) = stream.scanner.long_text(chunk) {
-            stream.consumed = chunk.len();
-            return call_back(scanner, chunk, callback, user, offset);
+        if let Some(call) = callback
+            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+        {
+            let Some((_, offset)) = stream.scanner.long_text(chunk) else {
+                return feed_calm(scanner, chunk, call, user);
+            };
+            stream.consumed = len;
+            return call_back(scanner, chunk, call, user, offset);
         }
-        feed_calm(scanner, chunk, callback, user)
+        match bytes(buf, len, "buf") {
+            Ok(chunk) => with_callback(scanner, Work::Feed(chunk), callback, user),
+            Err(status) => status,
+        }
     }
 }
 
 /// The same for those that are not one text.
 ///
 /// # Safety
-/// As of `feed`.
+/// The scanner is there, and READY; `callback` fits `user`.
 #[inline(never)]
 unsafe fn feed_calm(scanner: *mut aside_scanner, chunk: &[u8], callback: EventFn, user: *mut c_void) -> aside_status {
     // SAFETY: the scanner is there, and no call is inside; the state is BUSY while the callback runs.
@@ -934,46 +925,22 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
     unsafe {
         if may_write(events, capacity, event_size, out)
-            && let Some((stream, chunk)) = ready(scanner, buf, len)
+            && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
+            && let Some((channel, offset)) = stream.scanner.short_text(chunk)
         {
-            let Some((channel, offset)) = stream.scanner.short_text(chunk) else {
-                return feed_into(scanner, chunk, events, capacity, out);
-            };
             stream.consumed = len;
             write_text(events, out, channel, offset, len);
             return ASIDE_OK;
         }
-        feed_into_with_care(scanner, buf, len, events, capacity, event_size, out)
-    }
-}
-
-/// `aside_scanner_feed_into` where something is wrong or unusual, or nothing is fed.
-///
-/// # Safety
-/// As of `aside_scanner_feed_into`.
-#[cold]
-#[inline(never)]
-unsafe fn feed_into_with_care(
-    scanner: *mut aside_scanner,
-    buf: *const c_char,
-    len: size_t,
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
-) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
-    match unsafe { bytes(buf, len, "buf") } {
-        // SAFETY: the same.
-        Ok(chunk) => unsafe { into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out) },
-        Err(status) => status,
+        feed_long_into(scanner, buf, len, events, capacity, event_size, out)
     }
 }
 
 /// Are these outputs that an event can be written to without a closer look?
 #[inline(always)]
 fn may_write(events: *mut aside_event, capacity: size_t, event_size: size_t, out: *mut aside_fed) -> bool {
-    let most = isize::MAX as usize / size_of::<aside_event>();
+    // A power of two, which is cheaper to compare with; far more than any array has.
+    let most = 1 << (usize::BITS - 8);
     let is_ours = event_size == size_of::<aside_event>() && capacity.wrapping_sub(1) < most;
     is_ours && !events.is_null() && !out.is_null()
 }
@@ -991,12 +958,45 @@ unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Cha
     }
 }
 
-/// `aside_scanner_feed_into` for all other chunks.
+/// `aside_scanner_feed_into` of all but short plain text; as `feed_long`.
+///
+/// # Safety
+/// As of `aside_scanner_feed_into`.
+#[inline(never)]
+unsafe extern "C" fn feed_long_into(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    events: *mut aside_event,
+    capacity: size_t,
+    event_size: size_t,
+    out: *mut aside_fed,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
+    unsafe {
+        if may_write(events, capacity, event_size, out)
+            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+        {
+            let Some((channel, offset)) = stream.scanner.long_text(chunk) else {
+                return feed_calm_into(scanner, chunk, events, capacity, out);
+            };
+            stream.consumed = len;
+            write_text(events, out, channel, offset, len);
+            return ASIDE_OK;
+        }
+        match bytes(buf, len, "buf") {
+            Ok(chunk) => into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out),
+            Err(status) => status,
+        }
+    }
+}
+
+/// The same for those that are not one text.
 ///
 /// # Safety
 /// The scanner is there, and READY; the array has room for `capacity` events, and `out` may be written.
 #[inline(never)]
-unsafe fn feed_into(
+unsafe fn feed_calm_into(
     scanner: *mut aside_scanner,
     chunk: &[u8],
     events: *mut aside_event,
@@ -1006,11 +1006,6 @@ unsafe fn feed_into(
     // SAFETY: the caller's promises; no call is inside.
     unsafe {
         let stream = &mut *(*scanner).gated.stream.get();
-        if let Some((channel, offset)) = stream.scanner.long_text(chunk) {
-            stream.consumed = chunk.len();
-            write_text(events, out, channel, offset, chunk.len());
-            return ASIDE_OK;
-        }
         // Where there is room for one event only, a pause between two is for the engine.
         let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
         let Some(calm) = stream.scanner.calm(chunk).filter(has_room) else {
@@ -1045,7 +1040,7 @@ unsafe fn feed_into(
 pub unsafe extern "C" fn aside_scanner_feed_text(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> i32 {
     // SAFETY: the caller promises `len` bytes, and a scanner that is there.
     unsafe {
-        if let Some((stream, chunk)) = ready(scanner, buf, len)
+        if let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
             && let Some((channel, _)) = stream.scanner.plain_text(chunk)
         {
             stream.consumed = len;

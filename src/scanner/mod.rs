@@ -23,8 +23,8 @@ pub use chunk::Token;
 pub use counts::{Budget, BudgetScope, BudgetUnit, Counts};
 pub use event::{Attribute, Cause, Event, Kind};
 pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
-pub(crate) use state::Calm;
-use state::{Place, Raw, RawKind, SHORT, State};
+pub(crate) use state::{Calm, SHORT};
+use state::{Place, Raw, RawKind, State};
 pub use thoughts::Thought;
 
 /// How a scanner differs from its dialect's defaults.
@@ -185,7 +185,7 @@ impl Scanner {
     /// The same of longer ones, with line ends and other characters too.
     #[inline(always)]
     pub(crate) fn long_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
-        if chunk.len() < SHORT { None } else { self.state.long_text(&self.dialect.tables, chunk) }
+        if chunk.len() <= SHORT { None } else { self.state.long_text(&self.dialect.tables, chunk) }
     }
 
     /// See `aside_scanner_quiet` and `aside_scanner_skip`, which these are for. They cannot panic.

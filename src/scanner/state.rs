@@ -516,8 +516,14 @@ impl State {
     /// channel and offset. Cannot panic.
     #[inline(always)]
     pub fn short_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
+        // In this order: the other keeps more registers in use.
+        if is_plain(tables.calm.kinds(), self.plain_mask, chunk) { self.pass_plain(chunk) } else { None }
+    }
+
+    #[inline(always)]
+    fn pass_plain(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
         let end = self.offset.wrapping_add(chunk.len() as u64);
-        if end > self.calm_end || kinds_of_short(tables.calm.kinds(), chunk)? & self.plain_mask != 0 {
+        if end > self.calm_end {
             return None;
         }
         let offset = core::mem::replace(&mut self.offset, end);
@@ -1528,21 +1534,24 @@ const MOST_SKIPPED: u64 = 1 << 63;
 const BLOCK: usize = 256;
 /// So far, of a long line, the engine reads on without the table.
 const ALONE: usize = 256;
-/// Below this, to look at each byte alone is cheaper.
+/// Chunks up to here are short: they are looked at by the byte.
 pub const SHORT: usize = 16;
 
-/// What the bytes of a short chunk are, all together: its first and last four, and those between, some of them twice.
+/// Is a short chunk plain? Looks at four or eight bytes from each end, some of them twice; each four on their own, so that
+/// no register has to be saved for them.
 #[inline(always)]
-fn kinds_of_short(kinds: &[u32; 256], chunk: &[u8]) -> Option<u32> {
-    let all = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | kinds[usize::from(byte)]);
-    if chunk.len() > SHORT {
-        return None;
+fn is_plain(kinds: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
+    let kind = |byte: u8| kinds[usize::from(byte)];
+    let is_plain = |four: &[u8; 4]| four.iter().fold(0, |all, &byte| all | kind(byte)) & mask == 0;
+    if let (Some(first), Some(last)) = (chunk.first_chunk(), chunk.last_chunk()) {
+        if chunk.len() > SHORT || !is_plain(first) || !is_plain(last) {
+            return false;
+        }
+        return match (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
+            (Some([_, _, _, _, first @ ..]), Some([last @ .., _, _, _, _])) => is_plain(first) && is_plain(last),
+            _ => true,
+        };
     }
-    if let (Some(first), Some(last)) = (chunk.first_chunk::<4>(), chunk.last_chunk::<4>()) {
-        let ends = all(first) | all(last);
-        let (Some(first), Some(last)) = (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) else { return Some(ends) };
-        return Some(if chunk.len() == 8 { ends } else { ends | all(&first[4..]) | all(&last[..4]) });
-    }
-    let (first, last) = (chunk.first()?, chunk.last()?);
-    Some(all(&[*first, chunk[chunk.len() / 2], *last]))
+    let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { return false };
+    (kind(*first) | kind(chunk[chunk.len() / 2]) | kind(*last)) & mask == 0
 }
