@@ -44,8 +44,9 @@ const _: () = {
     assert!(size_of::<Token>() == size_of::<aside_token>() && align_of::<Token>() == align_of::<aside_token>());
 };
 
-/// What a scanner's handle holds. In this order: what most feeds need lies together.
-#[repr(C)]
+/// What a scanner's handle holds. In this order: what most feeds need is in one line of the processor's cache, of which no
+/// other scanner has a part.
+#[repr(C, align(64))]
 pub(super) struct Gated {
     /// `READY`, `BUSY` or the failure that it is in. Atomic so that a second thread's mistake is a status.
     state: AtomicI32,
@@ -1021,8 +1022,8 @@ unsafe fn feed_calm_into(
                 count += 1;
             }
         }
-        let held = stream.scanner.before();
-        out.write_unaligned(fed_text(count, chunk.len(), calm.offset + held.len() as u64, held));
+        let held = if calm.before > 0 { stream.scanner.before() } else { &[] };
+        out.write_unaligned(fed_text(count, chunk.len(), calm.offset + calm.before as u64, held));
         ASIDE_OK
     }
 }

@@ -215,7 +215,8 @@ enum Scan {
 /// What a calm chunk comes to.
 pub struct Calm {
     pub offset: u64,
-    /// Bytes of what is held that are text.
+    /// Bytes that are held, and how many of those are text.
+    pub before: usize,
     pub held: usize,
     /// Bytes of the chunk that are text, behind those. The rest is held.
     pub len: usize,
@@ -572,26 +573,28 @@ impl State {
     /// `take` and `take_held`. None where only the engine can tell. Cannot panic.
     #[inline(always)]
     pub fn calm(&self, tables: &Tables, chunk: &[u8]) -> Option<Calm> {
-        let held = self.held.len() - self.done;
-        let all = held + chunk.len();
-        if self.offset + all as u64 > self.calm_end || chunk.is_empty() {
+        // The row says how much is held: the bytes themselves are elsewhere in memory.
+        let from = tables.calm.row(self.row);
+        let before = usize::from(from.held);
+        let all = before + chunk.len();
+        if self.offset.wrapping_add(all as u64) > self.calm_end || chunk.is_empty() {
             return None;
         }
         let (row, is_ascii) = tables.calm.through(self.row, chunk);
         if row == LOST {
             return None;
         }
-        let (from, to) = (tables.calm.row(self.row), tables.calm.row(row));
+        let to = tables.calm.row(row);
         let keep = usize::from(to.held);
         let text = all.checked_sub(keep)?;
-        let calm = Calm { offset: self.offset, held: text.min(held), len: text.saturating_sub(held), row, is_ascii };
-        let has_room = all - calm.len <= self.held.capacity();
-        if !has_room || keep > 0 && self.has_tokens {
+        let (held, len) = (text.min(before), text.saturating_sub(before));
+        let calm = Calm { offset: self.offset, before, held, len, row, is_ascii };
+        if keep > 0 && (self.has_tokens || all - calm.len > self.held.capacity()) {
             return None;
         }
         // No event cuts a character.
         if from.is_wide || !is_ascii {
-            let was_wide = calm.held == held && from.is_wide;
+            let was_wide = calm.held == before && from.is_wide;
             let is_wide = keep == 0 && !chunk.last()?.is_ascii();
             if was_wide && incomplete_tail(self.held()) > 0 || is_wide && incomplete_tail(chunk) > 0 {
                 return None;
@@ -603,19 +606,20 @@ impl State {
     /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..held]`. Cannot panic.
     #[inline(always)]
     pub fn take(&mut self, tables: &Tables, chunk: &[u8], calm: &Calm) {
-        self.let_go();
-        if calm.held > 0 && tables.calm.row(self.row).is_wide {
-            self.meter.add_continuations(self.channel, self.held.get(..calm.held).unwrap_or_default());
-        }
+        let from = tables.calm.row(self.row);
         let (text, rest) = chunk.split_at_checked(calm.len).unwrap_or_default();
+        if calm.before > 0 || !rest.is_empty() {
+            self.let_go();
+            if from.is_wide {
+                self.meter.add_continuations(self.channel, self.held.get(..calm.held).unwrap_or_default());
+            }
+            // `calm` saw that there is room.
+            self.held.extend_from_slice(rest);
+            self.done = calm.held;
+        }
         if !calm.is_ascii {
             self.meter.add_continuations(self.channel, text);
         }
-        // `calm` saw that there is room.
-        if !rest.is_empty() {
-            self.held.extend_from_slice(rest);
-        }
-        self.done = calm.held;
         self.offset += (calm.held + calm.len) as u64;
         self.be_at(tables, calm.row);
     }
