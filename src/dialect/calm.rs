@@ -95,8 +95,11 @@ impl Home {
     fn bits(&self, text: &[u8]) -> u8 {
         fn bits<const N: usize>(hard: &[u8], text: &[u8]) -> u8 {
             let Some(&hard) = hard.first_chunk::<N>() else { return HARD };
-            let bits = |byte: u8| hard.iter().fold(byte & NOT_ASCII, |bits, &hard| bits | u8::from(byte == hard));
-            text.iter().fold(0, |all, &byte| all | bits(byte))
+            let is = |byte: u8, hard: u8| if byte == hard { u8::MAX } else { 0 };
+            let bits = |byte: u8| hard.iter().fold(byte & NOT_ASCII, |bits, &hard| bits | is(byte, hard));
+            let (blocks, rest) = text.as_chunks::<BLOCK>();
+            let all = blocks.iter().fold(0, |all, block| all | block.iter().fold(0, |all, &byte| all | bits(byte)));
+            rest.iter().fold(all, |all, &byte| all | bits(byte))
         }
         match self.count {
             0 => bits::<0>(&self.hard, text),
@@ -111,21 +114,24 @@ impl Home {
     /// How many bytes at the end of a text may lead elsewhere for a while.
     #[inline]
     fn blanks(&self, text: &[u8]) -> usize {
-        text.iter().rev().take_while(|byte| self.is_soft && SOFT.contains(byte)).count()
+        if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }
     }
 
     /// Where the first hard byte is.
     fn find(&self, text: &[u8]) -> usize {
-        let [a, b, c, ..] = self.hard;
+        let [a, b, c, d, e, f] = self.hard;
         let found = match self.count {
             0 => None,
             1 => memchr::memchr(a, text),
             2 => memchr::memchr2(a, b, text),
             3 => memchr::memchr3(a, b, c, text),
             _ => {
-                let blocks = text.chunks(BLOCK).take_while(|block| self.bits(block) & HARD == 0);
-                let at = blocks.map(<[u8]>::len).sum();
-                text[at..].iter().position(|byte| self.hard.contains(byte)).map(|more| at + more)
+                let mut blocks = text.chunks(BLOCK).enumerate();
+                blocks.find(|(_, block)| self.bits(block) & HARD != 0).map(|(number, block)| {
+                    let first = memchr::memchr3(a, b, c, block).unwrap_or(block.len());
+                    let first = memchr::memchr3(d, e, f, &block[..first]).unwrap_or(first);
+                    number * BLOCK + first
+                })
             }
         };
         found.unwrap_or(text.len())
@@ -243,16 +249,17 @@ impl Calm {
         if bits & HARD != 0 {
             return None;
         }
-        let mut end = home.row;
-        let blanks = home.blanks(text);
-        if blanks > 0 {
-            let (text, blanks) = text.split_at_checked(text.len() - blanks)?;
-            end = blanks.iter().fold(end, |row, &byte| self.step(row, byte));
-            if text.is_empty() || self.row(end).held > 0 {
-                return None;
-            }
-        }
+        let end = if home.is_soft { self.behind_blanks(home, text)? } else { home.row };
         Some((end, bits == 0))
+    }
+
+    /// Where the blanks at the end of a text lead from a home, if nothing is held behind them.
+    #[inline(never)]
+    fn behind_blanks(&self, home: &Home, text: &[u8]) -> Option<u16> {
+        let (text, blanks) = text.split_at_checked(text.len() - home.blanks(text))?;
+        let end = blanks.iter().fold(home.row, |row, &byte| self.step(row, byte));
+        let is_far = !text.is_empty() || blanks.is_empty();
+        Some(end).filter(|&end| is_far && self.row(end).held == 0)
     }
 
     /// The ASCII that leads back to this row at once, if it is a home: texts of these bytes alone change nothing there.
@@ -333,7 +340,8 @@ impl Calm {
         for byte in (0..=0x7F).filter(|&byte| self.step(row, byte) == row) {
             quiet[usize::from(byte / 64)] |= 1 << (byte % 64);
         }
-        let home = Home { row, hard, count: list.len(), is_soft: !soft.is_empty(), quiet };
+        let is_soft = soft.iter().any(|&byte| self.step(row, byte) != row);
+        let home = Home { row, hard, count: list.len(), is_soft, quiet };
         Some((home, around))
     }
 }

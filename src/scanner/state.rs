@@ -532,23 +532,31 @@ impl State {
     }
 
     /// The same for longer ones, with line ends and other characters too. Cannot panic.
+    #[inline(always)]
     pub fn long_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         let end = self.offset.wrapping_add(chunk.len() as u64);
         if end > self.calm_end || chunk.len() > BLOCK {
             return None;
         }
         let (row, is_ascii) = tables.calm.pass(self.row, chunk)?;
-        if !is_ascii {
-            if incomplete_tail(chunk) > 0 {
-                return None;
-            }
-            self.meter.add_continuations(self.channel, chunk);
+        if !is_ascii && !self.count_whole(chunk) {
+            return None;
         }
         if row != self.row {
             self.be_at(tables, row);
         }
         let offset = core::mem::replace(&mut self.offset, end);
         Some((self.channel, offset))
+    }
+
+    /// Counts the characters of a text that is about to be passed; false where it ends inside one.
+    #[inline(never)]
+    fn count_whole(&mut self, text: &[u8]) -> bool {
+        let is_whole = incomplete_tail(text) == 0;
+        if is_whole {
+            self.meter.add_continuations(self.channel, text);
+        }
+        is_whole
     }
 
     /// The bytes of which a text may be, as long and in any order, that changes nothing where the stream stands; with the
