@@ -9,7 +9,7 @@ extern crate alloc;
 pub mod compress;
 mod dialect;
 mod ffi;
-mod place;
+mod file_error;
 #[cfg(test)]
 #[path = "../tests/support/random.rs"]
 mod random;

@@ -5,12 +5,14 @@
 
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/report.rs"]
+mod report;
 
 use std::{fs, path::Path, sync::Arc};
 
 use aside::compress::*;
 use random::Random;
-use twox_hash::XxHash3_64;
+use report::{body, rows, tiles};
 
 const PIECES: [&str; 34] = [
     "   Compiling serde v1.0.1",
@@ -132,14 +134,6 @@ fn once(compressor: &Compressor, command: &str, text: &[u8]) -> (Option<Vec<u8>>
     }
 }
 
-fn body(result: &[u8]) -> &[u8] {
-    &result[result.iter().position(|&byte| byte == b'\n').unwrap() + 1..]
-}
-
-fn rows(text: &[u8]) -> Vec<&[u8]> {
-    text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n').collect()
-}
-
 #[test]
 fn never_worse_deterministic_and_said_in_the_report() {
     for (command, text) in &texts() {
@@ -159,24 +153,7 @@ fn never_worse_deterministic_and_said_in_the_report() {
             assert!(budget.is_none_or(|budget| !is_cut || result.len() <= budget), "{budget:?}: {}", result.len());
             assert_eq!(once(compressor, command, text), (Some(result.clone()), report.clone()));
             assert_eq!(once(compressor, command, &result).0, None, "compressed twice");
-            // The stretches tile the original, and what was kept is there, in order.
-            let part = &report.parts[0];
-            let mut at = 0;
-            let mut rest = body(&result);
-            for stretch in &part.stretches {
-                assert_eq!(stretch.range.start, at);
-                at = stretch.range.end;
-                let bytes = report.slice(0, text, stretch.range.clone()).unwrap();
-                assert_eq!(XxHash3_64::oneshot(bytes), stretch.hash);
-                assert_eq!(stretch.filter.is_none(), stretch.change == Change::Kept);
-                if stretch.change == Change::Kept {
-                    let found = rest.windows(bytes.len()).position(|window| window == bytes);
-                    rest = &rest[found.unwrap_or_else(|| panic!("{:?} is lost", stretch.range)) + bytes.len()..];
-                }
-            }
-            assert_eq!(at, text.len());
-            assert_eq!(report.slice(0, &text[1..], 0..1), Err(SliceError::OtherOriginal));
-            assert_eq!(report.slice(0, text, 0..text.len() + 1), Err(SliceError::OutOfRange));
+            tiles(&report, text, body(&result));
         }
     }
 }

@@ -3,6 +3,8 @@
 mod reference;
 mod support;
 
+use std::fmt;
+
 use aside::{Channel, Dialect, JoinError, JoinOptions, OnMarker, Start, escape, join};
 use support::{Pair, Random, texts::Texts};
 
@@ -13,15 +15,39 @@ fn options(start: Option<&str>, markers: OnMarker) -> JoinOptions {
     JoinOptions { start: start.map(|start| start.parse().unwrap()), markers }
 }
 
-/// Every dialect from each start that a text is joined from.
-fn everywhere(test: &str, each: impl Fn(&Pair, &str, &mut dyn FnMut(&mut Random, usize) -> Vec<u8>, &mut Random)) {
+/// Two texts for a dialect and a start.
+struct Case<'a> {
+    pair: &'a Pair,
+    start: &'a str,
+    thinking: Vec<u8>,
+    content: Vec<u8>,
+}
+
+impl fmt::Display for Case<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (thinking, content) = (self.thinking.escape_ascii(), self.content.escape_ascii());
+        write!(f, "{} from {}: \"{thinking}\" + \"{content}\"", self.pair.reference.name, self.start)
+    }
+}
+
+/// 300 cases for every dialect and each start that a text is joined from. `check` says whether the texts were joined.
+fn everywhere(test: &str, most: usize, check: impl Fn(&Case) -> bool) {
     let mut random = Random::announced(test);
-    for pair in Pair::all() {
+    for pair in &Pair::all() {
         let texts = Texts::new(&pair.reference);
-        for start in pair.reference.starts().into_iter().filter(|start| STARTS.contains(start)) {
-            if is_written(&pair, start) {
-                each(&pair, start, &mut |random, length| texts.next(random, length), &mut random);
+        let text = |random: &mut Random| {
+            let length = random.below(most);
+            texts.next(random, length)
+        };
+        let starts = pair.reference.starts().into_iter().filter(|start| STARTS.contains(start));
+        for start in starts.filter(|start| is_written(pair, start)) {
+            let mut joined = 0;
+            for _ in 0..300 {
+                let thinking = if random.one_in(4) { Vec::new() } else { text(&mut random) };
+                let content = text(&mut random);
+                joined += usize::from(check(&Case { pair, start, thinking, content }));
             }
+            assert!(joined > 10, "{} from {start}: of 300 texts only {joined} were joined", pair.reference.name);
         }
     }
 }
@@ -76,73 +102,39 @@ fn every_built_in_dialect_writes_what_it_reads() {
 
 #[test]
 fn what_is_joined_splits_back() {
-    everywhere("what_is_joined_splits_back", |pair, start, text, random| {
-        let mut joined = 0;
-        for _ in 0..300 {
-            let length = random.below(60);
-            let thinking = if random.one_in(4) { Vec::new() } else { text(random, length) };
-            let length = random.below(60);
-            let content = text(random, length);
-            let show = || {
-                format!(
-                    "{} from {start}: {:?} + {:?}",
-                    pair.reference.name,
-                    thinking.escape_ascii().to_string(),
-                    content.escape_ascii().to_string()
-                )
-            };
-            match join(&pair.library, &thinking, &content, &options(Some(start), OnMarker::Refuse)) {
-                Ok(text) => {
-                    joined += 1;
-                    let got = parts(pair, &text, Some(start));
-                    assert_eq!(got, (thinking.clone(), content.clone()), "{}", show());
-                    let escaped = join(&pair.library, &thinking, &content, &options(Some(start), OnMarker::Escape));
-                    assert_eq!(escaped.unwrap(), text, "escaped without need: {}", show());
-                }
-                Err(JoinError::Marker { part: Channel::Thinking, offset }) => {
-                    assert!(offset <= thinking.len(), "{}", show())
-                }
-                Err(JoinError::Marker { part: Channel::Content, offset }) => {
-                    assert!(offset <= content.len(), "{}", show())
-                }
-                Err(error) => panic!("{error}: {}", show()),
+    everywhere("what_is_joined_splits_back", 60, |case @ Case { pair, start, thinking, content }| {
+        match join(&pair.library, thinking, content, &options(Some(start), OnMarker::Refuse)) {
+            Ok(text) => {
+                assert_eq!(parts(pair, &text, Some(start)), (thinking.clone(), content.clone()), "{case}");
+                let escaped = join(&pair.library, thinking, content, &options(Some(start), OnMarker::Escape));
+                assert_eq!(escaped.unwrap(), text, "escaped without need: {case}");
+                return true;
             }
+            Err(JoinError::Marker { part: Channel::Thinking, offset }) => assert!(offset <= thinking.len(), "{case}"),
+            Err(JoinError::Marker { part: Channel::Content, offset }) => assert!(offset <= content.len(), "{case}"),
+            Err(error) => panic!("{error}: {case}"),
         }
-        assert!(joined > 10, "{} from {start}: of 300 texts only {joined} were joined", pair.reference.name);
+        false
     });
 }
 
 #[test]
 fn what_is_escaped_splits_back_into_the_escaped() {
-    everywhere("what_is_escaped_splits_back_into_the_escaped", |pair, start, text, random| {
-        for _ in 0..300 {
-            let length = random.below(80);
-            let thinking = if random.one_in(4) { Vec::new() } else { text(random, length) };
-            let length = random.below(80);
-            let content = text(random, length);
-            let show = || {
-                format!(
-                    "{} from {start}: {:?} + {:?}",
-                    pair.reference.name,
-                    thinking.escape_ascii().to_string(),
-                    content.escape_ascii().to_string()
-                )
-            };
-            let joined = match join(&pair.library, &thinking, &content, &options(Some(start), OnMarker::Escape)) {
-                Ok(joined) => joined,
-                Err(error) => panic!("{error}: {}", show()),
-            };
-            let (mut got_thinking, got_content) = parts(pair, &joined, Some(start));
-            got_thinking = without_breaks(&got_thinking);
-            if got_thinking != thinking && pair.reference.spans.iter().any(|span| span.fence.is_some()) {
-                assert_eq!(got_thinking.pop(), Some(b'\n'), "{}", show());
-            }
-            assert_eq!((got_thinking, without_breaks(&got_content)), (thinking.clone(), content.clone()), "{}", show());
-            // Joined again, it need not be escaped again.
-            let parts = parts(pair, &joined, Some(start));
-            let again = join(&pair.library, &parts.0, &parts.1, &options(Some(start), OnMarker::Refuse));
-            assert_eq!(again.unwrap(), joined, "{}", show());
+    everywhere("what_is_escaped_splits_back_into_the_escaped", 80, |case @ Case { pair, start, thinking, content }| {
+        let joined = match join(&pair.library, thinking, content, &options(Some(start), OnMarker::Escape)) {
+            Ok(joined) => joined,
+            Err(error) => panic!("{error}: {case}"),
+        };
+        let got = parts(pair, &joined, Some(start));
+        // Joined again, it need not be escaped again.
+        let again = join(&pair.library, &got.0, &got.1, &options(Some(start), OnMarker::Refuse));
+        assert_eq!(again.unwrap(), joined, "{case}");
+        let (mut got_thinking, got_content) = (without_breaks(&got.0), without_breaks(&got.1));
+        if got_thinking != *thinking && pair.reference.spans.iter().any(|span| span.fence.is_some()) {
+            assert_eq!(got_thinking.pop(), Some(b'\n'), "{case}");
         }
+        assert_eq!((&got_thinking, &got_content), (thinking, content), "{case}");
+        true
     });
 }
 

@@ -4,14 +4,17 @@
 //! Input: the options; which command; how many lengths of chunks, and these; where the options say so, a filter file up to a
 //! NUL; then the text as it is, or how it is made.
 
+#[path = "../../tests/support/report.rs"]
+mod report;
+
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use aside::compress::*;
-use twox_hash::XxHash3_64;
 
 use super::{Input as Bytes, cut};
 use crate::{ROOT, support};
+use report::{body, rows, tiles};
 
 /// What the built-in filters' own tests have: commands, and lines of outputs.
 pub struct Samples {
@@ -224,33 +227,4 @@ impl Result<'_> {
             assert!(result.len() <= self.budget, "{} bytes", result.len());
         }
     }
-}
-
-/// The stretches are the original, and what was kept is in the result, in order.
-fn tiles(report: &Report, text: &[u8], mut rest: &[u8]) {
-    let mut at = 0;
-    for stretch in &report.parts[0].stretches {
-        assert_eq!(stretch.range.start, at);
-        at = stretch.range.end;
-        let bytes = report.slice(0, text, stretch.range.clone()).unwrap();
-        assert_eq!((bytes, XxHash3_64::oneshot(bytes)), (&text[stretch.range.clone()], stretch.hash));
-        assert_eq!(stretch.filter.is_none(), stretch.change == Change::Kept);
-        assert!(stretch.filter.is_none_or(|filter| filter < report.filters.len()));
-        if stretch.change == Change::Kept {
-            let found = rest.windows(bytes.len()).position(|window| window == bytes);
-            rest = &rest[found.unwrap_or_else(|| panic!("{:?} is lost", stretch.range)) + bytes.len()..];
-        }
-    }
-    assert_eq!(at, text.len());
-    assert_eq!(report.slice(0, &text[1..], 0..1), Err(SliceError::OtherOriginal));
-    assert_eq!(report.slice(0, text, 0..text.len() + 1), Err(SliceError::OutOfRange));
-}
-
-/// A result without its banner.
-fn body(result: &[u8]) -> &[u8] {
-    &result[result.iter().position(|&byte| byte == b'\n').unwrap() + 1..]
-}
-
-fn rows(text: &[u8]) -> Vec<&[u8]> {
-    text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n').collect()
 }

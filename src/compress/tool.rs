@@ -18,53 +18,36 @@ use super::{
     terminal,
     text::{Layout, Text},
 };
-use crate::place::place;
+use crate::file_error::FileError;
 
 /// A filter file that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilterError {
-    line: Option<usize>,
-    key: String,
-    message: String,
-}
+pub struct FilterError(FileError);
 
 impl FilterError {
     /// The line of the file, counted from 1.
     pub fn line(&self) -> Option<usize> {
-        self.line
+        self.0.line
     }
 
     /// The key, with its table: `rule.drop`. Empty where the fault is in no key.
     pub fn key(&self) -> &str {
-        &self.key
+        &self.0.key
     }
 
     /// What is wrong, without the place.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FilterError {
-        let message = message.into();
-        match span {
-            Some(span) => {
-                let (line, key) = place(text, span.start);
-                FilterError { line: Some(line), key, message }
-            }
-            None => FilterError { line: None, key: String::new(), message },
-        }
+        FilterError(FileError::at(text, span, message))
     }
 }
 
 impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}, ")?;
-        }
-        if !self.key.is_empty() {
-            write!(f, "{}: ", self.key)?;
-        }
-        f.write_str(&self.message)
+        self.0.fmt(f)
     }
 }
 

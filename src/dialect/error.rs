@@ -1,45 +1,35 @@
 //! What is wrong with a dialect file, by line and key.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::{fmt, ops::Range};
 
 use super::model::Model;
-use crate::place::place;
+use crate::file_error::FileError;
 
 /// A dialect file that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DialectError {
-    line: Option<usize>,
-    key: String,
-    message: String,
-}
+pub struct DialectError(FileError);
 
 impl DialectError {
     /// The line of the file, counted from 1.
     pub fn line(&self) -> Option<usize> {
-        self.line
+        self.0.line
     }
 
     /// The key, with its table: `span.open`. Empty where the fault is in no key.
     pub fn key(&self) -> &str {
-        &self.key
+        &self.0.key
     }
 
     /// What is wrong, without the place.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 }
 
 impl fmt::Display for DialectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}, ")?;
-        }
-        if !self.key.is_empty() {
-            write!(f, "{}: ", self.key)?;
-        }
-        f.write_str(&self.message)
+        self.0.fmt(f)
     }
 }
 
@@ -53,17 +43,10 @@ pub struct Fault {
 
 impl Fault {
     pub fn locate(self, text: &str) -> DialectError {
-        let (line, key) = place(text, self.span.start);
-        DialectError { line: Some(line), key, message: self.message }
+        DialectError(FileError::at(text, Some(self.span), self.message))
     }
 }
 
 pub fn read(text: &str) -> Result<Model, DialectError> {
-    toml::from_str(text).map_err(|error| {
-        let message = error.message().to_string();
-        match error.span() {
-            Some(span) => Fault { span, message }.locate(text),
-            None => DialectError { line: None, key: String::new(), message },
-        }
-    })
+    toml::from_str(text).map_err(|error| DialectError(FileError::at(text, error.span(), error.message())))
 }

@@ -134,15 +134,6 @@ module Aside
       nil
     end
 
-    # Whether it was closed.
-    def closed?
-      @address.nil?
-    end
-
-    def inspect # :nodoc:
-      "#<#{self.class}#{" closed" if closed?}>"
-    end
-
     private
 
     def using

@@ -119,11 +119,6 @@ module Aside
       Native.aside_dialect_free(disown) unless frozen? || closed?
     end
 
-    # Whether it was closed.
-    def closed?
-      @address.nil?
-    end
-
     def inspect # :nodoc:
       "#<#{self.class} #{name}>"
     end

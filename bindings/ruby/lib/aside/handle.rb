@@ -4,9 +4,9 @@ module Aside
   # Owning an object of the library: it is freed by +close+, or behind the last reference to its owner. In a Ractor other
   # than the main one by +close+ alone: Ruby keeps finalizers in a table that Ractors change without a lock (seen to end
   # the process in Ruby 3.1, without this gem).
-  module Handle # :nodoc:
+  module Handle
     # It keeps what it is in from being sent to another Ractor, which would copy it without a word.
-    class Lock < Thread::Mutex
+    class Lock < Thread::Mutex # :nodoc:
       def initialize_copy(_other)
         raise TypeError, "it cannot be sent to another Ractor"
       end
@@ -14,15 +14,24 @@ module Aside
 
     # The object id is that of the object which goes: Ruby gives a copy the finalizers of its original, even where
     # initialize_copy refuses the copy.
-    def self.finalizer(function, address, owner)
+    def self.finalizer(function, address, owner) # :nodoc:
       proc { |id| Native.public_send(function, address) if id == owner }
     end
 
-    def address
+    # Whether it was closed.
+    def closed?
+      @address.nil?
+    end
+
+    def inspect # :nodoc:
+      "#<#{self.class}#{" closed" if closed?}>"
+    end
+
+    def address # :nodoc:
       @address or raise ClosedError, "this #{self.class} is closed"
     end
 
-    def initialize_copy(_other)
+    def initialize_copy(_other) # :nodoc:
       raise TypeError, "a #{self.class} cannot be copied"
     end
 

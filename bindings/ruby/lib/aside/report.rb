@@ -91,11 +91,6 @@ module Aside
       nil
     end
 
-    # Whether it was closed.
-    def closed?
-      @address.nil?
-    end
-
     def inspect # :nodoc:
       "#<#{self.class} #{tool_id} #{before} -> #{after} #{filters.join(", ")}>"
     end

@@ -70,14 +70,5 @@ module Aside
       exclusively { Native.aside_sse_free(disown) unless closed? }
       nil
     end
-
-    # Whether it was closed.
-    def closed?
-      @address.nil?
-    end
-
-    def inspect # :nodoc:
-      "#<#{self.class}#{" closed" if closed?}>"
-    end
   end
 end

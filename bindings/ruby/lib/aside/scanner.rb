@@ -270,11 +270,6 @@ module Aside
       nil
     end
 
-    # Whether it was closed.
-    def closed?
-      @address.nil?
-    end
-
     # The lock that both have until here is the first one's.
     def initialize_copy(_other) # :nodoc:
       ObjectSpace.undefine_finalizer(self) if @finalized
@@ -285,10 +280,6 @@ module Aside
         @due = @due.dup
       end
       make_room
-    end
-
-    def inspect # :nodoc:
-      "#<#{self.class}#{" closed" if closed?}>"
     end
 
     # Feeds a chunk the long way: what it settles is due.

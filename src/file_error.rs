@@ -1,9 +1,39 @@
-//! Where in a TOML file a byte is, as an error says it: line and key.
+//! What is wrong with a TOML file, by line and key.
 
 use alloc::{borrow::ToOwned, format, string::String};
+use core::{fmt, ops::Range};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileError {
+    /// Counted from 1.
+    pub line: Option<usize>,
+    /// With its table; empty where the fault is in no key.
+    pub key: String,
+    pub message: String,
+}
+
+impl FileError {
+    /// `span`: bytes of the file.
+    pub fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FileError {
+        let (line, key) = span.map(|span| place(text, span.start)).unzip();
+        FileError { line, key: key.unwrap_or_default(), message: message.into() }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}, ")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.message)
+    }
+}
 
 /// The line of a byte of the file, and the key that it belongs to: the last one begun at or before it.
-pub fn place(text: &str, at: usize) -> (usize, String) {
+fn place(text: &str, at: usize) -> (usize, String) {
     let at = (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     let line = text[..at].bytes().filter(|&byte| byte == b'\n').count() + 1;
     let mut table = "";
