@@ -44,9 +44,8 @@ const _: () = {
     assert!(size_of::<Token>() == size_of::<aside_token>() && align_of::<Token>() == align_of::<aside_token>());
 };
 
-/// What a scanner's handle holds. In this order: what most feeds need is in one line of the processor's cache, of which no
-/// other scanner has a part.
-#[repr(C, align(64))]
+/// What a scanner's handle holds. In this order: what most feeds need lies together.
+#[repr(C)]
 pub(super) struct Gated {
     /// `READY`, `BUSY` or the failure that it is in. Atomic so that a second thread's mistake is a status.
     state: AtomicI32,
