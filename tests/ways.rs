@@ -64,21 +64,54 @@ struct Stream<'a> {
     heard: Heard,
 }
 
-impl Stream<'_> {
+impl<'a> Stream<'a> {
+    fn new(dialect: Handle, start: &str, budget: Option<Budget>, text: &'a [u8]) -> Stream<'a> {
+        let starts = ["content", "thinking", "narration", "tool", "header"];
+        let options = Options {
+            size: size_of::<Options>(),
+            start: 1 + starts.iter().position(|name| *name == start).unwrap() as u32,
+            reserved: 0,
+            collect: 0,
+            budget: budget.map_or(0, |budget| budget.limit),
+            has_budget: budget.is_some().into(),
+            budget_unit: budget.map_or(0, |budget| budget.unit as u32),
+            budget_scope: budget.map_or(0, |budget| budget.scope as u32),
+            reserved2: 0,
+        };
+        let handle = unsafe { aside_scanner_new(dialect, &options) };
+        assert!(!handle.is_null());
+        Stream { handle, text, at: 0, passed: 0, heard: Heard { events: Vec::new(), patience: 0 } }
+    }
+
+    fn finish(&mut self, random: &mut Random) {
+        loop {
+            self.heard.patience = 1 + random.below(4);
+            let user = (&raw mut self.heard).cast();
+            if unsafe { aside_scanner_finish(self.handle, Some(hear), user) } == OK {
+                break;
+            }
+        }
+        unsafe { aside_scanner_free(self.handle) };
+    }
+
     /// Feeds some of the text in some way.
     fn feed(&mut self, random: &mut Random, most: usize, has_tokens: bool) {
         let chunk = self.chunk(random, most);
+        self.feed_chunk(random, &chunk, most, has_tokens);
+    }
+
+    fn feed_chunk(&mut self, random: &mut Random, chunk: &[u8], most: usize, has_tokens: bool) {
         let (buf, len, user) = (chunk.as_ptr(), chunk.len(), (&raw mut self.heard).cast());
         self.heard.patience = if random.one_in(2) { usize::MAX } else { 1 + random.below(3) };
         let status = match random.below(if has_tokens { 5 } else { 4 }) {
-            0 => return self.feed_array(&chunk, 1 + random.below(4)),
+            0 => return self.feed_array(chunk, 1 + random.below(4)),
             3 => return self.pass(random, most),
             1 => {
                 let (offset, held) = unsafe { (aside_scanner_offset(self.handle), aside_scanner_held(self.handle)) };
                 let channel = unsafe { aside_scanner_feed_text(self.handle, buf, len) };
                 if channel >= 0 {
                     assert_eq!(held, 0, "text behind what is held");
-                    self.hear_text(channel, offset, &chunk);
+                    self.hear_text(channel, offset, chunk);
                     OK
                 } else {
                     unsafe { aside_scanner_feed(self.handle, buf, len, Some(hear), user) }
@@ -231,6 +264,12 @@ fn brink(texts: &Texts, random: &mut Random) -> Vec<u8> {
     text
 }
 
+fn load(toml: &str) -> Handle {
+    let mut dialect = ptr::null_mut();
+    assert_eq!(unsafe { aside_dialect_load(toml.as_ptr(), toml.len(), &mut dialect) }, OK);
+    dialect
+}
+
 #[test]
 fn all_ways_to_feed_give_the_same_events() {
     let mut random = Random::announced("all_ways_to_feed_give_the_same_events");
@@ -240,11 +279,11 @@ fn all_ways_to_feed_give_the_same_events() {
         let toml = std::fs::read_to_string(file).unwrap();
         let pair = Pair::parse(&toml);
         let texts = Texts::new(&pair.reference);
-        let mut dialect = ptr::null_mut();
-        assert_eq!(unsafe { aside_dialect_load(toml.as_ptr(), toml.len(), &mut dialect) }, OK);
+        let dialect = load(&toml);
         for start in pair.reference.starts() {
             for _ in 0..60 {
-                let text = brink(&texts, &mut random);
+                let most = *random.pick(&[1, 3, 8, 40, 300]);
+                let text: Vec<u8> = (0..1 + most / 100).flat_map(|_| brink(&texts, &mut random)).collect();
                 let budget = random.one_in(3).then(|| Budget {
                     limit: random.below(40) as u64,
                     unit: *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]),
@@ -255,25 +294,8 @@ fn all_ways_to_feed_give_the_same_events() {
                     None => reference::read(&pair.reference, &text, Some(start)),
                     Some(_) => support::run(&mut Scanner::with_options(&pair.library, &options).unwrap(), &[&text]),
                 };
-                let given = Options {
-                    size: size_of::<Options>(),
-                    start: 1 + ["content", "thinking", "narration", "tool", "header"]
-                        .iter()
-                        .position(|name| *name == start)
-                        .unwrap() as u32,
-                    reserved: 0,
-                    collect: 0,
-                    budget: budget.map_or(0, |budget| budget.limit),
-                    has_budget: budget.is_some().into(),
-                    budget_unit: budget.map_or(0, |budget| budget.unit as u32),
-                    budget_scope: budget.map_or(0, |budget| budget.scope as u32),
-                    reserved2: 0,
-                };
-                let handle = unsafe { aside_scanner_new(dialect, &given) };
-                assert!(!handle.is_null());
-                let heard = Heard { events: Vec::new(), patience: 0 };
-                let mut stream = Stream { handle, text: &text, at: 0, passed: 0, heard };
-                let (most, has_tokens) = (*random.pick(&[1, 3, 8, 40]), random.one_in(4));
+                let mut stream = Stream::new(dialect, start, budget, &text);
+                let has_tokens = random.one_in(4);
                 while stream.at < text.len() {
                     stream.feed(&mut random, most, has_tokens);
                     stream.check();
@@ -282,14 +304,7 @@ fn all_ways_to_feed_give_the_same_events() {
                         unsafe { aside_scanner_free(std::mem::replace(&mut stream.handle, clone)) };
                     }
                 }
-                loop {
-                    stream.heard.patience = 1 + random.below(4);
-                    let user = (&raw mut stream.heard).cast();
-                    if unsafe { aside_scanner_finish(stream.handle, Some(hear), user) } == OK {
-                        break;
-                    }
-                }
-                unsafe { aside_scanner_free(stream.handle) };
+                stream.finish(&mut random);
                 let got = reference::joined(&stream.heard.events);
                 if let Some(difference) = support::difference(&wanted, &got) {
                     panic!("{} from {start} ({budget:?}): {difference}\n{}", pair.reference.name, text.escape_ascii());
@@ -301,4 +316,45 @@ fn all_ways_to_feed_give_the_same_events() {
         unsafe { aside_dialect_free(dialect) };
     }
     assert!(passed > 10_000, "{passed} bytes passed without a call");
+}
+
+/// Chunks as long as what is looked at together, with one byte that may matter somewhere in them.
+#[test]
+fn a_byte_counts_at_each_place_of_a_chunk_of_each_size() {
+    const SIZES: [usize; 18] = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 33, 64, 65, 255, 256, 257];
+    const BEFORE: [&[u8]; 8] = [b"", b"a. b", b"a.\n", b"a.\n\n", b"a ", b"a\n```rs\nb", b"x<", b"\xE6\x97"];
+    let mut random = Random::announced("a_byte_counts_at_each_place_of_a_chunk_of_each_size");
+    for file in support::files(format!("{}/dialects", env!("CARGO_MANIFEST_DIR"))) {
+        let toml = std::fs::read_to_string(file).unwrap();
+        let pair = Pair::parse(&toml);
+        let mut bytes = b"\n \r<`~[|{}/>='\0\x80\xC3\xE6\xF0\xFF".to_vec();
+        let inputs = || pair.reference.examples.iter().map(|example| example.input.as_bytes());
+        bytes.extend(inputs().flatten().filter(|byte| !byte.is_ascii_alphanumeric()));
+        let openings: Vec<&[u8]> = inputs().map(|input| &input[..input.len() / 2]).chain(BEFORE).collect();
+        let dialect = load(&toml);
+        for start in pair.reference.starts() {
+            for size in SIZES.into_iter().flat_map(|size| [size; 6]) {
+                let mut chunk = vec![*random.pick(b"eee "); size];
+                chunk[random.below(size)] = *random.pick(&bytes);
+                let before: [&[u8]; 2] = [*random.pick(&openings), *random.pick(&BEFORE)];
+                let before = before.concat();
+                let behind = random.pick::<&[u8]>(&openings);
+                let text = [&before[..], &chunk, b"e", &chunk, behind].concat();
+                let mut stream = Stream::new(dialect, start, None, &text);
+                for end in [before.len(), before.len() + size, before.len() + size + 1, text.len()] {
+                    while stream.at < end {
+                        stream.feed_chunk(&mut random, &text[stream.at..end], size, false);
+                        stream.check();
+                    }
+                }
+                stream.finish(&mut random);
+                let (wanted, got) =
+                    (reference::read(&pair.reference, &text, Some(start)), reference::joined(&stream.heard.events));
+                if let Some(difference) = support::difference(&wanted, &got) {
+                    panic!("{} from {start}: {difference}\n{}", pair.reference.name, text.escape_ascii());
+                }
+            }
+        }
+        unsafe { aside_dialect_free(dialect) };
+    }
 }

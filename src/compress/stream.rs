@@ -303,17 +303,17 @@ impl Bin {
         !self.full
     }
 
-    /// Keeps the line in the place of the oldest ones, which it gives.
-    fn latest(&mut self, line: &Line) -> Vec<Line> {
+    /// Keeps the line in the place of the oldest ones.
+    fn latest(&mut self, line: &Line) {
         self.push(line);
-        let mut gone = Vec::new();
-        while self.used > self.most
-            && let Some(oldest) = self.lines.pop_front()
-        {
-            self.used -= oldest.bytes.len();
-            gone.push(oldest);
-        }
-        gone
+        while self.pop().is_some() {}
+    }
+
+    /// Takes the oldest line, if there are more than have room.
+    fn pop(&mut self) -> Option<Line> {
+        let oldest = if self.used > self.most { self.lines.pop_front()? } else { return None };
+        self.used -= oldest.bytes.len();
+        Some(oldest)
     }
 
     fn push(&mut self, line: &Line) {
@@ -334,9 +334,20 @@ impl Ends {
         Ends { first: Bin::new(most), last: Bin::new(most) }
     }
 
-    /// Keeps the line; gives those that had to go.
-    fn keep(&mut self, line: &Line) -> Vec<Line> {
-        if self.first.first(line) { Vec::new() } else { self.last.latest(line) }
+    /// Adds the line. `pop` then gives those that have to go.
+    fn push(&mut self, line: &Line) {
+        if !self.first.first(line) {
+            self.last.push(line);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Line> {
+        self.last.pop()
+    }
+
+    fn keep(&mut self, line: &Line) {
+        self.push(line);
+        while self.pop().is_some() {}
     }
 }
 
@@ -377,8 +388,11 @@ impl Keeper {
             }
             self.keep_near(&kept);
             if class.must_stay() {
-                for gone in self.regions.keep(&kept).iter().filter(|gone| gone.class.has(Class::FAILURE)) {
-                    self.near.keep(gone);
+                self.regions.push(&kept);
+                while let Some(gone) = self.regions.pop() {
+                    if gone.class.has(Class::FAILURE) {
+                        self.near.keep(&gone);
+                    }
                 }
             }
             self.tail.latest(&kept);

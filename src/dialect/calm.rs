@@ -85,7 +85,7 @@ struct Home {
     quiet: Quiet,
 }
 
-/// Of a text: it has a byte that is hard; it has one that is not ASCII.
+/// Of a text: it has a byte that is hard; where it has none, it has one that is not ASCII.
 const HARD: u8 = 1;
 const NOT_ASCII: u8 = 0x80;
 
@@ -258,8 +258,7 @@ impl Calm {
     fn behind_blanks(&self, home: &Home, text: &[u8]) -> Option<u16> {
         let (text, blanks) = text.split_at_checked(text.len() - home.blanks(text))?;
         let end = blanks.iter().fold(home.row, |row, &byte| self.step(row, byte));
-        let is_far = !text.is_empty() || blanks.is_empty();
-        Some(end).filter(|&end| is_far && self.row(end).held == 0)
+        Some(end).filter(|&end| !text.is_empty() && self.row(end).held == 0)
     }
 
     /// The ASCII that leads back to this row at once, if it is a home: texts of these bytes alone change nothing there.

@@ -701,17 +701,17 @@ pub unsafe extern "C" fn aside_scanner_feed(
             stream.consumed = len;
             return call_back(scanner, chunk, call, user, offset);
         }
-        feed_long(scanner, buf, len, callback, user)
+        feed_any(scanner, buf, len, callback, user)
     }
 }
 
-/// `aside_scanner_feed` of all but short plain text. It is of C's kind, which cannot unwind, and has the same arguments:
-/// so the way there is a jump, and short text saves no registers for it.
+/// `aside_scanner_feed` of all but short plain text; what is wrong comes here too. It is of C's kind, which cannot unwind,
+/// and has the same arguments: so the way there is a jump, and short text saves no registers for it.
 ///
 /// # Safety
 /// As of `aside_scanner_feed`.
 #[inline(never)]
-unsafe extern "C" fn feed_long(
+unsafe extern "C" fn feed_any(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,
@@ -736,7 +736,7 @@ unsafe extern "C" fn feed_long(
     }
 }
 
-/// The same for those that are not one text.
+/// The same where only the table or the engine can tell.
 ///
 /// # Safety
 /// The scanner is there, and READY; `callback` fits `user`.
@@ -932,7 +932,7 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
             write_text(events, out, channel, offset, len);
             return ASIDE_OK;
         }
-        feed_long_into(scanner, buf, len, events, capacity, event_size, out)
+        feed_any_into(scanner, buf, len, events, capacity, event_size, out)
     }
 }
 
@@ -940,8 +940,9 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
 #[inline(always)]
 fn may_write(events: *mut aside_event, capacity: size_t, event_size: size_t, out: *mut aside_fed) -> bool {
     // A power of two, which is cheaper to compare with; far more than any array has.
-    let most = 1 << (usize::BITS - 8);
-    let is_ours = event_size == size_of::<aside_event>() && capacity.wrapping_sub(1) < most;
+    const MOST: usize = 1 << (usize::BITS - 8);
+    const { assert!(MOST <= isize::MAX as usize / size_of::<aside_event>()) };
+    let is_ours = event_size == size_of::<aside_event>() && capacity.wrapping_sub(1) < MOST;
     is_ours && !events.is_null() && !out.is_null()
 }
 
@@ -958,12 +959,12 @@ unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Cha
     }
 }
 
-/// `aside_scanner_feed_into` of all but short plain text; as `feed_long`.
+/// `aside_scanner_feed_into` of all but short plain text; as `feed_any`.
 ///
 /// # Safety
 /// As of `aside_scanner_feed_into`.
 #[inline(never)]
-unsafe extern "C" fn feed_long_into(
+unsafe extern "C" fn feed_any_into(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,
@@ -991,7 +992,7 @@ unsafe extern "C" fn feed_long_into(
     }
 }
 
-/// The same for those that are not one text.
+/// The same where only the table or the engine can tell.
 ///
 /// # Safety
 /// The scanner is there, and READY; the array has room for `capacity` events, and `out` may be written.

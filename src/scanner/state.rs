@@ -45,7 +45,8 @@ pub struct State {
     flags: u16,
     /// Framing that may follow the marker before: a number of the tables' framings, or 0.
     after: u16,
-    /// What is held back is `held[done..]`; the first `before` bytes were there when the call began.
+    /// What is held back is `held[done..]`; the first `before` bytes were there when the call began. Calls that neither find
+    /// nor leave anything held do not look here: what is done may then be an earlier call's, and `before` too.
     held: Vec<u8>,
     done: usize,
     before: usize,
@@ -215,8 +216,9 @@ enum Scan {
 /// What a calm chunk comes to.
 pub struct Calm {
     pub offset: u64,
-    /// Bytes that are held, and how many of those are text.
+    /// Bytes that were held before.
     pub before: usize,
+    /// How many of those are text.
     pub held: usize,
     /// Bytes of the chunk that are text, behind those. The rest is held.
     pub len: usize,
@@ -535,7 +537,7 @@ impl State {
     #[inline(always)]
     pub fn long_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         let end = self.offset.wrapping_add(chunk.len() as u64);
-        if end > self.calm_end || chunk.len() > BLOCK {
+        if end > self.calm_end || chunk.len() > LONGEST {
             return None;
         }
         let (row, is_ascii) = tables.calm.pass(self.row, chunk)?;
@@ -1190,7 +1192,7 @@ impl State {
             // Behind this line, the table may know the place again.
             let mut end = text.len();
             if region.lines != LineRule::Ignore {
-                let near = text.get(at..end.min(at + ALONE))?;
+                let near = text.get(at..end.min(at + NEAR))?;
                 end = at + memchr::memchr(b'\n', near).map_or(near.len(), |line| line + 1);
             }
             match next_start(region, self.active, &mut self.lines, &text[..end], at) {
@@ -1543,14 +1545,14 @@ fn header_rule(tables: &Tables) -> &HeaderRule {
 const MOST_SKIPPED: u64 = 1 << 63;
 
 /// Chunks up to here are looked at as a whole: to stop at the first byte that matters would cost more than it saves.
-const BLOCK: usize = 256;
+const LONGEST: usize = 256;
 /// So far, of a long line, the engine reads on without the table.
-const ALONE: usize = 256;
+const NEAR: usize = 256;
 /// Chunks up to here are short: they are looked at by the byte.
 pub const SHORT: usize = 16;
 
-/// Is a short chunk plain? Looks at four or eight bytes from each end, some of them twice; each four on their own, so that
-/// no register has to be saved for them.
+/// Is a short chunk plain? Looks at four or eight bytes from each end, some of them twice, each four on their own, so that
+/// hardly a register has to be saved for them; of less than four bytes at the first, the middle and the last one.
 #[inline(always)]
 fn is_plain(kinds: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
     let kind = |byte: u8| kinds[usize::from(byte)];
