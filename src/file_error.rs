@@ -1,6 +1,6 @@
 //! What is wrong with a TOML file, by line and key.
 
-use alloc::{borrow::ToOwned, format, string::String};
+use alloc::{format, string::String};
 use core::{fmt, ops::Range};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn place(text: &str, at: usize) -> (usize, String) {
         }
     }
     let path = if table.is_empty() || key.is_empty() { format!("{table}{key}") } else { format!("{table}.{key}") };
-    (line, path.to_owned())
+    (line, path)
 }
 
 fn is_key(name: &str) -> bool {

@@ -334,20 +334,15 @@ impl Ends {
         Ends { first: Bin::new(most), last: Bin::new(most) }
     }
 
-    /// Adds the line. `pop` then gives those that have to go.
-    fn push(&mut self, line: &Line) {
-        if !self.first.first(line) {
-            self.last.push(line);
+    /// Keeps the line; `gone` sees each that has to go.
+    fn keep(&mut self, line: &Line, mut gone: impl FnMut(&Line)) {
+        if self.first.first(line) {
+            return;
         }
-    }
-
-    fn pop(&mut self) -> Option<Line> {
-        self.last.pop()
-    }
-
-    fn keep(&mut self, line: &Line) {
-        self.push(line);
-        while self.pop().is_some() {}
+        self.last.push(line);
+        while let Some(oldest) = self.last.pop() {
+            gone(&oldest);
+        }
     }
 }
 
@@ -388,12 +383,11 @@ impl Keeper {
             }
             self.keep_near(&kept);
             if class.must_stay() {
-                self.regions.push(&kept);
-                while let Some(gone) = self.regions.pop() {
+                self.regions.keep(&kept, |gone| {
                     if gone.class.has(Class::FAILURE) {
-                        self.near.keep(&gone);
+                        self.near.keep(gone, |_| {});
                     }
-                }
+                });
             }
             self.tail.latest(&kept);
         }
@@ -407,11 +401,11 @@ impl Keeper {
             let new = before.min(self.passed);
             let from = self.tail.lines.len().saturating_sub(new);
             for line in self.tail.lines.range(from..) {
-                self.near.keep(line);
+                self.near.keep(line, |_| {});
             }
             (self.beside, self.passed) = (behind, 0);
         } else if self.beside > 0 {
-            self.near.keep(line);
+            self.near.keep(line, |_| {});
             self.beside -= 1;
         } else {
             self.passed += 1;

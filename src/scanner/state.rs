@@ -520,11 +520,9 @@ impl State {
     #[inline(always)]
     pub fn short_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         // In this order: the other keeps more registers in use.
-        if is_plain(tables.calm.kinds(), self.plain_mask, chunk) { self.pass_plain(chunk) } else { None }
-    }
-
-    #[inline(always)]
-    fn pass_plain(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        if !is_plain(tables.calm.kinds(), self.plain_mask, chunk) {
+            return None;
+        }
         let end = self.offset.wrapping_add(chunk.len() as u64);
         if end > self.calm_end {
             return None;
