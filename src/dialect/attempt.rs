@@ -1,6 +1,8 @@
 //! An attempt to read a marker from one place on, byte by byte. It is over as soon as no continuation can make it a
 //! marker, or as soon as it is one: nothing is held longer.
 
+use core::ops::Range;
+
 use super::{
     lines::{is_blank, is_language},
     tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Pattern, Region, Tables, TagRule},
@@ -85,6 +87,9 @@ impl Attempt {
     /// Is it in the middle of what a marker always has? What a text makes up, in names, values and white space, takes too
     /// many forms to list. `read`: what it has read.
     pub fn is_common(&self, read: &[u8]) -> bool {
+        if let Some(token) = self.token(read) {
+            return token.start <= 4 && token.len() <= 12;
+        }
         let in_space = matches!(read, [.., a, b, c] if [*a, *b, *c].into_iter().all(is_blank));
         let literal = matches!(self.literal, Literal::Dead | Literal::Trie(_) | Literal::FenceOpen { .. });
         let tag = match self.tag {
@@ -98,6 +103,18 @@ impl Attempt {
             _ => false,
         };
         literal && tag && close
+    }
+
+    /// Where in what it has read the language token stands of a line that opens a nested block or closes: of its bytes only
+    /// the number matters.
+    pub fn token(&self, read: &[u8]) -> Option<Range<usize>> {
+        let (marker, end) = match self.close {
+            FenceClose::Token { marker, .. } => (marker, read.len()),
+            FenceClose::TokenReturn { marker } => (marker, read.len() - 1),
+            _ => return None,
+        };
+        let is_alone = matches!((self.literal, self.tag), (Literal::Dead, Tag::Dead));
+        is_alone.then_some(usize::from(marker)..end)
     }
 
     /// The next byte does not begin a special token: it is not the first one of a marker that asks for that.

@@ -83,6 +83,8 @@ struct Home {
     is_soft: bool,
     /// The ASCII that leads back at once: texts of these bytes alone change nothing here.
     quiet: Quiet,
+    /// What does not lead back behind a hard byte.
+    live: Quiet,
 }
 
 /// Of a text: it has a byte that is hard; where it has none, it has one that is not ASCII.
@@ -117,10 +119,24 @@ impl Home {
         if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }
     }
 
-    /// Where the first hard byte is.
-    fn find(&self, text: &[u8]) -> usize {
+    /// Up to where hard bytes lead back with the byte behind them, and where the first one is that does not.
+    #[inline(never)]
+    fn find(&self, text: &[u8]) -> (usize, usize) {
+        let mut from = 0;
+        while let Some(found) = text.get(from..).and_then(|text| self.find_hard(text)) {
+            let hit = from + found;
+            match text.get(hit + 1) {
+                Some(&next) if !contains(&self.live, next) => from = hit + 2,
+                _ => return (from, hit),
+            }
+        }
+        (from, text.len())
+    }
+
+    #[inline]
+    fn find_hard(&self, text: &[u8]) -> Option<usize> {
         let [a, b, c, d, e, f] = self.hard;
-        let found = match self.count {
+        match self.count {
             0 => None,
             1 => memchr::memchr(a, text),
             2 => memchr::memchr2(a, b, text),
@@ -133,13 +149,23 @@ impl Home {
                     number * BLOCK + first
                 })
             }
-        };
-        found.unwrap_or(text.len())
+        }
     }
 }
 
 /// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
 pub type Quiet = [u64; 4];
+
+fn set_of(bytes: impl Iterator<Item = u8>) -> Quiet {
+    bytes.fold([0; 4], |mut set, byte| {
+        set[usize::from(byte / 64)] |= 1 << (byte % 64);
+        set
+    })
+}
+
+fn contains(set: &Quiet, byte: u8) -> bool {
+    set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
+}
 
 /// Bytes that do the same everywhere share a column.
 struct Columns {
@@ -217,8 +243,9 @@ impl Calm {
         while at < text.len() {
             let mut stop = at;
             if let Some(home) = self.home(row).filter(|_| text.len() - at >= SKIP) {
-                stop += home.find(&text[at..]);
-                let back = stop - home.blanks(&text[at..stop]);
+                let (from, first) = home.find(&text[at..]);
+                stop += first;
+                let back = stop - home.blanks(&text[at + from..stop]);
                 if back > at {
                     (at, row) = (back, home.row);
                 }
@@ -335,12 +362,16 @@ impl Calm {
         // Where there are fewer, the last one stands for the rest.
         let mut hard = [list.last().copied().unwrap_or_default(); MOST_HARD];
         hard[..list.len()].copy_from_slice(&list);
-        let mut quiet = [0; 4];
-        for byte in (0..=0x7F).filter(|&byte| self.step(row, byte) == row) {
-            quiet[usize::from(byte / 64)] |= 1 << (byte % 64);
-        }
+        let quiet = set_of((0..=0x7F).filter(|&byte| self.step(row, byte) == row));
         let is_soft = soft.iter().any(|&byte| self.step(row, byte) != row);
-        let home = Home { row, hard, count: list.len(), is_soft, quiet };
+        let pair_leads_back = |next: &u8| {
+            let mut behind = around.iter().flat_map(|&from| list.iter().map(move |&byte| self.step(from, byte)));
+            behind.all(|row_behind| self.step(row_behind, *next) == row)
+        };
+        let pair_back: Vec<bool> = self.columns.bytes.iter().map(pair_leads_back).collect();
+        let is_live = |byte: &u8| !pair_back[usize::from(self.columns.of[usize::from(*byte)])];
+        let live = set_of((0..=u8::MAX).filter(is_live));
+        let home = Home { row, hard, count: list.len(), is_soft, quiet, live };
         Some((home, around))
     }
 }
@@ -495,6 +526,13 @@ impl<'a> Builder<'a> {
         }
         let mut held = [0; MOST_HELD + 1];
         held[..text.len()].copy_from_slice(text);
+        if let Some(token) = attempt.token(text) {
+            let begins = |byte: &u8| self.region.triggers.contains(*byte);
+            if text[token.clone()].iter().any(begins) {
+                return None;
+            }
+            held[token].fill(b'a');
+        }
         let place = Place { held, len: text.len(), lines };
         // Most bytes lead where the one before them did.
         if self.found.get(self.last).is_none_or(|last| last.0 != place) {
