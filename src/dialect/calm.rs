@@ -225,7 +225,7 @@ impl Calm {
         if usize::from(self.row(row).held) == held.len() { row } else { LOST }
     }
 
-    /// The row behind a text, LOST where a byte of it leads out of the table; and: is it ASCII for certain?
+    /// The row behind a text, LOST where a byte of it leads out of the table; and: is it ASCII?
     #[inline(always)]
     pub fn through(&self, row: u16, text: &[u8]) -> (u16, bool) {
         if text.len() < SKIP {
@@ -233,8 +233,13 @@ impl Calm {
             let (row, all) = text.iter().fold((row, 0), step);
             return (row, all.is_ascii());
         }
+        self.through_long(row, text)
+    }
+
+    #[inline(never)]
+    fn through_long(&self, row: u16, text: &[u8]) -> (u16, bool) {
         let (read, row) = self.run(row, text);
-        (if read == text.len() { row } else { LOST }, false)
+        (if read == text.len() { row } else { LOST }, text.is_ascii())
     }
 
     /// Reads on in a text, to its end or to the byte that leads out of the table: how much was read, and the row there.
@@ -268,15 +273,16 @@ impl Calm {
         self.homes.get(usize::from(self.rows.get(usize::from(row))?.home).wrapping_sub(1))
     }
 
-    /// Where this text leads, if nothing in it matters at a home and nothing is held behind it; and: is it ASCII?
+    /// Where this text leads, if nothing is held behind it; and: is it ASCII?
     #[inline]
     pub fn pass(&self, row: u16, text: &[u8]) -> Option<(u16, bool)> {
         let home = self.home(row)?;
         let bits = home.bits(text);
         if bits & HARD != 0 {
-            return None;
+            return Some(self.through_long(row, text)).filter(|&(end, _)| end != LOST && self.row(end).held == 0);
         }
-        let end = if home.is_soft { self.behind_blanks(home, text)? } else { home.row };
+        let ends_at_home = !home.is_soft || text.last().is_some_and(|last| !SOFT.contains(last));
+        let end = if ends_at_home { home.row } else { self.behind_blanks(home, text)? };
         Some((end, bits == 0))
     }
 
