@@ -65,23 +65,32 @@ pub struct Attempt {
     literal: Literal,
     tag: Tag,
     close: FenceClose,
+    /// The line opens a nested block.
+    nests: bool,
 }
 
 impl Attempt {
     /// An attempt that has read nothing. `at_line_start`: a closing fence line may begin here.
     pub fn begin(region: &Region, active: u64, at_line_start: bool) -> Attempt {
         let is_tag = region.open_names != 0 || region.close_names != 0;
+        let may_close = at_line_start && region.fence_close.is_some_and(|pattern| active >> pattern & 1 != 0);
         Attempt {
             len: 0,
             active,
             literal: if region.literals != 0 { Literal::Trie(region.literals) } else { Literal::Dead },
             tag: if is_tag { Tag::Begin } else { Tag::Dead },
-            close: if at_line_start { FenceClose::Indent(0) } else { FenceClose::Dead },
+            close: if may_close { FenceClose::Indent(0) } else { FenceClose::Dead },
+            nests: false,
         }
     }
 
     pub fn is_alive(&self) -> bool {
         self.len > 0
+    }
+
+    /// Has it seen, where it failed, that its line opens a nested block of a fence span?
+    pub fn nests(&self) -> bool {
+        self.nests
     }
 
     /// Is it in the middle of what a marker always has? What a text makes up, in names, values and white space, takes too
@@ -185,7 +194,10 @@ impl Attempt {
         if !matches!(self.close, FenceClose::Dead) {
             let pattern = region.fence_close.unwrap_or(0);
             match self.close.step(pattern, byte) {
-                Verdict::Fail => self.close = FenceClose::Dead,
+                Verdict::Fail => {
+                    self.nests = byte == b'\n' && self.close.in_token();
+                    self.close = FenceClose::Dead;
+                }
                 Verdict::More => alive = true,
                 done => return done,
             }
@@ -500,6 +512,10 @@ enum FenceClose {
 }
 
 impl FenceClose {
+    fn in_token(&self) -> bool {
+        matches!(self, FenceClose::Token { .. } | FenceClose::TokenReturn { .. })
+    }
+
     fn step(&mut self, pattern: u8, byte: u8) -> Verdict {
         let closes = |len: u8| Verdict::Match { pattern, len: usize::from(len) };
         let next = match *self {

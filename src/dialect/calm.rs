@@ -565,6 +565,7 @@ impl<'a> Builder<'a> {
                 Verdict::Fail => {}
                 _ => return None,
             }
+            lines.nest_if(attempt.nests());
             self.pass(&mut lines, text[0]);
             at = 1;
         }
@@ -575,6 +576,7 @@ impl<'a> Builder<'a> {
                 Verdict::Fail => {}
                 _ => return None,
             }
+            lines.nest_if(attempt.nests());
             self.pass(&mut lines, text[start]);
             at = start + 1;
         }

@@ -211,7 +211,7 @@ impl Compiler<'_> {
     /// What counts inside a span for its own sake.
     fn inside(&mut self, list: &mut Vec<Candidate>, rule: usize, spanned: &Spanned<Span>, is_started: bool) {
         let span = spanned.get_ref();
-        let own = Pattern { avoids: flag::QUOTED, ..Pattern::of(Action::Close { rule: rule as u8, keep: span.keep }) };
+        let own = Pattern::of(Action::Close { rule: rule as u8, keep: span.keep });
         self.closers(list, span, own, is_started);
         if span.fence.is_some() {
             list.push(Candidate { shape: Shape::FenceClose, pattern: own, at: spanned.span() });
@@ -222,7 +222,7 @@ impl Compiler<'_> {
         let absorb = span.again.map_or(is_started, |again| again == Again::Absorb);
         if absorb {
             let needs = flag::BLANK | where_flag(span.place);
-            let again = Pattern { needs, avoids: flag::QUOTED, special: span.special, ..Pattern::of(Action::Drop) };
+            let again = Pattern { needs, special: span.special, ..Pattern::of(Action::Drop) };
             let framing = [span.framing.before_open.as_ref(), span.framing.after_open.as_ref()];
             self.literals(list, span.open.iter().flatten(), framing, |_| again);
             for name in span.tag.iter().flat_map(|tag| &tag.names) {
@@ -232,7 +232,7 @@ impl Compiler<'_> {
         // A span that was open at the start has ended none.
         if span.ends.is_some() && !is_started {
             let action = Action::Close { rule: rule as u8, keep: false };
-            let pattern = Pattern { needs: flag::ENDED, avoids: flag::QUOTED, ..Pattern::of(action) };
+            let pattern = Pattern { needs: flag::ENDED, ..Pattern::of(action) };
             for (_, thinking) in thinking_spans(self.model) {
                 self.closers(list, thinking, pattern, true);
             }
@@ -287,7 +287,7 @@ impl Compiler<'_> {
         if let Some(info) = &span.fence {
             let literal = [b"```", &self.folded(info)[..]].concat();
             self.hold(literal.len() + FENCE_INFO as usize + 1);
-            let pattern = Pattern { action: Action::FenceOpen { rule }, ..pattern(0) };
+            let pattern = Pattern { action: Action::FenceOpen { rule, ends }, ..pattern(0) };
             list.push(Candidate { shape: Shape::Literal(literal.into()), pattern, at: info.span() });
         }
     }
@@ -329,7 +329,7 @@ impl Compiler<'_> {
         let Some(header) = self.model.header.as_ref().map(|header| header.get_ref()) else { return };
         let none = [None, None];
         // The body before ends where a header begins; a wrapper of the content does not, so there has to be room.
-        let avoids = if matches!(scope, Scope::Inside(_)) { flag::FULL } else { flag::QUOTED };
+        let avoids = if matches!(scope, Scope::Inside(_)) { flag::FULL } else { 0 };
         let pattern = |action| Pattern { avoids, special: header.special, ..Pattern::of(action) };
         self.literals(list, &header.begin, none, |tag| pattern(Action::HeaderBegin { tag: tag as u8 }));
         self.literals(list, &header.end, none, |_| pattern(Action::HeaderEnd));
@@ -411,10 +411,15 @@ impl Compiler<'_> {
         &mut self,
         channel: Channel,
         scope: Scope,
-        candidates: Vec<Candidate>,
-        lines: LineRule,
+        mut candidates: Vec<Candidate>,
+        mut lines: LineRule,
         is_content: bool,
     ) -> Result<Region, Fault> {
+        if candidates.iter().any(|candidate| candidate.pattern.action == Action::Quote) {
+            for Candidate { pattern, .. } in &mut candidates {
+                pattern.avoids |= if pattern.action == Action::Quote { 0 } else { flag::QUOTED };
+            }
+        }
         let mut list: Vec<Candidate> = Vec::new();
         for candidate in candidates {
             let is_twin =
@@ -446,6 +451,10 @@ impl Compiler<'_> {
                     return Err(Fault { span: candidate.at.clone(), message });
                 }
             }
+        }
+        let opens_fence = |candidate: &Candidate| matches!(candidate.pattern.action, Action::FenceOpen { .. });
+        if lines == LineRule::Ignore && list.iter().any(opens_fence) {
+            lines = LineRule::Guard { fences: false, inline: false };
         }
         let mut region = Region {
             channel,

@@ -27,6 +27,8 @@ pub struct Lines {
     ticks: u32,
     /// The run that opened the code span around this text; 0 is none. Of inline guards alone.
     code: u32,
+    /// Of a fence span: this line opens a nested block.
+    nests: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,8 +46,17 @@ enum At {
 
 impl Lines {
     /// A line begins, outside all blocks.
-    pub const NEW: Lines =
-        Lines { at: At::Start, count: 0, mark: 0, run: 0, block_mark: 0, block_run: 0, ticks: 0, code: 0 };
+    pub const NEW: Lines = Lines {
+        at: At::Start,
+        count: 0,
+        mark: 0,
+        run: 0,
+        block_mark: 0,
+        block_run: 0,
+        ticks: 0,
+        code: 0,
+        nests: false,
+    };
 
     /// A line begins in a block that three backticks opened.
     pub const IN_CODE: Lines = Lines { block_mark: b'`', block_run: 3, ..Lines::NEW };
@@ -89,7 +100,10 @@ impl Lines {
     pub fn is_nested(&self, byte: u8) -> bool {
         let behind_run = self.at == At::Info || (self.at == At::Run && self.run >= 3 && byte != self.mark);
         let ends_token = self.at == At::Return || (behind_run && self.count > 0);
-        self.in_block() || (behind_run && self.mark == b'~') || (ends_token && matches!(byte, b'\r' | b'\n'))
+        self.nests
+            || self.in_block()
+            || (behind_run && self.mark == b'~')
+            || (ends_token && matches!(byte, b'\r' | b'\n'))
     }
 
     /// The code span around the next byte, if that is no backtick: a run that ends here opens one or closes its like.
@@ -100,6 +114,11 @@ impl Lines {
             (code, ticks) if code == ticks => 0,
             (code, _) => code,
         }
+    }
+
+    /// An attempt has failed; `nests`: because this line opens a nested block.
+    pub fn nest_if(&mut self, nests: bool) {
+        self.nests |= nests;
     }
 
     /// A marker has passed; a line starts after it only where it ended with one.

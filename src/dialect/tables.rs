@@ -173,7 +173,7 @@ pub struct Region {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineRule {
     Ignore,
-    /// Markers inside code fences, or inside code spans, are text.
+    /// Markers inside code fences, or inside code spans, are text. Where neither is so, no fence opens behind a backtick.
     Guard {
         fences: bool,
         inline: bool,
@@ -225,8 +225,8 @@ pub enum Action {
     Reclassify { rule: u8 },
     /// Text; between two of them nothing else counts.
     Quote,
-    /// The literal begins a fence line that opens span `rule`.
-    FenceOpen { rule: u8 },
+    /// The literal begins a fence line that opens span `rule`; `ends` as above.
+    FenceOpen { rule: u8, ends: bool },
     /// The literal begins a header, `tag` saying which.
     HeaderBegin { tag: u8 },
     /// The literal is a whole header.

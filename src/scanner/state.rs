@@ -1012,6 +1012,7 @@ impl State {
             Verdict::More if at_end => attempt.end(region),
             verdict => verdict,
         };
+        self.lines.nest_if(attempt.nests());
         self.hold(chunk, pos, end - *pos)?;
         let read = self.held().len();
         match verdict {
@@ -1148,6 +1149,7 @@ impl State {
             match self.judge(tables, verdict, &text[start..], read - start)? {
                 Some(found) => return Ok(Scan::Match(start, found)),
                 None => {
+                    self.lines.nest_if(attempt.nests());
                     self.pass(tables, text[start]);
                     at = start + 1;
                 }
@@ -1233,7 +1235,11 @@ impl State {
         let marker = &text[..found.len as usize];
         let region = &tables.regions[usize::from(self.region)];
         let pattern = &region.patterns[usize::from(found.pattern)];
-        let frame = |rule: u8, tag: u8| Frame { rule, tag, region: tables.inside(rule), flags: 0 };
+        let open = |rule: u8, tag: u8, ends: bool| {
+            let flags = if ends { Frame::ENDED } else { 0 };
+            let frame = Frame { rule, tag, region: tables.inside(rule), flags };
+            What::Open { frame, keep: tables.spans[usize::from(rule)].keep, ends }
+        };
         if !found.is_broken {
             self.attributes.clear();
         }
@@ -1250,10 +1256,9 @@ impl State {
                     self.attributes.read_tag(marker)?;
                 }
                 closes_itself = is_tag && tables.tag.self_close && marker.ends_with(b"/>");
-                let frame = Frame { flags: if ends { Frame::ENDED } else { 0 }, ..frame(rule, tag) };
-                What::Open { frame, keep: tables.spans[usize::from(rule)].keep, ends }
+                open(rule, tag, ends)
             }
-            Action::FenceOpen { rule } => What::Open { frame: frame(rule, 0), keep: false, ends: false },
+            Action::FenceOpen { rule, ends } => open(rule, 0, ends),
             Action::HeaderBegin { tag } => {
                 if !found.is_broken {
                     self.attributes.read_header(header_rule(tables), marker)?;
