@@ -226,6 +226,13 @@ fn headers_that_cannot_be_told_apart() {
 }
 
 #[test]
+fn a_key_with_a_line_end_is_refused() {
+    let header = "[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nkeys = { to = \"to\\n=\" }\n";
+    let file = format!("name = \"x\"\n{header}[[header.route]]\nchannel = \"content\"\n");
+    refused(&file, 5, "keys", &["line end"]);
+}
+
+#[test]
 fn the_same_marker_for_two_spans_is_a_conflict() {
     let other = "[[span]]\nchannel = \"tool\"\nopen = [\"<a>\"]\nclose = [\"</b>\"]\n";
     let error = Dialect::from_toml(&format!("{}{other}", good())).unwrap_err();

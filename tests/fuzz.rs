@@ -96,6 +96,9 @@ fn scanner() {
     all("scanner", targets::scanner::run, &seeds, 10_000);
 }
 
+/// What a text of fences is made of.
+const LINES: [&str; 10] = ["\n", "\r\n", "```a\n", "```ab\n", "```c\n", "\n```", "\n```\n", "````", "\n~~~\n", " "];
+
 #[test]
 fn dialect() {
     let mut random = Random::announced("seeds");
@@ -112,7 +115,8 @@ fn dialect() {
         seed.extend((0..60).map(|_| 1 + random.below(255) as u8));
         seed.extend(b"\0\x03\x01\x02\x05");
         for _ in 0..12 {
-            seed.extend(random.pick(&targets::dialect::MARKERS).as_bytes());
+            let pieces: &[&str] = if random.below(3) == 0 { &LINES } else { &targets::dialect::MARKERS };
+            seed.extend(random.pick(pieces).as_bytes());
         }
         seeds.push(seed);
     }

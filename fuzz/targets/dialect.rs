@@ -6,7 +6,7 @@
 use aside::{Channel, Dialect, Start};
 
 use super::{Input, contract, cut};
-use crate::support;
+use crate::{reference, support};
 
 pub fn run(data: &[u8]) {
     let mut input = Input { rest: data };
@@ -22,8 +22,15 @@ pub fn run(data: &[u8]) {
     let Ok(dialect) = Dialect::from_toml(toml) else { return };
     let lengths = input.lengths();
     let text = if input.rest.is_empty() { file } else { input.rest };
+    let plain = reference::Dialect::parse(toml).expect("what the library reads, the reference reads");
     for start in Channel::ALL.map(Start::Channel).into_iter().chain([Start::Header]) {
         let Some(whole) = contract(&dialect, start, text, &[text]) else { continue };
+        if text.len() <= MOST_FOR_REFERENCE && !toml.contains("\"`") {
+            let wanted = reference::read(&plain, text, Some(start.as_str()));
+            if let Some(difference) = support::difference(&wanted, &whole) {
+                panic!("from {start:?}: {difference}\n  text {}\n{toml}", support::shown(&[text]));
+            }
+        }
         for chunks in [cut(text, lengths), support::bytes(text)] {
             let got = contract(&dialect, start, text, &chunks).unwrap();
             if let Some(difference) = support::difference(&whole, &got) {
@@ -32,6 +39,9 @@ pub fn run(data: &[u8]) {
         }
     }
 }
+
+/// The reference looks at all that came before, at each byte.
+const MOST_FOR_REFERENCE: usize = 512;
 
 pub const MARKERS: [&str; 20] = [
     "<a>", "</a>", "<b>", "</b>", "<a", "<A>", "<|a|>", "<|b|>", "a", "ab", "`", "```", "[a]", "<<a>", "<a><b>", "aab",

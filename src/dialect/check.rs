@@ -147,6 +147,9 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
     }
     for key in header.keys.values() {
         literals([key], "key")?;
+        if key.get_ref().contains('\n') {
+            return fault(key, "a header is over where its line ends: a key has no line end");
+        }
         let begins = |other: &&Literal| case.bytes(other).starts_with(&case.bytes(key));
         if let Some(longer) = header.keys.values().filter(|other| other.span() != key.span()).find(begins) {
             return fault(longer, format!("`{}` begins with the key `{}`", longer.get_ref(), key.get_ref()));

@@ -151,8 +151,12 @@ pub enum ExampleThought {
 
 impl Dialect {
     pub fn parse(text: &str) -> Result<Dialect, String> {
-        let dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
+        let mut dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
         dialect.known()?;
+        // None is what the format calls 0.
+        for tag in dialect.spans.iter_mut().filter_map(|span| span.tag.as_mut()) {
+            tag.attributes = tag.attributes.filter(|&bound| bound > 0);
+        }
         Ok(dialect)
     }
 
