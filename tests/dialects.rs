@@ -226,6 +226,14 @@ fn headers_that_cannot_be_told_apart() {
 }
 
 #[test]
+fn a_marker_that_begins_as_code_does_is_refused_beside_a_guard() {
+    let guarded = |text: &str| with(2, r#"guard = ["fences"]"#).replace(r#"["<a>"]"#, text);
+    Dialect::from_toml(&guarded(r#"["<`>"]"#)).unwrap();
+    refused(&guarded(r#"["<b>", "```"]"#), 6, "open", &["```", "guard"]);
+    refused(&format!("{}quote = \"~\"\n", guarded(r#"["<b>"]"#)), 9, "quote", &["~", "guard"]);
+}
+
+#[test]
 fn a_key_with_a_line_end_is_refused() {
     let header = "[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nkeys = { to = \"to\\n=\" }\n";
     let file = format!("name = \"x\"\n{header}[[header.route]]\nchannel = \"content\"\n");

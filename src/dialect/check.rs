@@ -32,11 +32,30 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     for span in &model.spans {
         check_span(span)?;
     }
+    if !model.guard.is_empty() {
+        check_guarded(model)?;
+    }
     if let Some(header) = &model.header {
         check_header(header, &model.case)?;
     }
     match &model.start {
         Some(start) => check_start(model, start),
+        None => Ok(()),
+    }
+}
+
+/// What begins as code does is no marker where code is text.
+fn check_guarded(model: &Model) -> Result<(), Fault> {
+    let spans = model.spans.iter().map(Spanned::get_ref);
+    let of_spans = spans.flat_map(|span| {
+        let markers = span.open.iter().flatten().chain(&span.close).chain(&span.quote);
+        markers.chain(&span.framing.before_open).chain(&span.framing.before_close)
+    });
+    let headers = model.header.iter().map(Spanned::get_ref);
+    let of_header = headers.flat_map(|header| header.begin.iter().chain(&header.close).chain(header.keys.values()));
+    let mut all = model.drop.iter().chain(of_spans).chain(of_header);
+    match all.find(|literal| literal.get_ref().starts_with(['`', '~'])) {
+        Some(code) => fault(code, format!("`{}` begins as code does, which `guard` makes text", code.get_ref())),
         None => Ok(()),
     }
 }
