@@ -226,11 +226,14 @@ fn headers_that_cannot_be_told_apart() {
 }
 
 #[test]
-fn a_marker_that_begins_as_code_does_is_refused_beside_a_guard() {
+fn a_marker_that_begins_as_code_does_is_refused_beside_code() {
     let guarded = |text: &str| with(2, r#"guard = ["fences"]"#).replace(r#"["<a>"]"#, text);
     Dialect::from_toml(&guarded(r#"["<`>"]"#)).unwrap();
     refused(&guarded(r#"["<b>", "```"]"#), 6, "open", &["```", "guard"]);
     refused(&format!("{}quote = \"~\"\n", guarded(r#"["<b>"]"#)), 9, "quote", &["~", "guard"]);
+    let fenced = |open: &str| format!("{}[[span]]\nchannel = \"tool\"\nfence = \"tool\"\n", with(6, open));
+    Dialect::from_toml(&fenced(r#"open = ["<`>"]"#)).unwrap();
+    refused(&fenced(r#"open = [" `x"]"#), 6, "open", &[" `x", "fence"]);
 }
 
 #[test]

@@ -8,6 +8,9 @@ use aside::{Channel, Dialect, Start};
 use super::{Input, contract, cut};
 use crate::{reference, support};
 
+/// The reference looks at all that came before, at each byte.
+const MOST_FOR_REFERENCE: usize = 512;
+
 pub fn run(data: &[u8]) {
     let mut input = Input { rest: data };
     let made;
@@ -39,9 +42,6 @@ pub fn run(data: &[u8]) {
         }
     }
 }
-
-/// The reference looks at all that came before, at each byte.
-const MOST_FOR_REFERENCE: usize = 512;
 
 pub const MARKERS: [&str; 20] = [
     "<a>", "</a>", "<b>", "</b>", "<a", "<A>", "<|a|>", "<|b|>", "a", "ab", "`", "```", "[a]", "<<a>", "<a><b>", "aab",
@@ -104,9 +104,6 @@ fn span(input: &mut Input<'_>, file: &mut String) {
                     *file += &format!("framing.{place} = \"{}\"\n", BLANKS[input.below(BLANKS.len())]);
                 }
             }
-            if choices & 8 != 0 {
-                *file += &format!("quote = \"{}\"\n", MARKERS[input.below(MARKERS.len())]);
-            }
         }
         2 => {
             *file += &format!("tag.names = [\"{}\", \"tab\"]\n", ["a", "b", "ab", "é", "t"][input.below(5)]);
@@ -116,6 +113,9 @@ fn span(input: &mut Input<'_>, file: &mut String) {
             *file += &format!("tag.attributes = {}\n", input.below(3) * 9);
         }
         _ => *file += &format!("fence = \"{}\"\n", ["a", "ab", "c"][input.below(3)]),
+    }
+    if choices & 8 != 0 {
+        *file += &format!("quote = \"{}\"\n", MARKERS[input.below(MARKERS.len())]);
     }
     for (bit, line) in ["keep = true", "repeat = false", "special = true", "ends = \"thinking\""].iter().enumerate() {
         if choices >> (bit + 4) & 1 == 1 {

@@ -70,16 +70,15 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// An attempt that has read nothing. `at_line_start`: a closing fence line may begin here.
+    /// An attempt that has read nothing. `at_line_start`: a line may begin here that closes a fence span, or nests in it.
     pub fn begin(region: &Region, active: u64, at_line_start: bool) -> Attempt {
         let is_tag = region.open_names != 0 || region.close_names != 0;
-        let may_close = at_line_start && region.fence_close.is_some_and(|pattern| active >> pattern & 1 != 0);
         Attempt {
             len: 0,
             active,
             literal: if region.literals != 0 { Literal::Trie(region.literals) } else { Literal::Dead },
             tag: if is_tag { Tag::Begin } else { Tag::Dead },
-            close: if may_close { FenceClose::Indent(0) } else { FenceClose::Dead },
+            close: if at_line_start { FenceClose::Indent(0) } else { FenceClose::Dead },
             nests: false,
         }
     }
@@ -114,8 +113,8 @@ impl Attempt {
         literal && tag && close
     }
 
-    /// Where in what it has read the language token stands of a line that opens a nested block or closes: of its bytes only
-    /// the number matters.
+    /// Where the language token stands in what it has read, if it is in a fence line and nothing else. Such a line opens a
+    /// nested block or closes: of the token's bytes only the number matters.
     pub fn token(&self, read: &[u8]) -> Option<Range<usize>> {
         let (marker, end) = match self.close {
             FenceClose::Token { marker, .. } => (marker, read.len()),
@@ -195,11 +194,12 @@ impl Attempt {
             let pattern = region.fence_close.unwrap_or(0);
             match self.close.step(pattern, byte) {
                 Verdict::Fail => {
-                    self.nests = byte == b'\n' && self.close.in_token();
+                    self.nests = self.close.in_token();
                     self.close = FenceClose::Dead;
                 }
                 Verdict::More => alive = true,
-                done => return done,
+                done if active >> pattern & 1 != 0 => return done,
+                _ => self.close = FenceClose::Dead,
             }
         }
         if alive { Verdict::More } else { Verdict::Fail }
@@ -210,7 +210,10 @@ impl Attempt {
         if let Literal::Header { pattern, pending, .. } = self.literal {
             return Verdict::HeaderBreak { pattern, pending: pending.into(), torn: false };
         }
-        self.close.end(region.fence_close.unwrap_or(0))
+        match region.fence_close {
+            Some(pattern) if self.active >> pattern & 1 != 0 => self.close.end(pattern),
+            _ => Verdict::Fail,
+        }
     }
 }
 

@@ -82,9 +82,9 @@ struct Home {
     /// … and blanks lead to rows of which the same is true, so that they can be looked at later.
     is_soft: bool,
     /// The ASCII that leads back at once: texts of these bytes alone change nothing here.
-    quiet: Quiet,
-    /// What does not lead back behind a hard byte.
-    live: Quiet,
+    quiet: ByteSet,
+    /// Bytes that, behind a hard one, may lead elsewhere.
+    live: ByteSet,
 }
 
 /// Of a text: it has a byte that is hard; where it has none, it has one that is not ASCII.
@@ -119,7 +119,8 @@ impl Home {
         if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }
     }
 
-    /// Up to where hard bytes lead back with the byte behind them, and where the first one is that does not.
+    /// Where the first hard byte is that may lead elsewhere with the one behind it, the text's length if there is none;
+    /// before that: what comes behind the last one that leads back.
     #[inline(never)]
     fn find(&self, text: &[u8]) -> (usize, usize) {
         let mut from = 0;
@@ -154,16 +155,16 @@ impl Home {
 }
 
 /// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
-pub type Quiet = [u64; 4];
+pub type ByteSet = [u64; 4];
 
-fn set_of(bytes: impl Iterator<Item = u8>) -> Quiet {
+fn set_of(bytes: impl Iterator<Item = u8>) -> ByteSet {
     bytes.fold([0; 4], |mut set, byte| {
         set[usize::from(byte / 64)] |= 1 << (byte % 64);
         set
     })
 }
 
-fn contains(set: &Quiet, byte: u8) -> bool {
+fn contains(set: &ByteSet, byte: u8) -> bool {
     set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
 }
 
@@ -296,7 +297,7 @@ impl Calm {
 
     /// The ASCII that leads back to this row at once, if it is a home: texts of these bytes alone change nothing there.
     #[inline]
-    pub fn quiet(&self, row: u16) -> Option<&Quiet> {
+    pub fn quiet(&self, row: u16) -> Option<&ByteSet> {
         self.home(row).filter(|home| home.row == row).map(|home| &home.quiet)
     }
 
@@ -631,9 +632,12 @@ mod tests {
                     plain += 1;
                 }
                 if let Some(quiet) = calm.quiet(row) {
-                    let is_quiet = |byte: u8| quiet[usize::from(byte / 64)] >> (byte % 64) & 1 == 1;
                     for byte in 0..=u8::MAX {
-                        assert_eq!(is_quiet(byte), byte.is_ascii() && calm.step(row, byte) == row, "{name}: {byte}");
+                        assert_eq!(
+                            super::contains(quiet, byte),
+                            byte.is_ascii() && calm.step(row, byte) == row,
+                            "{name}: {byte}"
+                        );
                     }
                 }
             }

@@ -32,8 +32,8 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     for span in &model.spans {
         check_span(span)?;
     }
-    if !model.guard.is_empty() {
-        check_guarded(model)?;
+    if !model.guard.is_empty() || model.spans.iter().any(|span| span.get_ref().fence.is_some()) {
+        check_beside_code(model)?;
     }
     if let Some(header) = &model.header {
         check_header(header, &model.case)?;
@@ -44,8 +44,8 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     }
 }
 
-/// What begins as code does is no marker where code is text.
-fn check_guarded(model: &Model) -> Result<(), Fault> {
+/// Where code is text, or a fence opens or closes a span, nothing else begins as code does.
+fn check_beside_code(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans.flat_map(|span| {
         let markers = span.open.iter().flatten().chain(&span.close).chain(&span.quote);
@@ -54,8 +54,11 @@ fn check_guarded(model: &Model) -> Result<(), Fault> {
     let headers = model.header.iter().map(Spanned::get_ref);
     let of_header = headers.flat_map(|header| header.begin.iter().chain(&header.close).chain(header.keys.values()));
     let mut all = model.drop.iter().chain(of_spans).chain(of_header);
-    match all.find(|literal| literal.get_ref().starts_with(['`', '~'])) {
-        Some(code) => fault(code, format!("`{}` begins as code does, which `guard` makes text", code.get_ref())),
+    match all.find(|literal| literal.get_ref().trim_start_matches(' ').starts_with(['`', '~'])) {
+        Some(code) => {
+            let message = format!("`{}` begins as code does: no marker can beside `guard` or `fence`", code.get_ref());
+            fault(code, message)
+        }
         None => Ok(()),
     }
 }

@@ -415,9 +415,10 @@ impl Compiler<'_> {
         mut lines: LineRule,
         is_content: bool,
     ) -> Result<Region, Fault> {
+        // Between two quotes nothing else counts.
         if candidates.iter().any(|candidate| candidate.pattern.action == Action::Quote) {
-            for Candidate { pattern, .. } in &mut candidates {
-                pattern.avoids |= if pattern.action == Action::Quote { 0 } else { flag::QUOTED };
+            for candidate in candidates.iter_mut().filter(|candidate| candidate.pattern.action != Action::Quote) {
+                candidate.pattern.avoids |= flag::QUOTED;
             }
         }
         let mut list: Vec<Candidate> = Vec::new();

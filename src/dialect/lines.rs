@@ -116,7 +116,8 @@ impl Lines {
         }
     }
 
-    /// An attempt has failed; `nests`: because this line opens a nested block.
+    /// An attempt that began with this line has failed, and its first byte has not passed yet. `nests`: because the line
+    /// opens a nested block.
     pub fn nest_if(&mut self, nests: bool) {
         self.nests |= nests;
     }

@@ -8,7 +8,7 @@ use core::{cell::Cell, ops::Range};
 use crate::dialect::{
     Channel, Start,
     attempt::{self, Attempt, Mark, Verdict},
-    calm::{LOST, Quiet},
+    calm::{ByteSet, LOST},
     lines::{Lines, is_blank},
     starts::{at_fence_line, may_begin, next_start},
     tables::{Action, HeaderRule, LineRule, MAX_DEPTH, MOST_NESTED, Region, Tables, flag},
@@ -562,7 +562,7 @@ impl State {
     /// The bytes of which a text may be, as long and in any order, that changes nothing where the stream stands; with the
     /// channel. Cannot panic.
     #[inline]
-    pub fn quiet(&self, tables: &Tables) -> Option<(Channel, Quiet)> {
+    pub fn quiet(&self, tables: &Tables) -> Option<(Channel, ByteSet)> {
         let may_pass = self.calm_end == u64::MAX && !self.has_tokens;
         let quiet = tables.calm.quiet(self.row).filter(|_| may_pass)?;
         Some((self.channel, *quiet))

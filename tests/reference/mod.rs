@@ -1159,10 +1159,6 @@ impl Reading<'_> {
                     return None;
                 }
                 let line = self.fence_line(at)?;
-                let opener = |span: &Span| {
-                    let word = span.fence.as_ref()?;
-                    self.fence_opener(line.indent, word)
-                };
                 if line.mark == b'`'
                     && let Some(tick) = line.info.iter().position(|&byte| byte == b'`')
                 {
@@ -1170,7 +1166,11 @@ impl Reading<'_> {
                     let inline = self.dialect.guard.iter().any(|guard| guard == "inline");
                     return (!inline && tick > 0).then_some(line.run_end + tick);
                 }
-                if self.dialect.spans.iter().any(|span| opener(span).is_some()) {
+                // The line of a fence that opens a span here is no code.
+                let opens = |rule: usize| {
+                    self.dialect.spans[rule].fence.is_some() && self.new_block(line.indent, rule).is_some()
+                };
+                if (0..self.dialect.spans.len()).any(opens) {
                     return None;
                 }
                 let mut end = self.line_end(at);
