@@ -237,6 +237,16 @@ fn a_marker_that_begins_as_code_does_is_refused_beside_code() {
 }
 
 #[test]
+fn a_quote_beside_a_fence_of_its_channel_is_refused() {
+    let file = |channel: &str| {
+        let fence = format!("[[span]]\nchannel = \"{channel}\"\nfence = \"it\"\n");
+        format!("{}{fence}", with(8, "quote = \"'\""))
+    };
+    Dialect::from_toml(&file("tool")).unwrap();
+    refused(&file("thinking"), 8, "quote", &["fence"]);
+}
+
+#[test]
 fn a_key_with_a_line_end_is_refused() {
     let header = "[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nkeys = { to = \"to\\n=\" }\n";
     let file = format!("name = \"x\"\n{header}[[header.route]]\nchannel = \"content\"\n");

@@ -104,6 +104,9 @@ fn span(input: &mut Input<'_>, file: &mut String) {
                     *file += &format!("framing.{place} = \"{}\"\n", BLANKS[input.below(BLANKS.len())]);
                 }
             }
+            if choices & 8 != 0 {
+                *file += &format!("quote = \"{}\"\n", MARKERS[input.below(MARKERS.len())]);
+            }
         }
         2 => {
             *file += &format!("tag.names = [\"{}\", \"tab\"]\n", ["a", "b", "ab", "é", "t"][input.below(5)]);
@@ -113,9 +116,6 @@ fn span(input: &mut Input<'_>, file: &mut String) {
             *file += &format!("tag.attributes = {}\n", input.below(3) * 9);
         }
         _ => *file += &format!("fence = \"{}\"\n", ["a", "ab", "c"][input.below(3)]),
-    }
-    if choices & 8 != 0 {
-        *file += &format!("quote = \"{}\"\n", MARKERS[input.below(MARKERS.len())]);
     }
     for (bit, line) in ["keep = true", "repeat = false", "special = true", "ends = \"thinking\""].iter().enumerate() {
         if choices >> (bit + 4) & 1 == 1 {

@@ -198,8 +198,7 @@ impl Attempt {
                     self.close = FenceClose::Dead;
                 }
                 Verdict::More => alive = true,
-                done if active >> pattern & 1 != 0 => return done,
-                _ => self.close = FenceClose::Dead,
+                done => return done,
             }
         }
         if alive { Verdict::More } else { Verdict::Fail }
@@ -210,10 +209,7 @@ impl Attempt {
         if let Literal::Header { pattern, pending, .. } = self.literal {
             return Verdict::HeaderBreak { pattern, pending: pending.into(), torn: false };
         }
-        match region.fence_close {
-            Some(pattern) if self.active >> pattern & 1 != 0 => self.close.end(pattern),
-            _ => Verdict::Fail,
-        }
+        self.close.end(region.fence_close.unwrap_or(0))
     }
 }
 

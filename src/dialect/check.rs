@@ -35,6 +35,7 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     if !model.guard.is_empty() || model.spans.iter().any(|span| span.get_ref().fence.is_some()) {
         check_beside_code(model)?;
     }
+    check_quotes(model)?;
     if let Some(header) = &model.header {
         check_header(header, &model.case)?;
     }
@@ -59,6 +60,16 @@ fn check_beside_code(model: &Model) -> Result<(), Fault> {
             let message = format!("`{}` begins as code does: no marker can beside `guard` or `fence`", code.get_ref());
             fault(code, message)
         }
+        None => Ok(()),
+    }
+}
+
+/// A stream may start in a channel, where the closers of all its spans count: of a fence's body, no quote is known.
+fn check_quotes(model: &Model) -> Result<(), Fault> {
+    let spans = || model.spans.iter().map(Spanned::get_ref);
+    let has_fence = |span: &&Span| spans().any(|other| other.fence.is_some() && other.channel == span.channel);
+    match spans().filter(has_fence).find_map(|span| span.quote.as_ref()) {
+        Some(quote) => fault(quote, "`quote` does not go with a `fence` of the same channel"),
         None => Ok(()),
     }
 }
