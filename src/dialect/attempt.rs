@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use super::{
-    lines::{is_blank, is_language},
+    lines::{COMMON_LANGUAGE, COMMON_RUN, is_blank, is_language},
     tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Pattern, Region, Tables, TagRule},
 };
 
@@ -96,7 +96,7 @@ impl Attempt {
     /// many forms to list. `read`: what it has read.
     pub fn is_common(&self, read: &[u8]) -> bool {
         if let Some(token) = self.token(read) {
-            return token.start <= 4 && token.len() <= 12;
+            return token.start <= COMMON_RUN as usize && token.len() <= COMMON_LANGUAGE as usize;
         }
         let in_space = matches!(read, [.., a, b, c] if [*a, *b, *c].into_iter().all(is_blank));
         let literal = matches!(self.literal, Literal::Dead | Literal::Trie(_) | Literal::FenceOpen { .. });

@@ -157,13 +157,6 @@ impl Home {
 /// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
 pub type ByteSet = [u64; 4];
 
-fn set_of(bytes: impl Iterator<Item = u8>) -> ByteSet {
-    bytes.fold([0; 4], |mut set, byte| {
-        set[usize::from(byte / 64)] |= 1 << (byte % 64);
-        set
-    })
-}
-
 fn contains(set: &ByteSet, byte: u8) -> bool {
     set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
 }
@@ -359,9 +352,8 @@ impl Calm {
             }
             at += 1;
         }
-        let leads_back = |byte: &u8| around.iter().all(|&from| self.step(from, *byte) == row);
-        let back: Vec<bool> = self.columns.bytes.iter().map(leads_back).collect();
-        let is_hard = |byte: &u8| !soft.contains(byte) && !back[usize::from(self.columns.of[usize::from(*byte)])];
+        let back = self.columns.set_of(|byte| around.iter().all(|&from| self.step(from, byte) == row));
+        let is_hard = |byte: &u8| !soft.contains(byte) && !contains(&back, *byte);
         let list: Vec<u8> = (0..=u8::MAX).filter(is_hard).take(MOST_HARD + 1).collect();
         if list.len() > MOST_HARD {
             return None;
@@ -369,15 +361,11 @@ impl Calm {
         // Where there are fewer, the last one stands for the rest.
         let mut hard = [list.last().copied().unwrap_or_default(); MOST_HARD];
         hard[..list.len()].copy_from_slice(&list);
-        let quiet = set_of((0..=0x7F).filter(|&byte| self.step(row, byte) == row));
+        let [low, high, ..] = self.columns.set_of(|byte| self.step(row, byte) == row);
+        let quiet = [low, high, 0, 0];
         let is_soft = soft.iter().any(|&byte| self.step(row, byte) != row);
-        let pair_leads_back = |next: &u8| {
-            let mut behind = around.iter().flat_map(|&from| list.iter().map(move |&byte| self.step(from, byte)));
-            behind.all(|row_behind| self.step(row_behind, *next) == row)
-        };
-        let pair_back: Vec<bool> = self.columns.bytes.iter().map(pair_leads_back).collect();
-        let is_live = |byte: &u8| !pair_back[usize::from(self.columns.of[usize::from(*byte)])];
-        let live = set_of((0..=u8::MAX).filter(is_live));
+        let behind = || around.iter().flat_map(|&from| list.iter().map(move |&byte| self.step(from, byte)));
+        let live = self.columns.set_of(|next| behind().any(|row_behind| self.step(row_behind, next) != row));
         let home = Home { row, hard, count: list.len(), is_soft, quiet, live };
         Some((home, around))
     }
@@ -422,6 +410,16 @@ impl Columns {
             columns.of[usize::from(byte)] = column as u8;
         }
         columns
+    }
+
+    /// The bytes of which this is true, which is asked once for each column.
+    fn set_of(&self, is_in: impl Fn(u8) -> bool) -> ByteSet {
+        let is_in: Vec<bool> = self.bytes.iter().map(|&byte| is_in(byte)).collect();
+        let mut set = [0; 4];
+        for byte in (0..=u8::MAX).filter(|&byte| is_in[usize::from(self.of[usize::from(byte)])]) {
+            set[usize::from(byte / 64)] |= 1 << (byte % 64);
+        }
+        set
     }
 }
 
@@ -566,8 +564,7 @@ impl<'a> Builder<'a> {
                 Verdict::Fail => {}
                 _ => return None,
             }
-            lines.nest_if(attempt.nests());
-            self.pass(&mut lines, text[0]);
+            self.pass(&mut lines, &attempt, text[0]);
             at = 1;
         }
         while let Some(start) = next_start(region, self.active, &mut lines, text, at) {
@@ -577,14 +574,15 @@ impl<'a> Builder<'a> {
                 Verdict::Fail => {}
                 _ => return None,
             }
-            lines.nest_if(attempt.nests());
-            self.pass(&mut lines, text[start]);
+            self.pass(&mut lines, &attempt, text[start]);
             at = start + 1;
         }
         self.find(lines, &[], Attempt::default())
     }
 
-    fn pass(&self, lines: &mut Lines, byte: u8) {
+    /// The first byte of an attempt that failed is text.
+    fn pass(&self, lines: &mut Lines, attempt: &Attempt, byte: u8) {
+        lines.nest_if(attempt.nests());
         if self.region.lines != LineRule::Ignore {
             lines.pass(byte, self.region.lines);
         }

@@ -11,6 +11,10 @@ pub fn is_language(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'#' | b'-')
 }
 
+/// The longest run, and the longest name of a language, that ordinary text has.
+pub const COMMON_RUN: u32 = 4;
+pub const COMMON_LANGUAGE: u32 = 12;
+
 /// Where in its line a text stands, and in which code block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lines {
@@ -70,9 +74,9 @@ impl Lines {
         self.at == At::Prose && self.ticks == 0
     }
 
-    /// Is it a place that ordinary text comes to: no run of more than four, no language of a longer name than most?
+    /// Is it a place that ordinary text comes to?
     pub fn is_common(&self) -> bool {
-        self.run.max(self.block_run).max(self.ticks).max(self.code) <= 4 && self.count <= 12
+        self.run.max(self.block_run).max(self.ticks).max(self.code) <= COMMON_RUN && self.count <= COMMON_LANGUAGE
     }
 
     pub fn in_block(&self) -> bool {
