@@ -50,17 +50,28 @@ pub struct Calm {
 pub struct Row {
     /// Before what is held.
     pub lines: Lines,
+    pub spot: Spot,
+    /// The number of the home that it is or, through blanks, is near to, plus one; 0 is none.
+    home: u8,
+}
+
+/// A row, and what most feeds ask of it: a stream has a copy at hand.
+#[derive(Clone, Copy)]
+pub struct Spot {
+    /// What must be in no byte's kinds if a text is to be plain here: all ASCII, and at this home again behind it.
+    pub plain_mask: u32,
+    pub row: u16,
     pub held: u8,
     /// What is held has characters of several bytes.
     pub is_wide: bool,
-    /// The number of the home that it is or, through blanks, is near to, plus one; 0 is none.
-    home: u8,
-    /// What must be in no byte's kinds if a text is to be plain here: all ASCII, and at this home again behind it.
-    pub plain_mask: u32,
+}
+
+impl Spot {
+    pub const LOST: Spot = Spot { plain_mask: ALL, row: LOST, held: 0, is_wide: false };
 }
 
 impl Row {
-    const LOST: Row = Row { lines: Lines::NEW, held: 0, is_wide: false, home: 0, plain_mask: ALL };
+    const LOST: Row = Row { lines: Lines::NEW, spot: Spot::LOST, home: 0 };
 }
 
 /// A region while the same patterns count in it.
@@ -216,7 +227,7 @@ impl Calm {
         let lines = if area.has_lines { lines } else { &Lines::NEW };
         let start = area.empty.binary_search_by(|&row| self.row(row).lines.cmp(lines));
         let row = start.map_or(LOST, |index| self.through(area.empty[index], held).0);
-        if usize::from(self.row(row).held) == held.len() { row } else { LOST }
+        if usize::from(self.row(row).spot.held) == held.len() { row } else { LOST }
     }
 
     /// The row behind a text, LOST where a byte of it leads out of the table; and: is it ASCII?
@@ -250,7 +261,7 @@ impl Calm {
                 }
             }
             // Beyond what was found, to where nothing is held.
-            while at < text.len() && (at <= stop || self.row(row).held > 0) {
+            while at < text.len() && (at <= stop || self.row(row).spot.held > 0) {
                 let next = self.step(row, text[at]);
                 if next == LOST {
                     return (at, row);
@@ -273,7 +284,7 @@ impl Calm {
         let home = self.home(row)?;
         let bits = home.bits(text);
         if bits & HARD != 0 {
-            return Some(self.through_long(row, text)).filter(|&(end, _)| end != LOST && self.row(end).held == 0);
+            return Some(self.through_long(row, text)).filter(|&(end, _)| end != LOST && self.row(end).spot.held == 0);
         }
         let ends_at_home = !home.is_soft || text.last().is_some_and(|last| !SOFT.contains(last));
         let end = if ends_at_home { home.row } else { self.behind_blanks(home, text)? };
@@ -285,7 +296,7 @@ impl Calm {
     fn behind_blanks(&self, home: &Home, text: &[u8]) -> Option<u16> {
         let (text, blanks) = text.split_at_checked(text.len() - home.blanks(text))?;
         let end = blanks.iter().fold(home.row, |row, &byte| self.step(row, byte));
-        Some(end).filter(|&end| !text.is_empty() && self.row(end).held == 0)
+        Some(end).filter(|&end| !text.is_empty() && self.row(end).spot.held == 0)
     }
 
     /// The ASCII that leads back to this row at once, if it is a home: texts of these bytes alone change nothing there.
@@ -294,7 +305,7 @@ impl Calm {
         self.home(row).filter(|home| home.row == row).map(|home| &home.quiet)
     }
 
-    /// Of each byte, what keeps a text from being plain; see `Row::plain_mask`.
+    /// Of each byte, what keeps a text from being plain; see `Spot::plain_mask`.
     #[inline]
     pub fn kinds(&self) -> &[u32; 256] {
         &self.leaves.0
@@ -313,13 +324,13 @@ impl Calm {
                 self.homes.push(home);
                 for near in around {
                     let near = &mut self.rows[usize::from(near)];
-                    if near.home == 0 && near.held == 0 {
+                    if near.home == 0 && near.spot.held == 0 {
                         near.home = number as u8 + 1;
                     }
                 }
                 let row = &mut self.rows[usize::from(row)];
                 row.home = number as u8 + 1;
-                row.plain_mask = if number < MOST_HOMES { 1 << number | WIDE } else { ALL };
+                row.spot.plain_mask = if number < MOST_HOMES { 1 << number | WIDE } else { ALL };
             }
         }
         for area in &mut self.areas {
@@ -507,8 +518,8 @@ impl<'a> Builder<'a> {
             let (place, attempt, row) = &mut self.found[at];
             let (place, attempt) = (*place, *attempt);
             *row = self.calm.rows.len() as u16;
-            let (lines, held, is_wide) = (place.lines, place.len as u8, !place.held.is_ascii());
-            self.calm.rows.push(Row { lines, held, is_wide, ..Row::LOST });
+            let spot = Spot { row: *row, held: place.len as u8, is_wide: !place.held.is_ascii(), ..Spot::LOST };
+            self.calm.rows.push(Row { lines: place.lines, spot, ..Row::LOST });
             for column in 0..self.calm.columns.bytes.len() {
                 cells.push(self.step(place, attempt, self.calm.columns.bytes[column]));
             }
@@ -516,7 +527,7 @@ impl<'a> Builder<'a> {
         let row = |cell: Option<usize>| cell.map_or(LOST, |at| self.found[at].2);
         self.calm.next.extend(cells.into_iter().map(row));
         let rows = first..self.calm.rows.len();
-        let empty = rows.filter(|&row| self.calm.rows[row].held == 0).map(|row| row as u16).collect();
+        let empty = rows.filter(|&row| self.calm.rows[row].spot.held == 0).map(|row| row as u16).collect();
         let has_lines = self.region.lines != LineRule::Ignore;
         self.calm.areas.push(Area { region: number, active: self.active, has_lines, empty });
     }

@@ -705,8 +705,8 @@ pub unsafe extern "C" fn aside_scanner_feed(
     }
 }
 
-/// `aside_scanner_feed` of all but short plain text; what is wrong comes here too. It is of C's kind, which cannot unwind,
-/// and has the same arguments: so the way there is a jump, and short text saves no registers for it.
+/// `aside_scanner_feed` of all but short plain text. This and the next ones are of C's kind, which cannot unwind, and have
+/// the same arguments: so the way there is a jump, and short text saves no registers for it.
 ///
 /// # Safety
 /// As of `aside_scanner_feed`.
@@ -718,17 +718,89 @@ unsafe extern "C" fn feed_any(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match len > SHORT {
+            true => feed_long(scanner, buf, len, callback, user),
+            false => feed_calm(scanner, buf, len, callback, user),
+        }
+    }
+}
+
+/// The same of longer chunks.
+///
+/// # Safety
+/// As of `aside_scanner_feed`.
+#[inline(never)]
+unsafe extern "C" fn feed_long(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
     unsafe {
         if let Some(call) = callback
             && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+            && let Some((_, offset)) = stream.scanner.long_text(chunk)
         {
-            let Some((_, offset)) = stream.scanner.long_text(chunk) else {
-                return feed_calm(scanner, chunk, call, user);
-            };
             stream.consumed = len;
             return call_back(scanner, chunk, call, user, offset);
         }
+        feed_calm(scanner, buf, len, callback, user)
+    }
+}
+
+/// The same of chunks that are not one plain text.
+///
+/// # Safety
+/// As of `aside_scanner_feed`.
+#[inline(never)]
+unsafe extern "C" fn feed_calm(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. No call is inside; the
+    // state is BUSY while the callback runs.
+    unsafe {
+        if let Some(call) = callback
+            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+            && let Some(calm) = stream.scanner.calm(chunk)
+        {
+            if calm.held > 0 {
+                let held = stream.scanner.held_text(calm.held);
+                if call_back(scanner, held, call, user, calm.offset) != ASIDE_OK {
+                    return stop_behind_held(scanner, calm.held);
+                }
+            }
+            let stream = &mut *(*scanner).gated.stream.get();
+            stream.scanner.take(chunk, &calm);
+            stream.consumed = len;
+            let text = calm.text(chunk);
+            return if text.is_empty() { ASIDE_OK } else { call_back(scanner, text, call, user, calm.text_offset()) };
+        }
+        feed_by_engine(scanner, buf, len, callback, user)
+    }
+}
+
+/// The same where only the engine can tell; what is wrong comes here too.
+///
+/// # Safety
+/// As of `aside_scanner_feed`.
+#[inline(never)]
+unsafe extern "C" fn feed_by_engine(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
+    unsafe {
         match bytes(buf, len, "buf") {
             Ok(chunk) => with_callback(scanner, Work::Feed(chunk), callback, user),
             Err(status) => status,
@@ -736,31 +808,19 @@ unsafe extern "C" fn feed_any(
     }
 }
 
-/// The same where only the table or the engine can tell.
+/// The callback has stopped behind the held text of a calm chunk, so many bytes.
 ///
 /// # Safety
-/// The scanner is there, and READY; `callback` fits `user`.
-#[inline(never)]
-unsafe fn feed_calm(scanner: *mut aside_scanner, chunk: &[u8], callback: EventFn, user: *mut c_void) -> aside_status {
-    // SAFETY: the scanner is there, and no call is inside; the state is BUSY while the callback runs.
+/// The scanner is there.
+#[cold]
+unsafe fn stop_behind_held(scanner: *mut aside_scanner, held: usize) -> aside_status {
+    // SAFETY: the caller's promise.
     unsafe {
-        let stream = &mut *(*scanner).gated.stream.get();
-        let Some(calm) = stream.scanner.calm(chunk) else {
-            return with_callback(scanner, Work::Feed(chunk), Some(callback), user);
-        };
-        let held = stream.scanner.held_text(&calm);
-        if !held.is_empty() && call_back(scanner, held, callback, user, calm.offset) != ASIDE_OK {
-            return enter(scanner, is_ready, |stream| {
-                stream.consumed = 0;
-                stream.scanner.take_held(&calm);
-                ASIDE_STOPPED
-            });
-        }
-        let stream = &mut *(*scanner).gated.stream.get();
-        stream.scanner.take(chunk, &calm);
-        stream.consumed = chunk.len();
-        let text = calm.text(chunk);
-        if text.is_empty() { ASIDE_OK } else { call_back(scanner, text, callback, user, calm.text_offset()) }
+        enter(scanner, is_ready, |stream| {
+            stream.consumed = 0;
+            stream.scanner.take_held(held);
+            ASIDE_STOPPED
+        })
     }
 }
 
@@ -959,7 +1019,7 @@ unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Cha
     }
 }
 
-/// `aside_scanner_feed_into` of all but short plain text; as `feed_any`.
+/// `aside_scanner_feed_into` of all but short plain text; this and the next ones are as `feed_any` and its next ones.
 ///
 /// # Safety
 /// As of `aside_scanner_feed_into`.
@@ -973,58 +1033,103 @@ unsafe extern "C" fn feed_any_into(
     event_size: size_t,
     out: *mut aside_fed,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller's promises.
     unsafe {
-        if may_write(events, capacity, event_size, out)
-            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
-        {
-            let Some((channel, offset)) = stream.scanner.long_text(chunk) else {
-                return feed_calm_into(scanner, chunk, events, capacity, out);
-            };
-            stream.consumed = len;
-            write_text(events, out, channel, offset, len);
-            return ASIDE_OK;
-        }
-        match bytes(buf, len, "buf") {
-            Ok(chunk) => into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out),
-            Err(status) => status,
+        match len > SHORT {
+            true => feed_long_into(scanner, buf, len, events, capacity, event_size, out),
+            false => feed_calm_into(scanner, buf, len, events, capacity, event_size, out),
         }
     }
 }
 
-/// The same where only the table or the engine can tell.
+/// The same of longer chunks.
 ///
 /// # Safety
-/// The scanner is there, and READY; the array has room for `capacity` events, and `out` may be written.
+/// As of `aside_scanner_feed_into`.
 #[inline(never)]
-unsafe fn feed_calm_into(
+unsafe extern "C" fn feed_long_into(
     scanner: *mut aside_scanner,
-    chunk: &[u8],
+    buf: *const c_char,
+    len: size_t,
     events: *mut aside_event,
     capacity: size_t,
+    event_size: size_t,
     out: *mut aside_fed,
 ) -> aside_status {
+    // SAFETY: the caller's promises.
+    unsafe {
+        if may_write(events, capacity, event_size, out)
+            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+            && let Some((channel, offset)) = stream.scanner.long_text(chunk)
+        {
+            stream.consumed = len;
+            write_text(events, out, channel, offset, len);
+            return ASIDE_OK;
+        }
+        feed_calm_into(scanner, buf, len, events, capacity, event_size, out)
+    }
+}
+
+/// The same of chunks that are not one plain text.
+///
+/// # Safety
+/// As of `aside_scanner_feed_into`.
+#[inline(never)]
+unsafe extern "C" fn feed_calm_into(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    events: *mut aside_event,
+    capacity: size_t,
+    event_size: size_t,
+    out: *mut aside_fed,
+) -> aside_status {
+    // Where there is room for one event only, a pause between two is for the engine.
+    let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
     // SAFETY: the caller's promises; no call is inside.
     unsafe {
-        let stream = &mut *(*scanner).gated.stream.get();
-        // Where there is room for one event only, a pause between two is for the engine.
-        let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
-        let Some(calm) = stream.scanner.calm(chunk).filter(has_room) else {
-            return into_array(scanner, Work::Feed(chunk), events, capacity, size_of::<aside_event>(), out);
-        };
-        stream.scanner.take(chunk, &calm);
-        stream.consumed = chunk.len();
-        let channel = stream.scanner.channel();
-        let mut count = 0;
-        for (offset, text) in [(calm.offset, calm.held), (calm.text_offset(), calm.len)] {
-            if text > 0 {
-                events.add(count).write_unaligned(text_record(channel, offset, text));
-                count += 1;
+        if may_write(events, capacity, event_size, out)
+            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+            && let Some(calm) = stream.scanner.calm(chunk).filter(has_room)
+        {
+            stream.scanner.take(chunk, &calm);
+            stream.consumed = len;
+            let channel = stream.scanner.channel();
+            let mut count = 0;
+            for (offset, text) in [(calm.offset, calm.held), (calm.text_offset(), calm.len)] {
+                if text > 0 {
+                    events.add(count).write_unaligned(text_record(channel, offset, text));
+                    count += 1;
+                }
             }
+            let held = if calm.before > 0 { stream.scanner.before() } else { &[] };
+            out.write_unaligned(fed_text(count, len, calm.offset + calm.before as u64, held));
+            return ASIDE_OK;
         }
-        let held = if calm.before > 0 { stream.scanner.before() } else { &[] };
-        out.write_unaligned(fed_text(count, chunk.len(), calm.offset + calm.before as u64, held));
-        ASIDE_OK
+        feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out)
+    }
+}
+
+/// The same where only the engine can tell; what is wrong comes here too.
+///
+/// # Safety
+/// As of `aside_scanner_feed_into`.
+#[inline(never)]
+unsafe extern "C" fn feed_by_engine_into(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    events: *mut aside_event,
+    capacity: size_t,
+    event_size: size_t,
+    out: *mut aside_fed,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
+    unsafe {
+        match bytes(buf, len, "buf") {
+            Ok(chunk) => into_array(scanner, Work::Feed(chunk), events, capacity, event_size, out),
+            Err(status) => status,
+        }
     }
 }
 

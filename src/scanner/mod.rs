@@ -157,17 +157,18 @@ impl Scanner {
     /// Feeds such a chunk.
     #[inline(always)]
     pub(crate) fn take(&mut self, chunk: &[u8], calm: &Calm) {
-        self.state.take(&self.dialect.tables, chunk, calm);
+        self.state.take(chunk, calm);
     }
 
-    /// Takes what was held, and does not feed the chunk.
-    pub(crate) fn take_held(&mut self, calm: &Calm) {
-        self.state.take_held(&self.dialect.tables, calm);
+    /// Takes what was held, so many bytes, and does not feed the chunk.
+    pub(crate) fn take_held(&mut self, held: usize) {
+        self.state.take_held(&self.dialect.tables, held);
     }
 
     /// What of the held bytes is text, before such a chunk is taken.
-    pub(crate) fn held_text(&self, calm: &Calm) -> &[u8] {
-        self.state.held().get(..calm.held).unwrap_or_default()
+    #[inline(always)]
+    pub(crate) fn held_text(&self, held: usize) -> &[u8] {
+        self.state.held().get(..held).unwrap_or_default()
     }
 
     /// The innermost channel.

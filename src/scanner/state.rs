@@ -8,7 +8,7 @@ use core::{cell::Cell, ops::Range};
 use crate::dialect::{
     Channel, Start,
     attempt::{self, Attempt, Mark, Verdict},
-    calm::{ByteSet, LOST},
+    calm::{ByteSet, LOST, Spot},
     lines::{Lines, is_blank},
     starts::{at_fence_line, may_begin, next_start},
     tables::{Action, HeaderRule, LineRule, MAX_DEPTH, MOST_NESTED, Region, Tables, flag},
@@ -33,13 +33,11 @@ pub struct State {
     offset: u64,
     /// Up to here, text that completes no marker changes nothing but the line and what is held, and is within the budget.
     calm_end: u64,
-    /// Of the innermost span, or content.
-    channel: Channel,
-    /// What no byte of a plain text may be where the stream stands.
-    plain_mask: u32,
     /// Where the stream stands while it is calm: `lines` and the attempt are behind then. LOST where the table has no such
     /// place.
-    row: u16,
+    spot: Spot,
+    /// Of the innermost span, or content.
+    channel: Channel,
     region: u8,
     depth: u8,
     flags: u16,
@@ -223,9 +221,9 @@ pub struct Calm {
     /// Bytes of the chunk that are text, behind those. The rest is held.
     pub len: usize,
     /// Where the stream then stands.
-    row: u16,
-    /// The text in the chunk is ASCII for certain.
-    is_ascii: bool,
+    to: Spot,
+    /// There may be characters of several bytes.
+    is_wide: bool,
 }
 
 impl Calm {
@@ -281,8 +279,7 @@ impl State {
             offset: 0,
             metered: 0,
             calm_end: 0,
-            row: LOST,
-            plain_mask: 0,
+            spot: Spot::LOST,
             meter: Meter::default(),
             held,
             has_tokens: false,
@@ -475,21 +472,20 @@ impl State {
     }
 
     fn be_at(&mut self, tables: &Tables, row: u16) {
-        self.row = row;
-        self.plain_mask = tables.calm.row(row).plain_mask;
+        self.spot = tables.calm.row(row).spot;
     }
 
     /// What comes next is not calm.
     fn be_alert(&mut self) {
         self.calm_end = 0;
-        self.row = LOST;
+        self.spot = Spot::LOST;
     }
 
     /// The same where the stream may have been calm: `lines` and the attempt catch up.
     fn wake(&mut self, tables: &Tables) {
-        if self.row != LOST {
+        if self.spot.row != LOST {
             let region = &tables.regions[usize::from(self.region)];
-            self.lines = tables.calm.row(self.row).lines;
+            self.lines = tables.calm.row(self.spot.row).lines;
             self.pending = Pending::Nothing;
             if !self.held().is_empty() {
                 let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
@@ -520,7 +516,7 @@ impl State {
     #[inline(always)]
     pub fn short_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         // In this order: the other keeps more registers in use.
-        if !is_plain(tables.calm.kinds(), self.plain_mask, chunk) {
+        if !is_plain(tables.calm.kinds(), self.spot.plain_mask, chunk) {
             return None;
         }
         let end = self.offset.wrapping_add(chunk.len() as u64);
@@ -538,11 +534,11 @@ impl State {
         if end > self.calm_end || chunk.len() > LONGEST {
             return None;
         }
-        let (row, is_ascii) = tables.calm.pass(self.row, chunk)?;
+        let (row, is_ascii) = tables.calm.pass(self.spot.row, chunk)?;
         if !is_ascii && !self.count_whole(chunk) {
             return None;
         }
-        if row != self.row {
+        if row != self.spot.row {
             self.be_at(tables, row);
         }
         let offset = core::mem::replace(&mut self.offset, end);
@@ -564,14 +560,14 @@ impl State {
     #[inline]
     pub fn quiet(&self, tables: &Tables) -> Option<(Channel, ByteSet)> {
         let may_pass = self.calm_end == u64::MAX && !self.has_tokens;
-        let quiet = tables.calm.quiet(self.row).filter(|_| may_pass)?;
+        let quiet = tables.calm.quiet(self.spot.row).filter(|_| may_pass)?;
         Some((self.channel, *quiet))
     }
 
     /// Such a text has passed; plain text may have been fed behind it. Says whether that can be. Cannot panic.
     pub fn skip(&mut self, len: u64) -> bool {
         let end = self.offset.checked_add(len).filter(|&end| end < MOST_SKIPPED);
-        let can_be = self.calm_end == u64::MAX && self.row != LOST && self.held().is_empty();
+        let can_be = self.calm_end == u64::MAX && self.spot.row != LOST && self.held().is_empty();
         let end = end.filter(|_| can_be);
         self.offset = end.unwrap_or(self.offset);
         end.is_some()
@@ -581,75 +577,84 @@ impl State {
     /// `take` and `take_held`. None where only the engine can tell. Cannot panic.
     #[inline(always)]
     pub fn calm(&self, tables: &Tables, chunk: &[u8]) -> Option<Calm> {
-        // The row says how much is held: the bytes themselves are elsewhere in memory.
-        let from = tables.calm.row(self.row);
+        // The bytes that are held are elsewhere in memory.
+        let from = self.spot;
         let before = usize::from(from.held);
         let all = before + chunk.len();
         if self.offset.wrapping_add(all as u64) > self.calm_end || chunk.is_empty() {
             return None;
         }
-        let (row, is_ascii) = tables.calm.through(self.row, chunk);
+        let (row, is_ascii) = tables.calm.through(from.row, chunk);
         if row == LOST {
             return None;
         }
-        let to = tables.calm.row(row);
+        let to = tables.calm.row(row).spot;
         let keep = usize::from(to.held);
         let text = all.checked_sub(keep)?;
         let (held, len) = (text.min(before), text.saturating_sub(before));
-        let calm = Calm { offset: self.offset, before, held, len, row, is_ascii };
-        if keep > 0 && (self.has_tokens || all - calm.len > self.held.capacity()) {
+        if keep > 0 && (self.has_tokens || all - len > self.held.capacity()) {
             return None;
         }
         // No event cuts a character.
-        if from.is_wide || !is_ascii {
-            let was_wide = calm.held == before && from.is_wide;
-            let is_wide = keep == 0 && !chunk.last()?.is_ascii();
-            if was_wide && incomplete_tail(self.held()) > 0 || is_wide && incomplete_tail(chunk) > 0 {
+        let is_wide = from.is_wide || !is_ascii;
+        if is_wide {
+            let was_wide = held == before && from.is_wide;
+            let ends_wide = keep == 0 && !chunk.last()?.is_ascii();
+            if was_wide && incomplete_tail(self.held()) > 0 || ends_wide && incomplete_tail(chunk) > 0 {
                 return None;
             }
         }
-        Some(calm)
+        Some(Calm { offset: self.offset, before, held, len, to, is_wide })
     }
 
     /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..held]`. Cannot panic.
     #[inline(always)]
-    pub fn take(&mut self, tables: &Tables, chunk: &[u8], calm: &Calm) {
-        let from = tables.calm.row(self.row);
-        let (text, rest) = chunk.split_at_checked(calm.len).unwrap_or_default();
-        if calm.before > 0 || !rest.is_empty() {
-            self.let_go();
-            if from.is_wide {
-                self.meter.add_continuations(self.channel, self.held.get(..calm.held).unwrap_or_default());
-            }
+    pub fn take(&mut self, chunk: &[u8], calm: &Calm) {
+        if calm.is_wide {
+            self.count_calm(calm.held, calm.text(chunk));
+        }
+        if calm.before > 0 || calm.len < chunk.len() {
+            self.let_go_of_plain(calm.before);
             // `calm` saw that there is room.
-            self.held.extend_from_slice(rest);
+            self.held.extend_from_slice(chunk.get(calm.len..).unwrap_or_default());
             self.done = calm.held;
         }
-        if !calm.is_ascii {
-            self.meter.add_continuations(self.channel, text);
-        }
         self.offset += (calm.held + calm.len) as u64;
-        self.be_at(tables, calm.row);
+        self.spot = calm.to;
+    }
+
+    #[inline(never)]
+    fn count_calm(&mut self, held: usize, text: &[u8]) {
+        let held = self.held.get(self.done..).and_then(|all| all.get(..held)).unwrap_or_default();
+        self.meter.add_continuations(self.channel, held);
+        self.meter.add_continuations(self.channel, text);
     }
 
     /// The same where the caller stops between the two events: the held text has gone, and the chunk is not fed.
-    pub fn take_held(&mut self, tables: &Tables, calm: &Calm) {
+    pub fn take_held(&mut self, tables: &Tables, held: usize) {
         self.wake(tables);
         self.let_go();
         self.pending = Pending::Nothing;
-        self.meter.add_continuations(self.channel, &self.held[..calm.held]);
-        for at in 0..calm.held {
+        self.meter.add_continuations(self.channel, &self.held[..held]);
+        for at in 0..held {
             self.pass(tables, self.held[at]);
         }
-        self.done = calm.held;
-        self.offset += calm.held as u64;
+        self.done = held;
+        self.offset += held as u64;
     }
 
-    /// The bytes kept for whoever read the last events are let go; what is held is what the call begins with. Byte by byte,
-    /// through cells: `copy_within` may panic.
-    #[inline]
+    /// The bytes kept for whoever read the last events are let go; what is held is what the call begins with.
     fn let_go(&mut self) {
-        let left = self.held.len() - self.done;
+        let done = self.done;
+        self.let_go_of_plain(self.held.len() - done);
+        if let Some(marks) = self.marks() {
+            marks.drain(..done.min(marks.len()));
+        }
+    }
+
+    /// The same where no tokens have come. `left`: as much is held. Byte by byte, through cells: `copy_within` may panic.
+    #[inline]
+    fn let_go_of_plain(&mut self, left: usize) {
         if left > 0 && self.done > 0 {
             let cells = Cell::from_mut(&mut self.held[..]).as_slice_of_cells();
             for (to, from) in cells.iter().zip(cells.get(self.done..).unwrap_or_default()) {
@@ -657,10 +662,7 @@ impl State {
             }
         }
         self.held.truncate(left);
-        let done = core::mem::take(&mut self.done);
-        if let Some(marks) = self.marks() {
-            marks.drain(..done.min(marks.len()));
-        }
+        self.done = 0;
         self.before = left;
     }
 
@@ -1186,7 +1188,7 @@ impl State {
             if row != LOST {
                 let (read, row) = tables.calm.run(row, text.get(at..)?);
                 let row = tables.calm.row(row);
-                at += read - usize::from(row.held);
+                at += read - usize::from(row.spot.held);
                 self.lines = row.lines;
             }
             // Behind this line, the table may know the place again.
