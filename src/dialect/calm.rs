@@ -2,7 +2,7 @@
 //! does there, to the line and to a marker that may have begun, is worked out when the dialect is compiled, by the
 //! attempt itself: text then costs one look per byte, however it was cut.
 
-use alloc::collections::{BTreeMap, BinaryHeap};
+use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use core::cmp::Reverse;
 
 use super::{
@@ -94,8 +94,8 @@ struct Home {
     is_soft: bool,
     /// The ASCII that leads back at once: texts of these bytes alone change nothing here.
     quiet: ByteSet,
-    /// Bytes that, behind a hard one, may lead elsewhere.
-    live: ByteSet,
+    /// Bytes that, behind a hard one, may lead elsewhere; then those that may behind such a one.
+    live: [ByteSet; 2],
 }
 
 /// Of a text: it has a byte that is hard; where it has none, it has one that is not ASCII.
@@ -130,16 +130,20 @@ impl Home {
         if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }
     }
 
-    /// Where the first hard byte is that may lead elsewhere with the one behind it, the text's length if there is none;
+    /// Where the first hard byte is that may lead elsewhere with the two behind it, the text's length if there is none;
     /// before that: what comes behind the last one that leads back.
     #[inline(never)]
     fn find(&self, text: &[u8]) -> (usize, usize) {
         let mut from = 0;
         while let Some(found) = text.get(from..).and_then(|text| self.find_hard(text)) {
             let hit = from + found;
+            let [live, live_behind] = &self.live;
             match text.get(hit + 1) {
-                Some(&next) if !contains(&self.live, next) => from = hit + 2,
-                _ => return (from, hit),
+                Some(&next) if !contains(live, next) => from = hit + 2,
+                _ => match text.get(hit + 2) {
+                    Some(&next) if !contains(live_behind, next) => from = hit + 3,
+                    _ => return (from, hit),
+                },
             }
         }
         (from, text.len())
@@ -349,6 +353,23 @@ impl Calm {
         self.home_among(row, &SOFT).or_else(|| self.home_among(row, &[]))
     }
 
+    /// Where any of these bytes leads from any of these rows.
+    fn rows_behind(&self, rows: &[u16], is_one: impl Fn(u8) -> bool) -> Vec<u16> {
+        let bytes: Vec<u8> = self.columns.bytes.iter().copied().filter(|&byte| is_one(byte)).collect();
+        let all = rows.iter().flat_map(|&from| bytes.iter().map(move |&byte| self.step(from, byte)));
+        all.collect::<BTreeSet<u16>>().into_iter().collect()
+    }
+
+    /// The bytes that lead from any of these rows to another one than `home`.
+    fn leads_elsewhere(&self, rows: &[u16], home: u16) -> ByteSet {
+        let width = self.columns.bytes.len();
+        let mut is_live = vec![false; width];
+        for cells in rows.iter().filter_map(|&from| self.next.get(usize::from(from) * width..)) {
+            is_live.iter_mut().zip(cells).for_each(|(is_live, &next)| *is_live |= next != home);
+        }
+        self.columns.set_of(|byte| is_live[usize::from(self.columns.of[usize::from(byte)])])
+    }
+
     fn home_among(&self, row: u16, soft: &[u8]) -> Option<(Home, Vec<u16>)> {
         let mut around = vec![row];
         let mut at = 0;
@@ -375,8 +396,10 @@ impl Calm {
         let [low, high, ..] = self.columns.set_of(|byte| self.step(row, byte) == row);
         let quiet = [low, high, 0, 0];
         let is_soft = soft.iter().any(|&byte| self.step(row, byte) != row);
-        let behind = || around.iter().flat_map(|&from| list.iter().map(move |&byte| self.step(from, byte)));
-        let live = self.columns.set_of(|next| behind().any(|row_behind| self.step(row_behind, next) != row));
+        let behind = self.rows_behind(&around, |byte| list.contains(&byte));
+        let live = self.leads_elsewhere(&behind, row);
+        let behind = self.rows_behind(&behind, |byte| contains(&live, byte));
+        let live = [live, self.leads_elsewhere(&behind, row)];
         let home = Home { row, hard, count: list.len(), is_soft, quiet, live };
         Some((home, around))
     }
