@@ -94,7 +94,7 @@ struct Home {
     is_soft: bool,
     /// The ASCII that leads back at once: texts of these bytes alone change nothing here.
     quiet: ByteSet,
-    /// Bytes that, behind a hard one, may lead elsewhere; then those that may behind such a one.
+    /// Bytes that, behind a hard one, may lead elsewhere; and those that may behind a hard one and one of these.
     live: [ByteSet; 2],
 }
 
@@ -354,8 +354,7 @@ impl Calm {
     }
 
     /// Where any of these bytes leads from any of these rows.
-    fn rows_behind(&self, rows: &[u16], is_one: impl Fn(u8) -> bool) -> Vec<u16> {
-        let bytes: Vec<u8> = self.columns.bytes.iter().copied().filter(|&byte| is_one(byte)).collect();
+    fn rows_behind(&self, rows: &[u16], bytes: &[u8]) -> Vec<u16> {
         let all = rows.iter().flat_map(|&from| bytes.iter().map(move |&byte| self.step(from, byte)));
         all.collect::<BTreeSet<u16>>().into_iter().collect()
     }
@@ -396,9 +395,10 @@ impl Calm {
         let [low, high, ..] = self.columns.set_of(|byte| self.step(row, byte) == row);
         let quiet = [low, high, 0, 0];
         let is_soft = soft.iter().any(|&byte| self.step(row, byte) != row);
-        let behind = self.rows_behind(&around, |byte| list.contains(&byte));
+        let behind = self.rows_behind(&around, &list);
         let live = self.leads_elsewhere(&behind, row);
-        let behind = self.rows_behind(&behind, |byte| contains(&live, byte));
+        let one_of_each = self.columns.bytes.iter().copied().filter(|&byte| contains(&live, byte));
+        let behind = self.rows_behind(&behind, &one_of_each.collect::<Vec<u8>>());
         let live = [live, self.leads_elsewhere(&behind, row)];
         let home = Home { row, hard, count: list.len(), is_soft, quiet, live };
         Some((home, around))
@@ -675,5 +675,32 @@ mod tests {
             }
         }
         assert!(far > 20_000 && plain > 1_000, "{far} texts to their end, {plain} of them plain");
+    }
+
+    #[test]
+    fn what_is_passed_over_behind_a_hard_byte_leads_home() {
+        let (mut one, mut two) = (0, 0);
+        for name in Dialect::names() {
+            let calm = &Dialect::find(name).unwrap().tables.calm;
+            for row in calm.homes.iter().map(|home| home.row) {
+                let (home, around) = calm.home_at(row).unwrap();
+                let hard = &home.hard[..home.count];
+                for behind in around.iter().flat_map(|&from| hard.iter().map(move |&hard| calm.step(from, hard))) {
+                    for byte in 0..=u8::MAX {
+                        let next = calm.step(behind, byte);
+                        if !super::contains(&home.live[0], byte) {
+                            assert_eq!(next, row, "{name}: {byte} from {behind}");
+                            one += 1;
+                            continue;
+                        }
+                        for last in (0..=u8::MAX).filter(|&last| !super::contains(&home.live[1], last)) {
+                            assert_eq!(calm.step(next, last), row, "{name}: {byte}, {last} from {behind}");
+                            two += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(one > 10_000 && two > 100_000, "{one} with one byte behind, {two} with two");
     }
 }

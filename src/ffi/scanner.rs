@@ -692,7 +692,8 @@ pub unsafe extern "C" fn aside_scanner_feed(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. The state is BUSY while the
+    // callback runs, and `stream` is not used behind it.
     unsafe {
         if let Some(call) = callback
             && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
@@ -705,8 +706,8 @@ pub unsafe extern "C" fn aside_scanner_feed(
     }
 }
 
-/// `aside_scanner_feed` of all but short plain text. This and the next ones are of C's kind, which cannot unwind, and have
-/// the same arguments: so the way there is a jump, and short text saves no registers for it.
+/// `aside_scanner_feed` of all but short plain text. From here to `feed_by_engine`, all are of C's kind, which cannot unwind,
+/// and have the same arguments: so the way there is a jump, and short text saves no registers for it.
 ///
 /// # Safety
 /// As of `aside_scanner_feed`.
@@ -739,7 +740,8 @@ unsafe extern "C" fn feed_long(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. The state is BUSY while the
+    // callback runs, and `stream` is not used behind it.
     unsafe {
         if let Some(call) = callback
             && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
@@ -764,8 +766,8 @@ unsafe extern "C" fn feed_calm(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. No call is inside; the
-    // state is BUSY while the callback runs.
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. The state is BUSY while the
+    // callback runs, and `stream` is fetched anew behind it.
     unsafe {
         if let Some(call) = callback
             && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
@@ -808,7 +810,7 @@ unsafe extern "C" fn feed_by_engine(
     }
 }
 
-/// The callback has stopped behind the held text of a calm chunk, so many bytes.
+/// The callback has stopped behind the held text of a calm chunk. `held`: how many bytes that was.
 ///
 /// # Safety
 /// The scanner is there.
@@ -827,7 +829,7 @@ unsafe fn stop_behind_held(scanner: *mut aside_scanner, held: usize) -> aside_st
 /// Calls the callback with a text of the innermost channel.
 ///
 /// # Safety
-/// The scanner is there, and READY; `callback` fits `user`.
+/// The scanner is there, and READY; `callback` fits `user`. A `&mut Stream` from before is not used again.
 #[inline(never)]
 unsafe fn call_back(
     scanner: *mut aside_scanner,
@@ -1019,7 +1021,7 @@ unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Cha
     }
 }
 
-/// `aside_scanner_feed_into` of all but short plain text; this and the next ones are as `feed_any` and its next ones.
+/// `aside_scanner_feed_into` of all but short plain text. From here to `feed_by_engine_into` it is as from `feed_any` on.
 ///
 /// # Safety
 /// As of `aside_scanner_feed_into`.
@@ -1056,7 +1058,7 @@ unsafe extern "C" fn feed_long_into(
     event_size: size_t,
     out: *mut aside_fed,
 ) -> aside_status {
-    // SAFETY: the caller's promises.
+    // SAFETY: the caller promises `len` bytes and a scanner that is there; `may_write` says that the outputs may be written.
     unsafe {
         if may_write(events, capacity, event_size, out)
             && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
@@ -1084,9 +1086,10 @@ unsafe extern "C" fn feed_calm_into(
     event_size: size_t,
     out: *mut aside_fed,
 ) -> aside_status {
-    // Where there is room for one event only, a pause between two is for the engine.
+    // Two events need room for two: with less, the pause between them is for the engine.
     let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
-    // SAFETY: the caller's promises; no call is inside.
+    // SAFETY: the caller promises `len` bytes and a scanner that is there; `may_write` says that the outputs may be written,
+    // `has_room` that there is a place for each event.
     unsafe {
         if may_write(events, capacity, event_size, out)
             && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)

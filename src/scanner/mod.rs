@@ -160,15 +160,15 @@ impl Scanner {
         self.state.take(chunk, calm);
     }
 
-    /// Takes what was held, so many bytes, and does not feed the chunk.
-    pub(crate) fn take_held(&mut self, held: usize) {
-        self.state.take_held(&self.dialect.tables, held);
+    /// Takes what was held, `len` bytes, and does not feed the chunk.
+    pub(crate) fn take_held(&mut self, len: usize) {
+        self.state.take_held(&self.dialect.tables, len);
     }
 
-    /// What of the held bytes is text, before such a chunk is taken.
+    /// What of the held bytes is text, `len` of them, before such a chunk is taken.
     #[inline(always)]
-    pub(crate) fn held_text(&self, held: usize) -> &[u8] {
-        self.state.held().get(..held).unwrap_or_default()
+    pub(crate) fn held_text(&self, len: usize) -> &[u8] {
+        self.state.held().get(..len).unwrap_or_default()
     }
 
     /// The innermost channel.

@@ -614,8 +614,8 @@ impl State {
             self.count_calm(calm.held, calm.text(chunk));
         }
         if calm.before > 0 || calm.len < chunk.len() {
-            self.let_go_of_plain(calm.before);
-            // `calm` saw that there is room.
+            // Once tokens have come, nothing is held here: `calm` sees to that, and that there is room.
+            self.let_go_of_bytes(calm.before);
             self.held.extend_from_slice(chunk.get(calm.len..).unwrap_or_default());
             self.done = calm.held;
         }
@@ -631,30 +631,30 @@ impl State {
     }
 
     /// The same where the caller stops between the two events: the held text has gone, and the chunk is not fed.
-    pub fn take_held(&mut self, tables: &Tables, held: usize) {
+    pub fn take_held(&mut self, tables: &Tables, len: usize) {
         self.wake(tables);
         self.let_go();
         self.pending = Pending::Nothing;
-        self.meter.add_continuations(self.channel, &self.held[..held]);
-        for at in 0..held {
+        self.meter.add_continuations(self.channel, &self.held[..len]);
+        for at in 0..len {
             self.pass(tables, self.held[at]);
         }
-        self.done = held;
-        self.offset += held as u64;
+        self.done = len;
+        self.offset += len as u64;
     }
 
     /// The bytes kept for whoever read the last events are let go; what is held is what the call begins with.
     fn let_go(&mut self) {
         let done = self.done;
-        self.let_go_of_plain(self.held.len() - done);
+        self.let_go_of_bytes(self.held.len() - done);
         if let Some(marks) = self.marks() {
             marks.drain(..done.min(marks.len()));
         }
     }
 
-    /// The same where no tokens have come. `left`: as much is held. Byte by byte, through cells: `copy_within` may panic.
+    /// The same without the marks. `left`: how many bytes are held. One by one, through cells: `copy_within` may panic.
     #[inline]
-    fn let_go_of_plain(&mut self, left: usize) {
+    fn let_go_of_bytes(&mut self, left: usize) {
         if left > 0 && self.done > 0 {
             let cells = Cell::from_mut(&mut self.held[..]).as_slice_of_cells();
             for (to, from) in cells.iter().zip(cells.get(self.done..).unwrap_or_default()) {
