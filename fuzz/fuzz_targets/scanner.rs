@@ -1,2 +1,11 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| aside_fuzz::targets::scanner::run(data));
+use aside_fuzz::targets::scanner::{PAIRS, run};
+use std::sync::LazyLock;
+
+libfuzzer_sys::fuzz_target!(
+    // Before the first input, whose time is limited.
+    init: {
+        LazyLock::force(&PAIRS);
+    },
+    |data: &[u8]| run(data)
+);
