@@ -1,7 +1,7 @@
 //! The engine: feed and finish over a compiled dialect. It knows tables alone, no TOML and no FFI, and needs only
 //! `core` and `alloc`.
 //!
-//! This file is its surface; `state` is the engine proper.
+//! This file is its surface; `state` is the stream behind it.
 //! `join` goes the other way.
 
 mod attributes;
