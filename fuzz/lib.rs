@@ -8,3 +8,8 @@ mod reference;
 #[path = "../tests/support/mod.rs"]
 mod support;
 pub mod targets;
+
+/// Reads the dialects, for which the time of one input may be too short.
+pub fn read_dialects() {
+    std::sync::LazyLock::force(&targets::scanner::PAIRS);
+}

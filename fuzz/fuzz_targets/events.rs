@@ -1,11 +1,4 @@
 #![no_main]
-use aside_fuzz::targets::{events, scanner::PAIRS};
-use std::sync::LazyLock;
+use aside_fuzz::{read_dialects, targets::events};
 
-libfuzzer_sys::fuzz_target!(
-    // Before the first input, whose time is limited.
-    init: {
-        LazyLock::force(&PAIRS);
-    },
-    |data: &[u8]| events::run(data)
-);
+libfuzzer_sys::fuzz_target!(init: { read_dialects() }, |data: &[u8]| events::run(data));
