@@ -31,7 +31,7 @@ use tables::Tables;
 /// Whom a stretch of the stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[repr(u32)]
+#[repr(u8)]
 pub enum Channel {
     /// What the model says.
     Content = 0,

@@ -46,6 +46,7 @@ pub struct State {
     channel: Channel,
     region: u8,
     depth: u8,
+    has_tokens: bool,
     flags: u16,
     /// Framing that may follow the marker before: a number of the tables' framings, or 0.
     after: u16,
@@ -70,7 +71,6 @@ pub struct State {
     has_begun: bool,
     /// What is held has been read, and only more bytes can decide it.
     waits: bool,
-    has_tokens: bool,
     attributes: Attributes,
     extra: Lazy<Extra>,
 }
