@@ -1108,54 +1108,6 @@ aside_status aside_scanner_feed_into(struct aside_scanner *scanner,
                                      struct aside_fed *out);
 
 /**
- * The cheapest way to feed, for hosts where even an event array is dear: takes `buf` if all of it is text of one
- * channel and nothing else happens, as with most tokens. Otherwise nothing is fed, and the same `buf` goes to
- * `aside_scanner_feed_into()` or `aside_scanner_feed()`. They give the same events: such a feed is one event
- * `ASIDE_TEXT`, at the offset that `aside_scanner_offset()` had before.
- *
- * Returns the channel (`ASIDE_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` where nothing was fed: also
- * where something is wrong, of which the other two say what.
- *
- * Threads: one at a time for one scanner. Memory: none is allocated.
- */
-int32_t aside_scanner_feed_text(struct aside_scanner *scanner,
-                                const char *buf,
-                                size_t len);
-
-/**
- * Which bytes change nothing where the stream now stands, so that a host for which a call is dear need not make one for
- * each token. A chunk that is made of these bytes alone, all of them ASCII, is text of one channel, and the stream stands
- * behind it where it stood. The host may pass over such chunks, as many as come, and adds up their lengths: what it would
- * be told of each is one event `ASIDE_TEXT` with all its bytes. The first chunk with another byte it feeds, and asks
- * again: with any feed the bytes may change.
- *
- * `bytes` is a set: byte `b` is in it where `bytes[b / 64] >> b % 64 & 1` is 1; there are four numbers. Passed chunks
- * are not the scanner's until `aside_scanner_skip()` has said how long they are together.
- *
- * Returns the channel (`ASIDE_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` where every
- * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events due, with a budget
- * for this channel, in text that is collected, once tokens have come, and where something is wrong.
- *
- * Threads: one at a time for one scanner. Memory: none is allocated.
- */
-int32_t aside_scanner_quiet(const struct aside_scanner *scanner,
-                            uint64_t *bytes);
-
-/**
- * Says that chunks of `len` bytes in all have passed outside that `aside_scanner_quiet()` allowed: offset and counts go
- * on as if they had been fed. Call it before any other call for this scanner, but for `aside_scanner_feed_text()`: what
- * that takes may come before.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` where no such chunk can have passed, and for more bytes than any stream has;
- * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. After an error nothing has changed.
- * Whether the bytes were those that it said, and were told as text of that channel, nobody but the host can see.
- *
- * Threads: one at a time for one scanner. Memory: none is allocated.
- */
-aside_status aside_scanner_skip(struct aside_scanner *scanner,
-                                uint64_t len);
-
-/**
  * `aside_scanner_finish()` into an array, as `aside_scanner_feed_into()`. All bytes of its events are in `out->held`.
  * After `ASIDE_MORE` call it again until it says `ASIDE_OK`.
  *
@@ -1205,6 +1157,54 @@ aside_status aside_scanner_force_close_into(struct aside_scanner *scanner,
                                             size_t capacity,
                                             size_t event_size,
                                             struct aside_fed *out);
+
+/**
+ * The cheapest way to feed, for hosts where even an event array is dear: takes `buf` if all of it is text of one
+ * channel and nothing else happens, as with most tokens. Otherwise nothing is fed, and the same `buf` goes to
+ * `aside_scanner_feed_into()` or `aside_scanner_feed()`. They give the same events: such a feed is one event
+ * `ASIDE_TEXT`, at the offset that `aside_scanner_offset()` had before.
+ *
+ * Returns the channel (`ASIDE_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` where nothing was fed: also
+ * where something is wrong, of which the other two say what.
+ *
+ * Threads: one at a time for one scanner. Memory: none is allocated.
+ */
+int32_t aside_scanner_feed_text(struct aside_scanner *scanner,
+                                const char *buf,
+                                size_t len);
+
+/**
+ * Which bytes change nothing where the stream now stands, so that a host for which a call is dear need not make one for
+ * each token. A chunk that is made of these bytes alone, all of them ASCII, is text of one channel, and the stream stands
+ * behind it where it stood. The host may pass over such chunks, as many as come, and adds up their lengths: what it would
+ * be told of each is one event `ASIDE_TEXT` with all its bytes. The first chunk with another byte it feeds, and asks
+ * again: with any feed the bytes may change.
+ *
+ * `bytes` is a set: byte `b` is in it where `bytes[b / 64] >> b % 64 & 1` is 1; there are four numbers. Passed chunks
+ * are not the scanner's until `aside_scanner_skip()` has said how long they are together.
+ *
+ * Returns the channel (`ASIDE_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` where every
+ * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events due, with a budget
+ * for this channel, in text that is collected, once tokens have come, and where something is wrong.
+ *
+ * Threads: one at a time for one scanner. Memory: none is allocated.
+ */
+int32_t aside_scanner_quiet(const struct aside_scanner *scanner,
+                            uint64_t *bytes);
+
+/**
+ * Says that chunks of `len` bytes in all have passed outside that `aside_scanner_quiet()` allowed: offset and counts go
+ * on as if they had been fed. Call it before any other call for this scanner, but for `aside_scanner_feed_text()`: what
+ * that takes may come before.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` where no such chunk can have passed, and for more bytes than any stream has;
+ * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. After an error nothing has changed.
+ * Whether the bytes were those that it said, and were told as text of that channel, nobody but the host can see.
+ *
+ * Threads: one at a time for one scanner. Memory: none is allocated.
+ */
+aside_status aside_scanner_skip(struct aside_scanner *scanner,
+                                uint64_t len);
 
 /* ========================================================================== *
  * The state of a scanner

@@ -31,7 +31,26 @@ static HEADER: LazyLock<String> = LazyLock::new(|| {
     header
 });
 
-/// Lets cbindgen write the header from the sources, in the order in which a reader wants it.
+/// The files of src/ffi that the header comes from, in the order in which a reader wants it.
+const SOURCES: [&str; 15] = [
+    "types.rs",
+    "dialect.rs",
+    "scanner/mod.rs",
+    "scanner/callback.rs",
+    "scanner/array.rs",
+    "scanner/text.rs",
+    "scanner/state.rs",
+    "sse.rs",
+    "compress/types.rs",
+    "compress/registry.rs",
+    "compress/host.rs",
+    "compress/compressor.rs",
+    "compress/command_line.rs",
+    "compress/tool_stream.rs",
+    "mod.rs",
+];
+
+/// Lets cbindgen write the header from the sources.
 fn generate() -> String {
     let mut config = cbindgen::Config::from_file(root().join("cbindgen.toml")).unwrap();
     config.after_includes = Some(format!(
@@ -42,7 +61,7 @@ fn generate() -> String {
         version_symbol()
     ));
     let mut sources = String::new();
-    for file in ["types.rs", "dialect.rs", "scanner.rs", "sse.rs", "compress.rs", "mod.rs"] {
+    for file in SOURCES {
         for line in fs::read_to_string(root().join("src/ffi").join(file)).unwrap().lines() {
             // cbindgen does not know safer-ffi's attribute, and all is in one file here.
             if !line.starts_with("mod ")

@@ -1,0 +1,117 @@
+//! A command line, taken apart as compressors do it.
+
+use std::ptr;
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::types::*;
+use super::{shown, text};
+use crate::compress::Invocation;
+use crate::ffi::memory::free;
+use crate::ffi::status::{fail_null, guard};
+
+/// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
+/// `aside_command_line_free()`.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_command_line {
+    commands: Vec<aside_command>,
+    /// Where the commands' words are.
+    _words: Vec<Vec<aside_bytes>>,
+    _runs: Vec<Invocation>,
+}
+
+/// A command of a command line. Its texts are UTF-8.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_command {
+    /// The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`.
+    pub name: aside_bytes,
+    /// The first argument that is no option nor an option's value: `diff` of `git -C dir diff`; the script of `npm run`.
+    /// Without bytes where there is none.
+    pub subcommand: aside_bytes,
+    /// All words behind the program, their quotes taken off.
+    pub words: *const aside_bytes,
+    /// How many there are.
+    pub word_count: size_t,
+    /// 1 where its output is seen: not of `cd` and the like, nor where it goes to a file or into a program that writes
+    /// something of its own. Otherwise 0.
+    pub prints: u32,
+    /// 1 where its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0.
+    pub piped: u32,
+}
+
+/// == Tool results: command lines ==
+///
+/// Takes a command line apart as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
+/// `line` has `len` bytes of UTF-8.
+///
+/// Returns the commands, which the caller owns: `aside_command_line_free()`. NULL where that fails; `aside_last_status()` is
+/// then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size_t) -> *mut aside_command_line {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            // SAFETY: the caller promises `len` bytes.
+            match unsafe { text(aside_bytes { at: line, len }, "line") } {
+                Ok(line) => Box::into_raw(Box::new(aside_command_line::new(line))),
+                Err(_) => ptr::null_mut(),
+            }
+        },
+    )
+}
+
+impl aside_command_line {
+    fn new(line: &str) -> aside_command_line {
+        let runs = Invocation::all(line).unwrap_or_default();
+        let words: Vec<Vec<aside_bytes>> =
+            runs.iter().map(|run| run.words().iter().map(|word| shown(word.as_bytes())).collect()).collect();
+        let command = |(run, words): (&Invocation, &Vec<aside_bytes>)| aside_command {
+            name: shown(run.command().as_bytes()),
+            subcommand: shown(run.subcommand().unwrap_or_default().as_bytes()),
+            words: words.as_ptr(),
+            word_count: words.len(),
+            prints: run.prints().into(),
+            piped: run.is_piped().into(),
+        };
+        let commands = runs.iter().zip(&words).map(command).collect();
+        aside_command_line { _runs: runs, _words: words, commands }
+    }
+}
+
+/// The commands of a line, in their order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`, `npx` …),
+/// assignments and redirections are not among them. None where the line is better left alone: with `case`, or with shells in
+/// shells more than eight deep.
+///
+/// Returns the first of `*count` commands: memory of `line`, good as long as that is. NULL where `line` or `count` is.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_commands(
+    line: *const aside_command_line,
+    count: *mut size_t,
+) -> *const aside_command {
+    // SAFETY: the caller promises that it is NULL or there.
+    let line = unsafe { line.as_ref() };
+    let (Some(line), false) = (line, count.is_null()) else {
+        fail_null("line or count");
+        return ptr::null();
+    };
+    // SAFETY: not NULL, and the caller promises that it may be written.
+    unsafe { count.write_unaligned(line.commands.len()) };
+    line.commands.as_ptr()
+}
+
+/// Frees a command line and the commands that it lent. NULL is left alone.
+///
+/// Threads: no other thread may be using it.
+#[ffi_export]
+pub unsafe extern "C" fn aside_command_line_free(line: *mut aside_command_line) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(line, |_| false) }
+}

@@ -1,0 +1,386 @@
+//! Whole tool results: the compressor, and a result with its report.
+
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::registry::aside_registry;
+use super::types::*;
+use super::{array, called, inside, is_inside, shown, text, texts};
+use crate::compress::{
+    Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
+};
+use crate::ffi::memory::{bytes, fill_sized, free, give, lend, read_sized, size_to_fill};
+use crate::ffi::scanner::{BUSY, is_ready};
+use crate::ffi::status::{fail, fail_null, fail_with, guard};
+use crate::ffi::types::*;
+
+/// Makes tool results shorter. It never changes, its caches apart: any number of threads may use one at once. From
+/// `aside_compressor_new()`; freed by `aside_compressor_free()`.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_compressor {
+    pub(super) compressor: Arc<Compressor>,
+}
+
+/// What came out of one call, and its report. It never changes. From `aside_compress()` or `aside_tool_stream_finish()`;
+/// freed by `aside_compressed_free()`.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_compressed {
+    compressed: Compressed,
+    lent: Lent,
+}
+
+/// What a report lends to C.
+struct Lent {
+    filters: Vec<aside_bytes>,
+    failed: Vec<aside_failed>,
+    parts: Vec<aside_part_report>,
+    /// Where the parts' stretches are.
+    _stretches: Vec<Vec<aside_stretch>>,
+}
+
+/// == Tool results: one call ==
+///
+/// Makes a compressor of a registry, which it takes over: `registry` must not be used any more, nor freed. `options` may be
+/// NULL: no budget.
+///
+/// Returns a compressor that the caller owns: `aside_compressor_free()`. NULL where that fails, and the registry is still
+/// the caller's; `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
+/// `ASIDE_ERROR_BUSY` or `ASIDE_ERROR_OPTION` (a budget that is too small, or a sentence that is not UTF-8).
+///
+/// Threads: no other thread may be using the registry.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressor_new(
+    registry: *mut aside_registry,
+    options: *const aside_compressor_options,
+) -> *mut aside_compressor {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            if registry.is_null() {
+                fail_null("registry");
+                return ptr::null_mut();
+            }
+            let mut budget = 0;
+            let mut switch_off = "";
+            // SAFETY: the caller promises a struct as large as it says, and texts that are there.
+            unsafe {
+                if !options.is_null() {
+                    let Ok(options) = read_sized(options, size_of::<aside_compressor_options>(), "options") else {
+                        return ptr::null_mut();
+                    };
+                    budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
+                    let Ok(sentence) = text(options.switch_off, "options.switch_off") else { return ptr::null_mut() };
+                    switch_off = sentence;
+                }
+                if budget != 0 && budget < MIN_BUDGET {
+                    fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
+                    return ptr::null_mut();
+                }
+                let state = (*registry).state.load(Relaxed);
+                if !is_ready(state) {
+                    fail(if state == BUSY { ASIDE_ERROR_BUSY } else { state });
+                    return ptr::null_mut();
+                }
+            }
+            // SAFETY: it came from a Box, no call is inside, and the caller promises that this is its last use.
+            let registry = unsafe { Box::from_raw(registry) }.registry.into_inner();
+            let mut compressor = Compressor::new(registry);
+            if budget > 0 {
+                compressor = compressor.with_budget(budget).expect("it is large enough");
+            }
+            if !switch_off.is_empty() {
+                compressor = compressor.with_switch_off(switch_off);
+            }
+            Box::into_raw(Box::new(aside_compressor { compressor: Arc::new(compressor) }))
+        },
+    )
+}
+
+/// Frees a compressor. NULL is left alone. Streams that were made from it go on.
+///
+/// Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
+///
+/// Threads: no other thread may be using it.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(compressor, |compressor| is_inside(&compressor.compressor)) }
+}
+
+/// Compresses the parts of one tool's result: `count` texts, in order. A part whose `at` is NULL is something else than text
+/// and passed over. Neither `*call` nor the parts are used after the call.
+///
+/// `*out` becomes the outcome of each part, and a report, which the caller owns: `aside_compressed_free()`. It is written on
+/// success only. What filters and caches fail in stands in the report and is no failure of the call.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON; `ASIDE_ERROR_BUSY`
+/// inside a callback of the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
+/// `ASIDE_ERROR_PANIC`.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compress(
+    compressor: *const aside_compressor,
+    call: *const aside_call,
+    parts: *const aside_bytes,
+    count: size_t,
+    out: *mut *mut aside_compressed,
+) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises a compressor that is NULL or there, a struct as large as it says, and texts
+            // that are there.
+            unsafe {
+                let Some(compressor) = compressor.as_ref() else { return fail_null("compressor") };
+                if out.is_null() {
+                    return fail_null("out");
+                }
+                let called = match called(call) {
+                    Ok(called) => called,
+                    Err(status) => return status,
+                };
+                let part = |part: aside_bytes| match part.at.is_null() {
+                    true if part.len == 0 => Ok(Part::Other),
+                    _ => bytes(part.at, part.len, "a part").map(Part::Text),
+                };
+                let parts: Vec<Part<'_>> =
+                    match array(parts, count, "parts").and_then(|parts| parts.map(part).collect()) {
+                        Ok(parts) => parts,
+                        Err(status) => return status,
+                    };
+                inside(&compressor.compressor, || {
+                    let call = Call { tool_id: called.tool_id, input: &called.input, now: called.now };
+                    let compressed = compressor.compressor.compress(&call, &parts);
+                    out.write_unaligned(Box::into_raw(Box::new(aside_compressed::new(compressed))));
+                    ASIDE_OK
+                })
+            }
+        },
+    )
+}
+
+impl aside_compressed {
+    pub(super) fn new(compressed: Compressed) -> aside_compressed {
+        let report = &compressed.report;
+        let stretches: Vec<Vec<aside_stretch>> = report
+            .parts
+            .iter()
+            .map(|part| {
+                let stretch = |stretch: &crate::compress::Stretch| aside_stretch {
+                    start: stretch.range.start as u64,
+                    len: stretch.range.len() as u64,
+                    hash: stretch.hash,
+                    change: stretch.change as u32,
+                    filter: stretch.filter.map_or(ASIDE_NO_FILTER, |filter| filter as u32),
+                };
+                part.stretches.iter().map(stretch).collect()
+            })
+            .collect();
+        let part = |(part, stretches): (&crate::compress::PartReport, &Vec<aside_stretch>)| aside_part_report {
+            part: part.part,
+            len: part.length as u64,
+            hash: part.hash,
+            stretches: stretches.as_ptr(),
+            stretch_count: stretches.len(),
+        };
+        let failed = |failed: &crate::compress::Failed| aside_failed {
+            id: shown(failed.filter.as_bytes()),
+            reason: shown(failed.reason.as_bytes()),
+        };
+        let lent = Lent {
+            filters: report.filters.iter().map(|id| shown(id.as_bytes())).collect(),
+            failed: report.failed.iter().map(failed).collect(),
+            parts: report.parts.iter().zip(&stretches).map(part).collect(),
+            _stretches: stretches,
+        };
+        aside_compressed { compressed, lent }
+    }
+}
+
+/// What becomes of the part number `index`. `*text` and `*len` are written where it changes: memory of `compressed`, good as
+/// long as that is, without a NUL at its end. A length of 0 says that the part goes, because another says what it said.
+///
+/// Returns `ASIDE_OK` where the part changes; `ASIDE_NONE` where it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressed_part(
+    compressed: *const aside_compressed,
+    index: size_t,
+    text: *mut *const c_char,
+    len: *mut size_t,
+) -> aside_status {
+    // SAFETY: the caller promises that it is NULL or there.
+    let Some(compressed) = (unsafe { compressed.as_ref() }) else { return fail_null("compressed") };
+    if text.is_null() || len.is_null() {
+        return fail_null("text or len");
+    }
+    let result: &[u8] = match compressed.compressed.parts.get(index) {
+        None => return fail(ASIDE_ERROR_RANGE),
+        Some(Outcome::Same) => return ASIDE_NONE,
+        Some(Outcome::Text(result)) => result,
+        Some(Outcome::Gone) => &[],
+    };
+    // SAFETY: neither is NULL, and the caller promises that they may be written.
+    unsafe {
+        text.write_unaligned(lend(result));
+        len.write_unaligned(result.len());
+    }
+    ASIDE_OK
+}
+
+/// What was done: fills `*report`, whose `size` is set before.
+///
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressed_report(
+    compressed: *const aside_compressed,
+    report: *mut aside_report,
+) -> aside_status {
+    // SAFETY: the caller promises that it is NULL or there.
+    let Some(aside_compressed { compressed, lent }) = (unsafe { compressed.as_ref() }) else {
+        return fail_null("compressed");
+    };
+    // SAFETY: every version begins with its size, and the caller promises that many bytes.
+    let size = match unsafe { size_to_fill(report, "report") } {
+        Ok(size) => size,
+        Err(status) => return status,
+    };
+    let filled = aside_report {
+        size,
+        before: compressed.report.before as u64,
+        after: compressed.report.after as u64,
+        filters: lent.filters.as_ptr(),
+        filter_count: lent.filters.len(),
+        failed: lent.failed.as_ptr(),
+        failed_count: lent.failed.len(),
+        parts: lent.parts.as_ptr(),
+        part_count: lent.parts.len(),
+        hit: shown(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
+        cut_protected: compressed.report.cut_protected.into(),
+        reserved: 0,
+    };
+    // SAFETY: it is as large as its size says.
+    unsafe { fill_sized(report, size, filled) };
+    ASIDE_OK
+}
+
+/// `len` bytes at `start` of a part's original, to give back what was left out. `original` is the text of the part number
+/// `part` as it came in: `original_len` bytes. `*out` becomes a pointer into it.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` where this is another text, or no filter changed that part;
+/// `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressed_slice(
+    compressed: *const aside_compressed,
+    part: size_t,
+    original: *const c_char,
+    original_len: size_t,
+    start: u64,
+    len: u64,
+    out: *mut *const c_char,
+) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises that it is NULL or there, and the original's bytes.
+            let (compressed, original) = unsafe {
+                match (compressed.as_ref(), bytes(original, original_len, "original")) {
+                    (None, _) => return fail_null("compressed"),
+                    (_, Err(status)) => return status,
+                    (Some(compressed), Ok(original)) => (compressed, original),
+                }
+            };
+            if out.is_null() {
+                return fail_null("out");
+            }
+            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            let range = place(start)..place(start.saturating_add(len));
+            match compressed.compressed.report.slice(part, original, range) {
+                Ok(slice) => {
+                    // SAFETY: not NULL, and the caller promises that it may be written.
+                    unsafe { out.write_unaligned(lend(slice)) };
+                    ASIDE_OK
+                }
+                Err(SliceError::OtherOriginal) => fail(ASIDE_ERROR_ORIGINAL),
+                Err(SliceError::OutOfRange) => fail_with(ASIDE_ERROR_RANGE, SliceError::OutOfRange),
+            }
+        },
+    )
+}
+
+/// Frees what came out of a call, and all that it lent. NULL is left alone.
+///
+/// Threads: no other thread may be using it.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(compressed, |_| false) }
+}
+
+/// Whether a text is of a machine format and so passes untouched: 1 or 0; a status below 0 where `text` cannot be read.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) -> i32 {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises `len` bytes.
+            match unsafe { bytes(text, len, "text") } {
+                Ok(text) => is_protected(text).into(),
+                Err(status) => status,
+            }
+        },
+    )
+}
+
+/// The line that a compressed text begins with, without a line end: by which filters, from how many UTF-16 code units to how
+/// many.
+///
+/// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes and a NUL behind them. Both are
+/// written on success only.
+///
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not UTF-8),
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_format_banner(
+    filter_ids: *const aside_bytes,
+    count: size_t,
+    before: u64,
+    after: u64,
+    out: *mut *mut c_char,
+    out_len: *mut size_t,
+) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            if out.is_null() || out_len.is_null() {
+                return fail_null("out or out_len");
+            }
+            // SAFETY: the caller promises ids that are there, and outputs that may be written.
+            unsafe {
+                let ids = match texts(filter_ids, count, "filter_ids") {
+                    Ok(ids) => ids,
+                    Err(status) => return status,
+                };
+                let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+                let banner = format_banner(&ids, number(before), number(after));
+                give(banner.as_bytes(), out, out_len)
+            }
+        },
+    )
+}

@@ -1,0 +1,309 @@
+//! Filters and caches of the host.
+
+use libc::{c_char, c_void, size_t};
+use safer_ffi::prelude::*;
+
+use super::text;
+use super::types::*;
+use crate::compress::{Cache, Filter, Filtered, Hit, Input};
+use crate::ffi::memory::{bytes, lend};
+use crate::ffi::status::{fail_null, fail_with, guard};
+use crate::ffi::types::*;
+
+/// What a host's callback says, beside the number that it returns: `aside_reply_write()`. It belongs to the library and is
+/// good until the callback returns.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_reply {
+    text: Vec<u8>,
+}
+
+/// Whether a host's filter is for this call: 1 or 0; below 0 for a failure, as of `apply`. `input` is JSON, UTF-8.
+pub type aside_matches_fn = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        tool_id: *const c_char,
+        tool_id_len: size_t,
+        input: *const c_char,
+        input_len: size_t,
+        reply: *mut aside_reply,
+    ) -> i32,
+>;
+
+/// Makes a text shorter. Return 1 with the shorter text in `reply`; 0 if there is nothing to do; below 0 for a failure,
+/// with its reason in `reply`: the report has it, and the other filters go on.
+pub type aside_apply_fn = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        text: *const c_char,
+        text_len: size_t,
+        input: *const c_char,
+        input_len: size_t,
+        reply: *mut aside_reply,
+    ) -> i32,
+>;
+
+/// Sees every call of a cache's tools, before any cache looks up. `input` is JSON with sorted keys and no white space:
+/// equal inputs are equal bytes. Return 0; below 0 for a failure, with its reason in `reply`.
+pub type aside_observe_fn = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        tool_id: *const c_char,
+        tool_id_len: size_t,
+        input: *const c_char,
+        input_len: size_t,
+        reply: *mut aside_reply,
+    ) -> i32,
+>;
+
+/// The recorded result of a call. Return 1 with its raw text in `reply` and its time in `*timestamp`; 0 if there is none;
+/// below 0 for a failure, with its reason in `reply`.
+pub type aside_lookup_fn = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        tool_id: *const c_char,
+        tool_id_len: size_t,
+        input: *const c_char,
+        input_len: size_t,
+        reply: *mut aside_reply,
+        timestamp: *mut u64,
+    ) -> i32,
+>;
+
+/// Records a result: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with its reason in
+/// `reply`.
+pub type aside_record_fn = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        tool_id: *const c_char,
+        tool_id_len: size_t,
+        input: *const c_char,
+        input_len: size_t,
+        text: *const c_char,
+        text_len: size_t,
+        now: u64,
+        reply: *mut aside_reply,
+    ) -> i32,
+>;
+
+/// Called once, when nothing needs `user` any more: in whichever thread frees the last that did.
+pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
+
+/// A host's own filter. Set all of it to zero, then `size`. It promises only that what it calls compressed is shorter; that is
+/// checked. Its callbacks run in the threads that compress, several at once if the host does so. They may use the library,
+/// but for the compressor that called them: that says `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_filter {
+    /// `sizeof(aside_filter)` of the caller's header.
+    pub size: size_t,
+    /// Its name in banners and reports: UTF-8 without control characters, at least one byte.
+    pub id: aside_bytes,
+    /// Ids of the tools whose results it is for.
+    pub tool_ids: *const aside_bytes,
+    /// How many. 0: all tools.
+    pub tool_id_count: size_t,
+    /// Whether it is for a call. NULL: always.
+    pub matches: aside_matches_fn,
+    /// Makes a text shorter. Not NULL.
+    pub apply: aside_apply_fn,
+    /// May be NULL.
+    pub release: aside_release_fn,
+    /// Given to each callback.
+    pub user: *mut c_void,
+}
+
+/// A host's own cache: remembers results. It is trusted only where the fresh text is the recorded one. Set all of it to
+/// zero, then `size`. For its callbacks holds what `aside_filter` says.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_cache {
+    /// `sizeof(aside_cache)` of the caller's header.
+    pub size: size_t,
+    /// Its name in reports, as of a filter.
+    pub id: aside_bytes,
+    /// Ids of the tools whose results it is for.
+    pub tool_ids: *const aside_bytes,
+    /// How many. 0: all tools.
+    pub tool_id_count: size_t,
+    /// Sees every call. May be NULL.
+    pub observe: aside_observe_fn,
+    /// Gives a recorded result. Not NULL.
+    pub lookup: aside_lookup_fn,
+    /// Records one. Not NULL.
+    pub record: aside_record_fn,
+    /// May be NULL.
+    pub release: aside_release_fn,
+    /// Given to each callback.
+    pub user: *mut c_void,
+}
+
+/// The name of a host's filter or cache. It stands in banners, so it has one line.
+///
+/// # Safety
+/// As of `bytes`.
+pub(super) unsafe fn id(id: aside_bytes) -> Result<String, aside_status> {
+    // SAFETY: the caller's promise.
+    let id = unsafe { text(id, "id") }?;
+    if id.is_empty() || id.chars().any(char::is_control) {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "an id has at least one character, and no control characters"));
+    }
+    Ok(id.to_owned())
+}
+
+/// What all of a host's callbacks belong to.
+pub(super) struct Owner {
+    pub(super) user: *mut c_void,
+    pub(super) release: aside_release_fn,
+}
+
+// SAFETY: the header says that callbacks run in any thread, and so whatever `user` leads to must stand it.
+unsafe impl Send for Owner {}
+// SAFETY: the same.
+unsafe impl Sync for Owner {}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: the host's own function with the host's own pointer, once.
+            unsafe { release(self.user) };
+        }
+    }
+}
+
+pub(super) struct HostFilter {
+    pub(super) id: String,
+    pub(super) tool_ids: Vec<String>,
+    pub(super) matches: aside_matches_fn,
+    pub(super) apply:
+        unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *const c_char, size_t, *mut aside_reply) -> i32,
+    pub(super) owner: Owner,
+}
+
+/// What a callback returned and said beside it; below 0 it failed, and what it said is the reason.
+fn answer(call: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
+    let mut reply = aside_reply { text: Vec::new() };
+    let code = call(&raw mut reply);
+    match reply.text {
+        text if code >= 0 => Ok((code, text)),
+        text if text.is_empty() => Err(format!("it returned {code}")),
+        text => Err(String::from_utf8_lossy(&text).into_owned()),
+    }
+}
+
+impl Filter for HostFilter {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn tool_ids(&self) -> &[String] {
+        &self.tool_ids
+    }
+
+    fn matches(&self, tool_id: &str, input: &Input) -> Result<bool, String> {
+        let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
+        let Some(matches) = self.matches else { return Ok(true) };
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        let (code, _) =
+            answer(|reply| unsafe { matches(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply) })?;
+        Ok(code > 0)
+    }
+
+    fn apply(&self, text: &[u8], input: &Input) -> Result<Filtered, String> {
+        let json = input.json().as_bytes();
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        let (code, text) = answer(|reply| unsafe {
+            (self.apply)(self.owner.user, lend(text), text.len(), lend(json), json.len(), reply)
+        })?;
+        Ok(Filtered { text, compressed: code > 0 })
+    }
+}
+
+type Lookup =
+    unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *const c_char, size_t, *mut aside_reply, *mut u64) -> i32;
+type Record = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_char,
+    size_t,
+    *const c_char,
+    size_t,
+    *const c_char,
+    size_t,
+    u64,
+    *mut aside_reply,
+) -> i32;
+
+pub(super) struct HostCache {
+    pub(super) id: String,
+    pub(super) tool_ids: Vec<String>,
+    pub(super) observe: aside_observe_fn,
+    pub(super) lookup: Lookup,
+    pub(super) record: Record,
+    pub(super) owner: Owner,
+}
+
+impl Cache for HostCache {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn tool_ids(&self) -> &[String] {
+        &self.tool_ids
+    }
+
+    fn observe(&self, tool_id: &str, input: &Input) -> Result<(), String> {
+        let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
+        let Some(observe) = self.observe else { return Ok(()) };
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        answer(|reply| unsafe { observe(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply) })?;
+        Ok(())
+    }
+
+    fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String> {
+        let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
+        let mut timestamp = 0;
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        let (code, text) = answer(|reply| unsafe {
+            let at = &raw mut timestamp;
+            (self.lookup)(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply, at)
+        })?;
+        Ok((code > 0).then_some(Hit { text, timestamp }))
+    }
+
+    fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String> {
+        let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        answer(|reply| unsafe {
+            let (user, text_at) = (self.owner.user, lend(text));
+            (self.record)(user, lend(tool), tool.len(), lend(json), json.len(), text_at, text.len(), now, reply)
+        })?;
+        Ok(())
+    }
+}
+
+/// Appends to what a callback says: the shorter text, the recorded text, or the reason of a failure.
+///
+/// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
+///
+/// Threads: the one in which the callback runs.
+#[ffi_export]
+pub unsafe extern "C" fn aside_reply_write(reply: *mut aside_reply, buf: *const c_char, len: size_t) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises `len` bytes, and a reply that is NULL or there; nobody else uses it now.
+            unsafe {
+                match (reply.as_mut(), bytes(buf, len, "buf")) {
+                    (None, _) => fail_null("reply"),
+                    (_, Err(status)) => status,
+                    (Some(reply), Ok(buf)) => {
+                        reply.text.extend_from_slice(buf);
+                        ASIDE_OK
+                    }
+                }
+            }
+        },
+    )
+}

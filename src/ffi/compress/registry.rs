@@ -1,0 +1,271 @@
+//! Filters and caches on their way into a compressor.
+
+use std::cell::UnsafeCell;
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, id};
+use super::types::*;
+use super::{text, texts};
+use crate::compress::{LastRun, Registry, check_filter};
+use crate::ffi::memory::{bytes, free, read_sized};
+use crate::ffi::scanner::{BUSY, READY, admit, is_ready};
+use crate::ffi::status::{fail_null, fail_with, guard};
+use crate::ffi::types::*;
+
+/// Filters and caches on their way into a compressor. From `aside_registry_new()`; freed by `aside_registry_free()`, or
+/// taken over by `aside_compressor_new()`. One thread at a time may use it.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_registry {
+    pub(super) state: AtomicI32,
+    pub(super) registry: UnsafeCell<Registry>,
+}
+
+/// == Tool results: what a compressor is made of ==
+///
+/// A registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
+///
+/// Returns a registry that the caller owns, until `aside_compressor_new()` takes it: `aside_registry_free()`. NULL where
+/// `built_in` is neither.
+///
+/// Threads: any, at any time. Memory: in all of this half of the library, if it runs out, the process ends.
+#[ffi_export]
+pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registry {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            let registry = match built_in {
+                0 => Registry::empty(),
+                1 => Registry::new(),
+                _ => {
+                    fail_with(ASIDE_ERROR_OPTION, "built_in is neither 0 nor 1");
+                    return ptr::null_mut();
+                }
+            };
+            let registry = UnsafeCell::new(registry);
+            Box::into_raw(Box::new(aside_registry { state: AtomicI32::new(READY), registry }))
+        },
+    )
+}
+
+/// Frees a registry that no compressor has taken. NULL is left alone.
+///
+/// Threads: no other thread may be using it.
+#[ffi_export]
+pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(registry, |registry| registry.state.load(Relaxed) == BUSY) }
+}
+
+/// Changes a registry.
+///
+/// # Safety
+/// `registry` is NULL or there.
+unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry) -> aside_status) -> aside_status {
+    // SAFETY: the caller's promise; only through `admit` is the registry used.
+    unsafe {
+        match registry.as_ref() {
+            Some(registry) => admit(&registry.state, &registry.registry, is_ready, body),
+            None => fail_null("registry"),
+        }
+    }
+}
+
+/// A filter file's text.
+///
+/// # Safety
+/// As of `bytes`.
+unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, aside_status> {
+    // SAFETY: the caller's promise.
+    let toml = unsafe { bytes(toml, len, "toml") }?;
+    std::str::from_utf8(toml).map_err(|error| {
+        let line = 1 + toml[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+        fail_with(ASIDE_ERROR_FILTER, format_args!("line {line}: not UTF-8"))
+    })
+}
+
+/// Adds a filter from the text of a filter file (TOML, UTF-8). One of the same id makes place for it. Its tests are read, not
+/// run: `aside_filter_check()`.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+///
+/// Threads: one at a time for one registry.
+#[ffi_export]
+pub unsafe extern "C" fn aside_registry_add_toml(
+    registry: *mut aside_registry,
+    toml: *const c_char,
+    len: size_t,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or there.
+    unsafe {
+        match filter_file(toml, len) {
+            Ok(toml) => change(registry, |registry| match registry.add_toml(toml) {
+                Ok(()) => ASIDE_OK,
+                Err(error) => fail_with(ASIDE_ERROR_FILTER, error),
+            }),
+            Err(status) => status,
+        }
+    }
+}
+
+/// Adds a host's filter. One of the same id makes place for it. `*filter` and the texts that it leads to are not used after
+/// the call; the callbacks and `user` are, until `release` is called.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for a text that is not UTF-8 or no id; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After a failure `release` is not called.
+///
+/// Threads: one at a time for one registry.
+#[ffi_export]
+pub unsafe extern "C" fn aside_registry_add_filter(
+    registry: *mut aside_registry,
+    filter: *const aside_filter,
+) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
+            // or there.
+            unsafe {
+                let host = match read_sized(filter, size_of::<aside_filter>(), "filter") {
+                    Ok(host) => host,
+                    Err(status) => return status,
+                };
+                let Some(apply) = host.apply else { return fail_null("filter->apply") };
+                let tool_ids = match texts(host.tool_ids, host.tool_id_count, "filter->tool_ids") {
+                    Ok(ids) => ids.into_iter().map(str::to_owned).collect(),
+                    Err(status) => return status,
+                };
+                let id = match id(host.id) {
+                    Ok(id) => id,
+                    Err(status) => return status,
+                };
+                change(registry, |registry| {
+                    let owner = Owner { user: host.user, release: host.release };
+                    registry.add_filter(Box::new(HostFilter { id, tool_ids, matches: host.matches, apply, owner }));
+                    ASIDE_OK
+                })
+            }
+        },
+    )
+}
+
+/// Adds a host's cache. One of the same id makes place for it. What is used after the call, and what is returned: as of
+/// `aside_registry_add_filter()`.
+///
+/// Threads: one at a time for one registry.
+#[ffi_export]
+pub unsafe extern "C" fn aside_registry_add_cache(
+    registry: *mut aside_registry,
+    cache: *const aside_cache,
+) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
+            // or there.
+            unsafe {
+                let host = match read_sized(cache, size_of::<aside_cache>(), "cache") {
+                    Ok(host) => host,
+                    Err(status) => return status,
+                };
+                let (Some(lookup), Some(record)) = (host.lookup, host.record) else {
+                    return fail_null("cache->lookup or cache->record");
+                };
+                let tool_ids = match texts(host.tool_ids, host.tool_id_count, "cache->tool_ids") {
+                    Ok(ids) => ids.into_iter().map(str::to_owned).collect(),
+                    Err(status) => return status,
+                };
+                let id = match id(host.id) {
+                    Ok(id) => id,
+                    Err(status) => return status,
+                };
+                change(registry, |registry| {
+                    let owner = Owner { user: host.user, release: host.release };
+                    let observe = host.observe;
+                    registry.add_cache(Box::new(HostCache { id, tool_ids, observe, lookup, record, owner }));
+                    ASIDE_OK
+                })
+            }
+        },
+    )
+}
+
+/// Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes.
+///
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+///
+/// Threads: one at a time for one registry.
+#[ffi_export]
+pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_registry, size: size_t) -> aside_status {
+    // SAFETY: the caller promises a registry that is NULL or there.
+    unsafe {
+        change(registry, |registry| {
+            registry.add_cache(Box::new(LastRun::new(size)));
+            ASIDE_OK
+        })
+    }
+}
+
+/// Adds the filter `minify-json`, the only one for text that is protected.
+///
+/// Returns as `aside_registry_add_last_run()`.
+///
+/// Threads: one at a time for one registry.
+#[ffi_export]
+pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registry) -> aside_status {
+    // SAFETY: the caller promises a registry that is NULL or there.
+    unsafe {
+        change(registry, |registry| {
+            registry.minify_json();
+            ASIDE_OK
+        })
+    }
+}
+
+/// Takes out the filter or cache of this id.
+///
+/// Returns `ASIDE_OK`; `ASIDE_NONE` where there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
+/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+///
+/// Threads: one at a time for one registry.
+#[ffi_export]
+pub unsafe extern "C" fn aside_registry_remove(
+    registry: *mut aside_registry,
+    id: *const c_char,
+    len: size_t,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or there.
+    unsafe {
+        match text(aside_bytes { at: id, len }, "id") {
+            Ok(id) => change(registry, |registry| if registry.remove(id) { ASIDE_OK } else { ASIDE_NONE }),
+            Err(status) => status,
+        }
+    }
+}
+
+/// Reads a filter file and runs its own tests, of which it must have one of each kind.
+///
+/// Returns as `aside_registry_add_toml()`.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_filter_check(toml: *const c_char, len: size_t) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises `len` bytes.
+            match unsafe { filter_file(toml, len) } {
+                Ok(toml) => match check_filter(toml) {
+                    Ok(()) => ASIDE_OK,
+                    Err(error) => fail_with(ASIDE_ERROR_FILTER, error),
+                },
+                Err(status) => status,
+            }
+        },
+    )
+}

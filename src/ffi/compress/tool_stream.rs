@@ -1,0 +1,179 @@
+//! Tool results that are still being printed.
+
+use std::cell::UnsafeCell;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::compressor::{aside_compressed, aside_compressor};
+use super::types::*;
+use super::{called, inside};
+use crate::compress::{Compressed, Compressor, Report, Stream};
+use crate::ffi::memory::{bytes, free, lend};
+use crate::ffi::scanner::{BUSY, READY, admit, is_ready};
+use crate::ffi::status::{fail_null, fail_with, guard};
+use crate::ffi::types::*;
+
+/// The output of one tool, compressed as it comes. From `aside_tool_stream_new()`; freed by `aside_tool_stream_free()`. One
+/// thread at a time may use it.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_tool_stream {
+    state: AtomicI32,
+    streaming: UnsafeCell<Streaming>,
+}
+
+/// A stream, until it is finished, and what its last call gave.
+struct Streaming {
+    compressor: Arc<Compressor>,
+    stream: Option<Stream>,
+    out: Vec<u8>,
+}
+
+/// == Tool results: as they come ==
+///
+/// Makes a stream for one tool's output, with `memory` bytes for it: at least four times the budget, and at least 4,096. While
+/// the text fits into that, the result is that of one call, without a banner, and comes at the end. A longer text without
+/// a budget comes out as it goes, less its repeats; with one it comes at the end: head, tail and error regions.
+///
+/// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL where that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_NULL`,
+/// `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_tool_stream_new(
+    compressor: *const aside_compressor,
+    call: *const aside_call,
+    memory: size_t,
+) -> *mut aside_tool_stream {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            // SAFETY: the caller promises a compressor that is NULL or there, and a struct as large as it says with texts
+            // that are there.
+            let (compressor, called) = unsafe {
+                let Some(compressor) = compressor.as_ref() else {
+                    fail_null("compressor");
+                    return ptr::null_mut();
+                };
+                let Ok(called) = called(call) else { return ptr::null_mut() };
+                (compressor.compressor.clone(), called)
+            };
+            match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
+                Ok(stream) => {
+                    let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
+                    let streaming = UnsafeCell::new(streaming);
+                    Box::into_raw(Box::new(aside_tool_stream { state: AtomicI32::new(READY), streaming }))
+                }
+                Err(error) => {
+                    fail_with(ASIDE_ERROR_OPTION, error);
+                    ptr::null_mut()
+                }
+            }
+        },
+    )
+}
+
+/// Frees a stream. NULL is left alone. Inside a callback of a filter that it has called nothing is freed
+/// (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
+///
+/// Threads: no other thread may be using it.
+#[ffi_export]
+pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(stream, |stream| stream.state.load(Relaxed) == BUSY) }
+}
+
+/// Runs `body` with a stream that is not finished, and lends what it put out.
+///
+/// # Safety
+/// `stream` is NULL or there; the outputs are NULL or may be written.
+unsafe fn streaming(
+    stream: *mut aside_tool_stream,
+    out: *mut *const c_char,
+    out_len: *mut size_t,
+    body: impl FnOnce(&mut Option<Stream>, &mut Vec<u8>),
+) -> aside_status {
+    if out.is_null() || out_len.is_null() {
+        return fail_null("out or out_len");
+    }
+    // SAFETY: the caller's promise; only through `admit` is the stream used.
+    unsafe {
+        let Some(handle) = stream.as_ref() else { return fail_null("stream") };
+        admit(&handle.state, &handle.streaming, is_ready, |streaming| {
+            let Streaming { compressor, stream, out: text } = streaming;
+            if stream.is_none() {
+                return fail_with(ASIDE_ERROR_ORDER, "the stream is finished");
+            }
+            inside(compressor, || {
+                text.clear();
+                body(stream, text);
+                out.write_unaligned(lend(text));
+                out_len.write_unaligned(text.len());
+                ASIDE_OK
+            })
+        })
+    }
+}
+
+/// Takes the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, `*out_len` bytes, often none:
+/// memory of the stream, good until its next call. `buf` is not used after the call.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
+/// `ASIDE_ERROR_PANIC`.
+///
+/// Threads: one at a time for one stream.
+#[ffi_export]
+pub unsafe extern "C" fn aside_tool_stream_feed(
+    stream: *mut aside_tool_stream,
+    buf: *const c_char,
+    len: size_t,
+    out: *mut *const c_char,
+    out_len: *mut size_t,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a stream that is NULL or there, and outputs that may be written.
+    unsafe {
+        match bytes(buf, len, "buf") {
+            Ok(chunk) => streaming(stream, out, out_len, |stream, text| {
+                if let Some(stream) = stream {
+                    stream.feed(chunk, |bytes| text.extend_from_slice(bytes));
+                }
+            }),
+            Err(status) => status,
+        }
+    }
+}
+
+/// Ends the output. `*out` becomes the rest of the result, as of `aside_tool_stream_feed()`. `*report` becomes what was done,
+/// without parts of its own: `aside_compressed_report()`, `aside_compressed_slice()`, `aside_compressed_free()`; `report` may
+/// be NULL. The stream takes no more text then.
+///
+/// Returns as `aside_tool_stream_feed()`.
+///
+/// Threads: one at a time for one stream.
+#[ffi_export]
+pub unsafe extern "C" fn aside_tool_stream_finish(
+    stream: *mut aside_tool_stream,
+    out: *mut *const c_char,
+    out_len: *mut size_t,
+    report: *mut *mut aside_compressed,
+) -> aside_status {
+    let mut said = Report::default();
+    // SAFETY: the caller promises a stream that is NULL or there, and outputs that may be written.
+    unsafe {
+        let status = streaming(stream, out, out_len, |stream, text| {
+            if let Some(stream) = stream.take() {
+                said = stream.finish(|bytes| text.extend_from_slice(bytes));
+            }
+        });
+        if status == ASIDE_OK && !report.is_null() {
+            let compressed = aside_compressed::new(Compressed { parts: Vec::new(), report: said });
+            report.write_unaligned(Box::into_raw(Box::new(compressed)));
+        }
+        status
+    }
+}

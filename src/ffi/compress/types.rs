@@ -1,0 +1,150 @@
+//! What the functions of tool results take and give.
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use crate::compress::{Change, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH};
+
+/// Texts shorter than this, in UTF-16 code units, are never touched.
+pub const ASIDE_MIN_COMPRESSIBLE_LENGTH: u32 = 1024;
+
+/// The smallest budget of a compressor, in bytes.
+pub const ASIDE_MIN_BUDGET: u32 = 1024;
+
+/// `stretch.change`: it is in the result, byte for byte.
+pub const ASIDE_KEPT: u32 = 0;
+
+/// `stretch.change`: other bytes stand for it.
+pub const ASIDE_REPLACED: u32 = 1;
+
+/// `stretch.change`: it is not there; a marker line may stand for it.
+pub const ASIDE_LEFT_OUT: u32 = 2;
+
+/// `stretch.filter` of what was kept.
+pub const ASIDE_NO_FILTER: u32 = 0xffff_ffff;
+
+const _: () = {
+    assert!(MIN_COMPRESSIBLE_LENGTH == ASIDE_MIN_COMPRESSIBLE_LENGTH as usize);
+    assert!(MIN_BUDGET == ASIDE_MIN_BUDGET as usize);
+    assert!(Change::Kept as u32 == ASIDE_KEPT);
+    assert!(Change::Replaced as u32 == ASIDE_REPLACED);
+    assert!(Change::LeftOut as u32 == ASIDE_LEFT_OUT);
+};
+
+/// Some bytes. `at` may be NULL where `len` is 0.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_bytes {
+    /// The first byte.
+    pub at: *const c_char,
+    /// How many there are.
+    pub len: size_t,
+}
+
+/// Options of a compressor. Set all of it to zero, then `size`; fields may be added at the end in later versions.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_compressor_options {
+    /// `sizeof(aside_compressor_options)` of the caller's header.
+    pub size: size_t,
+    /// How many bytes the text parts of a result may have together, banners and markers included; at least
+    /// `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never touched stays whole all the same.
+    pub budget: u64,
+    /// The banner's last sentence, UTF-8: how a user of this host switches compression off. Without bytes: a general one.
+    pub switch_off: aside_bytes,
+}
+
+/// One tool call whose result is to be compressed. Set all of it to zero, then `size`.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_call {
+    /// `sizeof(aside_call)` of the caller's header.
+    pub size: size_t,
+    /// The tool's id, UTF-8.
+    pub tool_id: aside_bytes,
+    /// What the tool was called with: JSON. A terminal tool's has `command`, and may have `cwd` and `exit_code`. Without
+    /// bytes: null.
+    pub input: aside_bytes,
+    /// The time in seconds since 1970, for caches. The library has no clock of its own.
+    pub now: u64,
+}
+
+/// A stretch of an original. All of them together, in order, are the original.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_stretch {
+    /// Its offset in the original.
+    pub start: u64,
+    /// Its length.
+    pub len: u64,
+    /// XXH3 (64 bits, seed 0) of its bytes.
+    pub hash: u64,
+    /// `ASIDE_KEPT`, `ASIDE_REPLACED` or `ASIDE_LEFT_OUT`.
+    pub change: u32,
+    /// Who did it: an index into `report.filters`; `ASIDE_NO_FILTER` for what was kept.
+    pub filter: u32,
+}
+
+/// What became of a text part that filters changed.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_part_report {
+    /// The part's place in the result that came in.
+    pub part: size_t,
+    /// Bytes of the original.
+    pub len: u64,
+    /// XXH3 (64 bits, seed 0) of the original.
+    pub hash: u64,
+    /// The original, tiled.
+    pub stretches: *const aside_stretch,
+    /// How many there are.
+    pub stretch_count: size_t,
+}
+
+/// A filter or cache that failed in a call and was passed over.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_failed {
+    /// Its id.
+    pub id: aside_bytes,
+    /// What went wrong.
+    pub reason: aside_bytes,
+}
+
+/// What one call did. Set `size` before. What the pointers lead to is memory of the `aside_compressed`, good as long as that
+/// is; fields may be added at the end in later versions.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_report {
+    /// `sizeof(aside_report)` of the caller's header.
+    pub size: size_t,
+    /// The text parts' length before, in UTF-16 code units.
+    pub before: u64,
+    /// And after, banners included.
+    pub after: u64,
+    /// The filters that changed something, in the order of their first change.
+    pub filters: *const aside_bytes,
+    /// How many there are.
+    pub filter_count: size_t,
+    /// Filters and caches that failed.
+    pub failed: *const aside_failed,
+    /// How many there are.
+    pub failed_count: size_t,
+    /// The parts that filters changed. None for a stream that outgrew its memory.
+    pub parts: *const aside_part_report,
+    /// How many there are.
+    pub part_count: size_t,
+    /// The cache that had the same output; without bytes if none had.
+    pub hit: aside_bytes,
+    /// 1 where text of a machine format was cut, because it outgrew a stream's memory and there was a budget; otherwise 0.
+    pub cut_protected: u32,
+    /// 0.
+    pub reserved: u32,
+}

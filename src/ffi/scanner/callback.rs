@@ -1,0 +1,342 @@
+//! Feeding with a callback.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use libc::{c_char, c_void, size_t};
+use safer_ffi::prelude::*;
+
+use super::{
+    BUSY, Lent, READY, Stream, Work, append, clear, enter, failed, feed_of_tokens, is_ready, ready, record, text_record,
+};
+use crate::ffi::memory::{bytes, lend};
+use crate::ffi::status::fail_null;
+use crate::ffi::types::*;
+use crate::scanner::SHORT;
+use crate::{Events, Kind};
+
+/// An `aside_event_fn` that is not NULL.
+type EventFn = unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32;
+
+/// Calls `callback` for each event until it stops or there are none.
+///
+/// # Safety
+/// `callback` is a function of that type, and `user` is what it expects.
+#[inline]
+unsafe fn deliver(
+    events: &mut Events<'_>,
+    place: &mut Option<Box<Lent>>,
+    callback: EventFn,
+    user: *mut c_void,
+) -> aside_status {
+    loop {
+        let event = match events.next() {
+            Ok(Some(event)) => event,
+            Ok(None) => return ASIDE_OK,
+            Err(error) => return failed(error),
+        };
+        let record = record(&event);
+        let text = match &event.kind {
+            Kind::Attribute(attribute) => {
+                clear(place);
+                match append(place, attribute.name, attribute.value) {
+                    Ok((_, text)) => text,
+                    Err(status) => return status,
+                }
+            }
+            _ => event.bytes,
+        };
+        // SAFETY: the caller's promise; record and text outlive the call.
+        if unsafe { callback(user, &record, lend(text)) } != 0 {
+            return ASIDE_STOPPED;
+        }
+    }
+}
+
+/// The callback form of all of it.
+///
+/// # Safety
+/// `scanner` is NULL or there; `callback` fits `user`.
+#[inline]
+unsafe fn with_callback(
+    scanner: *mut aside_scanner,
+    work: Work<'_>,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    let Some(callback) = callback else {
+        return fail_null("callback");
+    };
+    let body = |stream: &mut Stream| {
+        if let Some((channel, offset, text)) = work.plain(&mut stream.scanner) {
+            stream.consumed = text.len();
+            // SAFETY: the caller's promise; the record and the bytes outlive the call.
+            let verdict = unsafe { callback(user, &text_record(channel, offset, text.len()), lend(text)) };
+            return if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED };
+        }
+        let mut events = match work.start(&mut stream.scanner) {
+            Ok(events) => events,
+            Err(error) => return failed(error),
+        };
+        // SAFETY: the caller's promise.
+        let status = unsafe { deliver(&mut events, &mut stream.lent, callback, user) };
+        stream.consumed = events.consumed();
+        status
+    };
+    // SAFETY: the caller's promise.
+    unsafe { enter(scanner, is_ready, body) }
+}
+
+/// Feeds the next `len` bytes of the stream, cut anywhere, and calls `callback` for each event that they settle. `buf`
+/// may be NULL where `len` is 0; such a call delivers only what is still due after a pause. `buf` must not change during
+/// the call and is not used after it; it must not be memory that the scanner lent.
+///
+/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed what is left, from
+/// `buf + aside_scanner_consumed(scanner)` on, and events that are still due come first. Below 0: `ASIDE_ERROR_NULL`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these);
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the scanner stays in error).
+///
+/// Threads: one at a time for one scanner. Memory: none is allocated, collecting and attributes apart.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_feed(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. The state is BUSY while the
+    // callback runs, and `stream` is not used behind it.
+    unsafe {
+        if let Some(call) = callback
+            && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
+            && let Some((_, offset)) = stream.scanner.short_text(chunk)
+        {
+            stream.consumed = len;
+            return call_back(scanner, chunk, call, user, offset);
+        }
+        feed_any(scanner, buf, len, callback, user)
+    }
+}
+
+/// `aside_scanner_feed` of all but short plain text. From here to `feed_by_engine`, all are of C's kind, which cannot unwind,
+/// and have the same arguments: so the way there is a jump, and short text saves no registers for it.
+///
+/// # Safety
+/// As of `aside_scanner_feed`.
+#[inline(never)]
+unsafe extern "C" fn feed_any(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match len > SHORT {
+            true => feed_long(scanner, buf, len, callback, user),
+            false => feed_calm(scanner, buf, len, callback, user),
+        }
+    }
+}
+
+/// The same of longer chunks.
+///
+/// # Safety
+/// As of `aside_scanner_feed`.
+#[inline(never)]
+unsafe extern "C" fn feed_long(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. The state is BUSY while the
+    // callback runs, and `stream` is not used behind it.
+    unsafe {
+        if let Some(call) = callback
+            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+            && let Some((_, offset)) = stream.scanner.long_text(chunk)
+        {
+            stream.consumed = len;
+            return call_back(scanner, chunk, call, user, offset);
+        }
+        feed_calm(scanner, buf, len, callback, user)
+    }
+}
+
+/// The same of chunks that are not one plain text.
+///
+/// # Safety
+/// As of `aside_scanner_feed`.
+#[inline(never)]
+unsafe extern "C" fn feed_calm(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. The state is BUSY while the
+    // callback runs, and `stream` is fetched anew behind it.
+    unsafe {
+        if let Some(call) = callback
+            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+            && let Some(calm) = stream.scanner.calm(chunk)
+        {
+            if calm.held > 0 {
+                let held = stream.scanner.held_text(calm.held);
+                if call_back(scanner, held, call, user, calm.offset) != ASIDE_OK {
+                    return stop_behind_held(scanner, calm.held);
+                }
+            }
+            let stream = &mut *(*scanner).gated.stream.get();
+            stream.scanner.take(chunk, &calm);
+            stream.consumed = len;
+            let text = calm.text(chunk);
+            return if text.is_empty() { ASIDE_OK } else { call_back(scanner, text, call, user, calm.text_offset()) };
+        }
+        feed_by_engine(scanner, buf, len, callback, user)
+    }
+}
+
+/// The same where only the engine can tell; what is wrong comes here too.
+///
+/// # Safety
+/// As of `aside_scanner_feed`.
+#[inline(never)]
+unsafe extern "C" fn feed_by_engine(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
+    unsafe {
+        match bytes(buf, len, "buf") {
+            Ok(chunk) => with_callback(scanner, Work::Feed(chunk), callback, user),
+            Err(status) => status,
+        }
+    }
+}
+
+/// The callback has stopped behind the held text of a calm chunk. `held`: how many bytes that was.
+///
+/// # Safety
+/// The scanner is there.
+#[cold]
+unsafe fn stop_behind_held(scanner: *mut aside_scanner, held: usize) -> aside_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        enter(scanner, is_ready, |stream| {
+            stream.consumed = 0;
+            stream.scanner.take_held(held);
+            ASIDE_STOPPED
+        })
+    }
+}
+
+/// Calls the callback with a text of the innermost channel.
+///
+/// # Safety
+/// The scanner is there, and READY; `callback` fits `user`. A `&mut Stream` from before is not used again.
+#[inline(never)]
+unsafe fn call_back(
+    scanner: *mut aside_scanner,
+    text: &[u8],
+    callback: EventFn,
+    user: *mut c_void,
+    offset: u64,
+) -> aside_status {
+    // SAFETY: the caller's promise; the record and the text outlive the call.
+    unsafe {
+        let channel = (*(*scanner).gated.stream.get()).scanner.channel();
+        (*scanner).gated.state.store(BUSY, Relaxed);
+        let verdict = callback(user, &text_record(channel, offset, text.len()), text.as_ptr().cast());
+        (*scanner).gated.state.store(READY, Relaxed);
+        if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED }
+    }
+}
+
+/// Ends the stream: settles what is held back, closes what is open. After `ASIDE_OK` the scanner is as new, and the
+/// next feed begins a new stream at offset 0.
+///
+/// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it says `ASIDE_OK`: a feed in between
+/// fails with `ASIDE_ERROR_ORDER`.
+///
+/// Threads: one at a time for one scanner.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_finish(
+    scanner: *mut aside_scanner,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    unsafe { with_callback(scanner, Work::Finish, callback, user) }
+}
+
+/// Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
+/// show everything now; a marker of which a part was flushed is no marker any more.
+///
+/// Returns as `aside_scanner_feed()`.
+///
+/// Threads: one at a time for one scanner.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_flush(
+    scanner: *mut aside_scanner,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    unsafe { with_callback(scanner, Work::Flush, callback, user) }
+}
+
+/// `aside_scanner_feed()` for bytes whose tokens are known: `tokens` has `count` of them, and their lengths add up to
+/// `len`. Markers that a dialect calls special then count only where a special token begins them, so that a marker typed
+/// as ordinary text stays text, and `aside_scanner_counts()` tells the tokens of each channel. Feeds with and without
+/// tokens may be mixed.
+///
+/// Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also where the lengths do not add up: nothing has changed
+/// then. After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the
+/// first of them with the length that is left of it.
+///
+/// Threads: one at a time for one scanner. Memory: the first such call makes room for what it must remember.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_feed_tokens(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    tokens: *const aside_token,
+    count: size_t,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and a callback that fits.
+    unsafe {
+        match feed_of_tokens(buf, len, tokens, count) {
+            Ok(work) => with_callback(scanner, work, callback, user),
+            Err(status) => status,
+        }
+    }
+}
+
+/// Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
+/// Where the innermost span is no thinking, nothing happens; nor before the first byte, where a prompt has opened one.
+/// A closer that comes next, with only blanks before it, is removed (a fence's is not: it is text). For a host that ends
+/// a thinking which has become too long.
+///
+/// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between goes on with the thinking,
+/// if the close has not been delivered.
+///
+/// Threads: one at a time for one scanner.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_force_close(
+    scanner: *mut aside_scanner,
+    callback: aside_event_fn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    unsafe { with_callback(scanner, Work::ForceClose, callback, user) }
+}

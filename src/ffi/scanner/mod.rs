@@ -1,0 +1,477 @@
+//! Scanners for C: making and freeing them, and the state that keeps misuse out. The doc comments of this folder are
+//! comments of `aside.h`.
+
+mod array;
+mod callback;
+mod state;
+mod text;
+
+use std::cell::UnsafeCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::memory::{bytes, free, read_sized, try_box};
+use super::status::{fail, fail_null, fail_panic, fail_with, guard};
+use super::types::*;
+use crate::scanner::check_lengths;
+use crate::{
+    Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Event, Events, Kind, Options, Scanner, Start, Thought,
+    Token,
+};
+
+/// `aside_scanner.state`: nobody is inside, and all is well.
+pub(super) const READY: i32 = 0;
+/// `aside_scanner.state`: a call is under way.
+pub(super) const BUSY: i32 = 1;
+
+const _: () = {
+    assert!(Channel::Content as u32 == ASIDE_CONTENT);
+    assert!(Channel::Thinking as u32 == ASIDE_THINKING);
+    assert!(Channel::Narration as u32 == ASIDE_NARRATION);
+    assert!(Channel::Tool as u32 == ASIDE_TOOL);
+    assert!(Cause::Marker as u32 == ASIDE_CAUSE_MARKER);
+    assert!(Cause::Implied as u32 == ASIDE_CAUSE_IMPLIED);
+    assert!(Cause::EndOfStream as u32 == ASIDE_CAUSE_END);
+    assert!(Cause::Forced as u32 == ASIDE_CAUSE_FORCED);
+    // An array of one is read as an array of the other.
+    assert!(size_of::<Token>() == size_of::<aside_token>() && align_of::<Token>() == align_of::<aside_token>());
+};
+
+/// What a scanner's handle holds. In this order: what most feeds need lies together.
+#[repr(C)]
+pub(super) struct Gated {
+    /// `READY`, `BUSY` or the failure that it is in. Atomic so that a second thread's mistake is a status.
+    state: AtomicI32,
+    stream: UnsafeCell<Stream>,
+}
+
+#[repr(C)]
+pub(super) struct Stream {
+    consumed: usize,
+    scanner: Scanner,
+    /// Made when first needed: an idle scanner stays small.
+    lent: Option<Box<Lent>>,
+}
+
+/// Memory that C may look into between calls.
+#[derive(Default)]
+struct Lent {
+    attributes: Vec<u8>,
+    thought: Option<Thought>,
+    pairs: Vec<aside_attribute>,
+}
+
+/// Runs `body` as the only call inside the scanner, if `may` likes the state that it is in.
+///
+/// # Safety
+/// `scanner` is NULL or a scanner that is still there.
+#[inline]
+unsafe fn enter(
+    scanner: *const aside_scanner,
+    may: impl FnOnce(i32) -> bool,
+    body: impl FnOnce(&mut Stream) -> aside_status,
+) -> aside_status {
+    if scanner.is_null() {
+        return fail_null("scanner");
+    }
+    // SAFETY: it is there. Only the state and the cell are borrowed: whoever is inside has the stream.
+    unsafe { admit(&(*scanner).gated.state, &(*scanner).gated.stream, may, body) }
+}
+
+/// Runs `body` as the only call inside a handle, if `may` likes the state that it is in.
+///
+/// # Safety
+/// What is in `inner` is used by calls that `state` admitted, and by nobody else.
+#[inline]
+pub(super) unsafe fn admit<T>(
+    state: &AtomicI32,
+    inner: &UnsafeCell<T>,
+    may: impl FnOnce(i32) -> bool,
+    body: impl FnOnce(&mut T) -> aside_status,
+) -> aside_status {
+    let before = state.load(Relaxed);
+    if !may(before) {
+        return fail(if before == BUSY { ASIDE_ERROR_BUSY } else { before });
+    }
+    state.store(BUSY, Relaxed);
+    // SAFETY: the state was not BUSY, so no call is inside, and it is BUSY until this one ends.
+    let inner = unsafe { &mut *inner.get() };
+    let status = catch_unwind(AssertUnwindSafe(|| body(inner))).unwrap_or_else(fail_panic);
+    let lasts = status == ASIDE_ERROR_PANIC || status == ASIDE_ERROR_MEMORY;
+    state.store(if lasts { status } else { before }, Relaxed);
+    status
+}
+
+/// For calls that feed: no error may be left.
+#[inline]
+pub(super) fn is_ready(state: i32) -> bool {
+    state == READY
+}
+
+/// For calls that look or take: what was there before memory ran out is still good.
+pub(super) fn is_whole(state: i32) -> bool {
+    state == READY || state == ASIDE_ERROR_MEMORY
+}
+
+#[cold]
+pub(super) fn failed(error: Error) -> aside_status {
+    match error {
+        Error::OutOfMemory => fail(ASIDE_ERROR_MEMORY),
+        Error::FinishPending => fail(ASIDE_ERROR_ORDER),
+        Error::TokenLengths => fail_with(ASIDE_ERROR_LENGTH, error),
+        Error::StreamBegun => fail_with(ASIDE_ERROR_ORDER, error),
+        Error::NoSuchStart => fail_with(ASIDE_ERROR_OPTION, format_args!("start: {error}")),
+    }
+}
+
+/// The memory to lend, made at its first use. A function of the field, so that the scanner can be in use meanwhile.
+fn lent(place: &mut Option<Box<Lent>>) -> Result<&mut Lent, aside_status> {
+    if place.is_none() {
+        *place = try_box(Lent::default());
+    }
+    place.as_deref_mut().ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
+}
+
+/// The stream and the caller's bytes, for the ways to feed that cannot panic: there is no `catch_unwind` around them. None
+/// where anything is wrong, or there are no bytes, or more than `most`.
+///
+/// # Safety
+/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes. What is given is
+/// used only while nobody else can be inside: the state must be BUSY while a callback runs.
+#[inline(always)]
+unsafe fn ready<'a>(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    most: usize,
+) -> Option<(&'a mut Stream, &'a [u8])> {
+    // SAFETY: a scanner that is not NULL is there.
+    if scanner.is_null() || unsafe { (*scanner).gated.state.load(Relaxed) } != READY {
+        return None;
+    }
+    if buf.is_null() || len.wrapping_sub(1) >= most {
+        return None;
+    }
+    // SAFETY: both are there. The state is READY, so no call is inside.
+    unsafe { Some((&mut *(*scanner).gated.stream.get(), std::slice::from_raw_parts(buf.cast(), len))) }
+}
+
+/// An event of text as C sees it.
+#[inline]
+fn text_record(channel: Channel, offset: u64, len: usize) -> aside_event {
+    aside_event {
+        kind: ASIDE_TEXT,
+        channel: channel as u32,
+        cause: 0,
+        rule: 0,
+        offset,
+        len: len as u64,
+        tag: 0,
+        text_at: 0,
+        name_len: 0,
+        value_len: 0,
+        raw_name_at: 0,
+        raw_name_len: 0,
+        raw_value_at: 0,
+        raw_value_len: 0,
+    }
+}
+
+/// An event as C sees it, all but an attribute's names and values.
+#[inline]
+fn record(event: &Event<'_>) -> aside_event {
+    let mut record = text_record(event.channel, event.offset, event.bytes.len());
+    match &event.kind {
+        Kind::Text => {}
+        Kind::Open { rule, tag } => {
+            record.kind = ASIDE_OPEN;
+            record.rule = *rule;
+            record.tag = *tag;
+        }
+        Kind::Framing => record.kind = ASIDE_FRAMING,
+        Kind::Reclassify => record.kind = ASIDE_RECLASSIFY,
+        Kind::Budget => record.kind = ASIDE_BUDGET,
+        Kind::Close(cause) => {
+            record.kind = ASIDE_CLOSE;
+            record.cause = *cause as u32;
+        }
+        Kind::Attribute(attribute) => {
+            // The limit for a tag is a u32 itself, and no decoded value is longer than its raw form.
+            record.kind = ASIDE_ATTRIBUTE;
+            record.name_len = attribute.name.len() as u32;
+            record.value_len = attribute.value.len() as u32;
+            record.raw_name_at = attribute.raw_name.start as u32;
+            record.raw_name_len = attribute.raw_name.len() as u32;
+            record.raw_value_at = attribute.raw_value.start as u32;
+            record.raw_value_len = attribute.raw_value.len() as u32;
+        }
+    }
+    record
+}
+
+/// Forgets attribute texts of before.
+#[inline]
+fn clear(place: &mut Option<Box<Lent>>) {
+    if let Some(lent) = place {
+        lent.attributes.clear();
+    }
+}
+
+/// Appends an attribute's name and value to the lent text; gives where they begin and the whole text.
+fn append<'a>(place: &'a mut Option<Box<Lent>>, name: &[u8], value: &[u8]) -> Result<(usize, &'a [u8]), aside_status> {
+    let text = &mut lent(place)?.attributes;
+    let at = text.len();
+    text.try_reserve(name.len() + value.len()).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+    text.extend_from_slice(name);
+    text.extend_from_slice(value);
+    Ok((at, text))
+}
+
+// A scanner may go from thread to thread.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Scanner>();
+};
+
+/// What a call works on.
+enum Work<'a> {
+    Feed(&'a [u8]),
+    /// The tokens' lengths add up to the chunk's.
+    FeedTokens(&'a [u8], &'a [Token]),
+    Finish,
+    Flush,
+    ForceClose,
+}
+
+impl Work<'_> {
+    /// Tokens that are text and nothing else: most are. Gives channel and offset of the event, and its bytes.
+    #[inline]
+    fn plain(&self, scanner: &mut Scanner) -> Option<(Channel, u64, &[u8])> {
+        let Work::FeedTokens(chunk, tokens) = self else { return None };
+        let (channel, offset) = scanner.plain_tokens(chunk, tokens)?;
+        Some((channel, offset, chunk))
+    }
+
+    #[inline]
+    fn start<'a>(&'a self, scanner: &'a mut Scanner) -> Result<Events<'a>, Error> {
+        Ok(match self {
+            Work::Feed(chunk) => scanner.events(chunk),
+            Work::FeedTokens(chunk, tokens) => scanner.summed_token_events(chunk, tokens)?,
+            Work::Finish => scanner.finish_events(),
+            Work::Flush => scanner.flush_events(),
+            Work::ForceClose => scanner.force_close_events(),
+        })
+    }
+}
+
+/// The caller's bytes with their tokens.
+///
+/// # Safety
+/// As of `bytes` and `tokens`.
+#[inline]
+unsafe fn feed_of_tokens<'a>(
+    buf: *const c_char,
+    len: size_t,
+    tokens: *const aside_token,
+    count: size_t,
+) -> Result<Work<'a>, aside_status> {
+    // SAFETY: the caller's promise.
+    let (chunk, tokens) = unsafe { (bytes(buf, len, "buf")?, self::tokens(tokens, count)?) };
+    check_lengths(chunk, tokens).map_err(failed)?;
+    Ok(Work::FeedTokens(chunk, tokens))
+}
+
+/// The caller's tokens. NULL is good where there are none.
+///
+/// # Safety
+/// A pointer that is not NULL leads to `count` tokens that nobody changes during `'a`.
+unsafe fn tokens<'a>(tokens: *const aside_token, count: usize) -> Result<&'a [Token], aside_status> {
+    if tokens.is_null() {
+        return if count == 0 { Ok(&[]) } else { Err(fail_null("tokens")) };
+    }
+    if count > isize::MAX as usize / size_of::<Token>() || !tokens.is_aligned() {
+        return Err(fail_with(ASIDE_ERROR_LENGTH, "no array of tokens can be there"));
+    }
+    // SAFETY: not NULL, aligned and of a possible length; the layouts are the same, and any numbers will do.
+    Ok(unsafe { std::slice::from_raw_parts(tokens.cast(), count) })
+}
+
+/// An `ASIDE_START_` value.
+pub(super) fn start(number: u32) -> Result<Option<Start>, aside_status> {
+    Ok(match number {
+        ASIDE_START_DEFAULT => None,
+        ASIDE_START_CONTENT => Some(Start::Channel(Channel::Content)),
+        ASIDE_START_THINKING => Some(Start::Channel(Channel::Thinking)),
+        ASIDE_START_NARRATION => Some(Start::Channel(Channel::Narration)),
+        ASIDE_START_TOOL => Some(Start::Channel(Channel::Tool)),
+        ASIDE_START_HEADER => Some(Start::Header),
+        other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("start {other} is no ASIDE_START_ value"))),
+    })
+}
+
+/// The caller's options, whichever version of the struct they are.
+///
+/// # Safety
+/// `options` is NULL or has as many bytes as its `size` says.
+unsafe fn options(options: *const aside_options) -> Result<Options, aside_status> {
+    if options.is_null() {
+        return Ok(Options::default());
+    }
+    // SAFETY: the caller's promise; the struct is made of plain numbers.
+    let all = unsafe { read_sized(options, size_of::<size_t>(), "options") }?;
+    if all.reserved != 0 || all.reserved2 != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved or reserved2 is not 0"));
+    }
+    let start = start(all.start)?;
+    let collect = (all.collect > 0).then(|| usize::try_from(all.collect).unwrap_or(usize::MAX));
+    Ok(Options { start, collect, budget: budget(&all)? })
+}
+
+fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {
+    let unknown =
+        |field: &str, value: u32| Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{field} cannot be {value}")));
+    match options.has_budget {
+        0 if options.budget == 0 => return Ok(None),
+        0 => return Err(fail_with(ASIDE_ERROR_OPTION, "options.budget is set, and options.has_budget is not")),
+        1 => {}
+        other => return unknown("has_budget", other),
+    }
+    let unit = match options.budget_unit {
+        ASIDE_BUDGET_BYTES => BudgetUnit::Bytes,
+        ASIDE_BUDGET_CHARACTERS => BudgetUnit::Characters,
+        other => return unknown("budget_unit", other),
+    };
+    let scope = match options.budget_scope {
+        ASIDE_BUDGET_SPAN => BudgetScope::Span,
+        ASIDE_BUDGET_STREAM => BudgetScope::Stream,
+        other => return unknown("budget_scope", other),
+    };
+    Ok(Some(Budget { limit: options.budget, unit, scope }))
+}
+
+/// Gives a scanner to C.
+fn hand_out(scanner: Result<Scanner, Error>) -> *mut aside_scanner {
+    let scanner = match scanner {
+        Ok(scanner) => scanner,
+        Err(error) => {
+            failed(error);
+            return ptr::null_mut();
+        }
+    };
+    let stream = UnsafeCell::new(Stream { scanner, consumed: 0, lent: None });
+    match try_box(aside_scanner { gated: Gated { state: AtomicI32::new(READY), stream } }) {
+        Some(scanner) => Box::into_raw(scanner),
+        None => {
+            fail(ASIDE_ERROR_MEMORY);
+            ptr::null_mut()
+        }
+    }
+}
+
+/// == Scanners ==
+///
+/// Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected. Neither
+/// is used after the call: the dialect may be freed before the scanner.
+///
+/// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL where that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
+/// `ASIDE_ERROR_MEMORY`.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_new(
+    dialect: *const aside_dialect,
+    options: *const aside_options,
+) -> *mut aside_scanner {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            // SAFETY: NULL or a dialect that is still there, as the caller promises.
+            let Some(dialect) = (unsafe { dialect.as_ref() }) else {
+                fail_null("dialect");
+                return ptr::null_mut();
+            };
+            // SAFETY: NULL or as large as it says, as the caller promises.
+            let Ok(options) = (unsafe { self::options(options) }) else {
+                return ptr::null_mut();
+            };
+            hand_out(Scanner::with_options(&dialect.dialect, &options))
+        },
+    )
+}
+
+/// Makes a second scanner in the same state, in mid-stream too: for beams, and for trying again from here. What is fed
+/// to one does not change the other. Thoughts that were not taken are in both. What the first one lent is not the
+/// second one's.
+///
+/// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL where that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` (also of a scanner that is in that error) or
+/// `ASIDE_ERROR_PANIC`.
+///
+/// Threads: one at a time for the first scanner.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *mut aside_scanner {
+    let mut clone = ptr::null_mut();
+    // SAFETY: NULL or there, as the caller promises.
+    unsafe {
+        enter(scanner, is_ready, |stream| {
+            clone = hand_out(stream.scanner.try_clone());
+            ASIDE_OK
+        })
+    };
+    clone
+}
+
+/// Frees a scanner and all that it lent. NULL is left alone. What it held back is lost: `aside_scanner_finish()` first.
+///
+/// Inside a callback of the same scanner nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`): free it
+/// behind the call that feeds.
+///
+/// Threads: no other thread may be using this scanner.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(scanner, |scanner| scanner.gated.state.load(Relaxed) == BUSY) }
+}
+
+/// Says where the next stream starts, before its first byte: behind a rendered prompt that ends in the `len` bytes of
+/// `tail`. Of those, what stands behind the dialect's last turn marker counts; it is read as if the model had written
+/// it, so that the stream may start inside a span or a header, and framing of which the prompt has a part goes on in the
+/// stream. Spans that are open open at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
+/// scanner goes back to its own start; so does a `len` of 0. `tail` is not used after the call.
+///
+/// `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success only.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the
+/// stream has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+///
+/// Threads: one at a time for one scanner. Memory: the first such call makes room for what it must remember.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_start_from_prompt(
+    scanner: *mut aside_scanner,
+    tail: *const c_char,
+    len: size_t,
+    start: *mut u32,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes.
+    let tail = match unsafe { bytes(tail, len, "tail") } {
+        Ok(tail) => tail,
+        Err(status) => return status,
+    };
+    let body = |stream: &mut Stream| match stream.scanner.start_from_prompt(tail) {
+        Ok(begins) => {
+            if !start.is_null() {
+                // SAFETY: not NULL, and the caller promises that it may be written.
+                unsafe { start.write_unaligned(start_number(begins)) };
+            }
+            ASIDE_OK
+        }
+        Err(error) => failed(error),
+    };
+    // SAFETY: a scanner that is there, as the caller promises.
+    unsafe { enter(scanner, is_ready, body) }
+}
