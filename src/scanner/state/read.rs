@@ -172,6 +172,7 @@ impl State {
     }
 
     /// Takes the framing that may follow the marker before, if it is there.
+    #[inline(never)] // As `read_chunk`, `read_held` and `report`: all in one, each event had to prepare for all of them.
     fn follow(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize, at_end: bool) -> Result<Progress, Error> {
         let framing = &*tables.framings[usize::from(self.after) - 1];
         let (held, rest) = (self.held(), &chunk.bytes[*pos..]);
@@ -197,6 +198,7 @@ impl State {
     }
 
     /// Reads on in the chunk, nothing being held.
+    #[inline(never)]
     fn read_chunk(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Progress, Error> {
         let rest = &chunk.bytes[*pos..];
         let scan = match self.pending {
@@ -237,6 +239,7 @@ impl State {
     }
 
     /// Reads on in what is held, taking bytes from the chunk as far as that needs them.
+    #[inline(never)]
     fn read_held(
         &mut self,
         tables: &Tables,

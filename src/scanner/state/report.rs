@@ -237,6 +237,7 @@ impl State {
     }
 
     /// The next event of the marker that is due; none where there is nothing to say at this step.
+    #[inline(never)]
     pub(super) fn report(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Option<Raw>, Error> {
         let Pending::Due(mut due) = self.pending else { return Ok(None) };
         let raw = match (due.step, due.what) {
