@@ -599,6 +599,6 @@ pub fn active(region: &Region, flags: u16, closed: u64, tag: u8) -> u64 {
             && pattern.same.is_none_or(|name| name == tag)
             && pattern.once.is_none_or(|rule| closed >> rule & 1 == 0)
     };
-    let bits = region.patterns.iter().enumerate().filter(|(_, pattern)| counts(pattern)).map(|(bit, _)| 1 << bit);
-    bits.fold(0, |all: u64, bit: u64| all | bit)
+    let groups = region.groups.iter().filter(|(pattern, _)| counts(pattern));
+    groups.fold(0, |all, (_, bits)| all | bits)
 }

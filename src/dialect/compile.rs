@@ -461,6 +461,7 @@ impl Compiler<'_> {
             channel,
             started: if let Scope::Started(channel) = scope { Some(channel) } else { None },
             patterns: Vec::new(),
+            groups: Vec::new(),
             literals: 0,
             open_names: 0,
             close_names: 0,
@@ -476,6 +477,10 @@ impl Compiler<'_> {
         for (index, Candidate { shape, pattern, .. }) in list.into_iter().enumerate() {
             let bit = 1 << index;
             self.measure(&shape, &pattern);
+            match region.groups.iter_mut().find(|(other, _)| other.counts_with(&pattern)) {
+                Some((_, bits)) => *bits |= bit,
+                None => region.groups.push((pattern, bit)),
+            }
             region.special |= if pattern.special { bit } else { 0 };
             let (root, bytes) = match &shape {
                 Shape::Literal(bytes) => (&mut region.literals, bytes),

@@ -148,6 +148,8 @@ pub struct Region {
     /// This region is for streams that start inside this channel.
     pub started: Option<Channel>,
     pub patterns: Vec<Pattern>,
+    /// The same by when they count: one of those that count together, and the bits of all of them.
+    pub groups: Vec<(Pattern, u64)>,
     /// Roots of the tries of literals, of tag names behind `<` and of tag names behind `</`; 0 where there is none.
     pub literals: u32,
     pub open_names: u32,
@@ -208,6 +210,12 @@ impl Pattern {
     /// One that counts everywhere.
     pub fn of(action: Action) -> Pattern {
         Pattern { needs: 0, avoids: 0, same: None, once: None, special: false, action, before: 0, len: 0, after: 0 }
+    }
+
+    /// Do both count wherever one of them does?
+    pub fn counts_with(&self, other: &Pattern) -> bool {
+        let when = |it: &Pattern| (it.needs, it.avoids, it.same, it.once);
+        when(self) == when(other)
     }
 }
 
