@@ -79,8 +79,8 @@ struct Area {
     region: u8,
     active: u64,
     has_lines: bool,
-    /// Its rows where nothing is held, ordered by their lines.
-    empty: Vec<u16>,
+    /// Its rows where nothing is held, by the numbers of their lines.
+    empty: Vec<(u64, u16)>,
 }
 
 /// A row to which nearly all bytes lead back.
@@ -229,8 +229,9 @@ impl Calm {
         let area = self.areas.iter().find(|area| area.region == region && area.active == active);
         let Some(area) = area.filter(|_| held.len() <= MOST_HELD) else { return LOST };
         let lines = if area.has_lines { lines } else { &Lines::NEW };
-        let start = area.empty.binary_search_by(|&row| self.row(row).lines.cmp(lines));
-        let row = start.map_or(LOST, |index| self.through(area.empty[index], held).0);
+        let Some(number) = lines.number() else { return LOST };
+        let start = area.empty.binary_search_by_key(&number, |&(number, _)| number);
+        let row = start.map_or(LOST, |index| self.through(area.empty[index].1, held).0);
         if usize::from(self.row(row).spot.held) == held.len() { row } else { LOST }
     }
 
@@ -319,7 +320,7 @@ impl Calm {
         // Prose comes first in each area.
         let first = self.areas.iter().flat_map(|area| area.empty.iter().take(1));
         let others = self.areas.iter().flat_map(|area| area.empty.iter().skip(1));
-        let rows: Vec<u16> = first.chain(others).copied().collect();
+        let rows: Vec<u16> = first.chain(others).map(|&(_, row)| row).collect();
         for row in rows {
             if self.homes.len() < usize::from(u8::MAX)
                 && let Some((home, around)) = self.home_at(row)
@@ -338,7 +339,7 @@ impl Calm {
             }
         }
         for area in &mut self.areas {
-            area.empty.sort_unstable_by_key(|&row| self.rows[usize::from(row)].lines);
+            area.empty.sort_unstable();
         }
         for byte in 0..=u8::MAX {
             let homes = self.homes.iter().take(MOST_HOMES).enumerate();
@@ -550,7 +551,8 @@ impl<'a> Builder<'a> {
         let row = |cell: Option<usize>| cell.map_or(LOST, |at| self.found[at].2);
         self.calm.next.extend(cells.into_iter().map(row));
         let rows = first..self.calm.rows.len();
-        let empty = rows.filter(|&row| self.calm.rows[row].spot.held == 0).map(|row| row as u16).collect();
+        let empty = rows.filter(|&row| self.calm.rows[row].spot.held == 0);
+        let empty = empty.filter_map(|row| Some((self.calm.rows[row].lines.number()?, row as u16))).collect();
         let has_lines = self.region.lines != LineRule::Ignore;
         self.calm.areas.push(Area { region: number, active: self.active, has_lines, empty });
     }

@@ -79,6 +79,15 @@ impl Lines {
         self.run.max(self.block_run).max(self.ticks).max(self.code) <= COMMON_RUN && self.count <= COMMON_LANGUAGE
     }
 
+    /// A number that no other such place has.
+    pub fn number(&self) -> Option<u64> {
+        const { assert!(COMMON_RUN < 16 && COMMON_LANGUAGE < 16) };
+        let kind = [self.mark.into(), self.block_mark.into(), self.at as u64, self.nests.into()];
+        let kind = kind.iter().fold(0, |all, part| all << 8 | part);
+        let counts = [self.count, self.run, self.block_run, self.ticks, self.code];
+        self.is_common().then(|| counts.iter().fold(kind, |all, &count| all << 4 | u64::from(count)))
+    }
+
     pub fn in_block(&self) -> bool {
         self.block_run > 0
     }
