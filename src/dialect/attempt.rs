@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::{
     lines::{COMMON_LANGUAGE, COMMON_RUN, is_blank, is_language},
-    tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Pattern, Region, Tables, TagRule},
+    tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Region, Tables, TagRule},
 };
 
 /// What is known of a byte. Plain bytes, of which nothing is known, may begin a special marker.
@@ -588,17 +588,4 @@ fn child(nodes: &[Node], node: u32, byte: u8, active: u64) -> u32 {
 
 pub fn fold(tables: &Tables, byte: u8) -> u8 {
     if tables.fold { byte.to_ascii_lowercase() } else { byte }
-}
-
-/// The patterns of a region that count now, by the flags that are set, the spans of which a block was closed, and the
-/// name of the innermost tag.
-pub fn active(region: &Region, flags: u16, closed: u64, tag: u8) -> u64 {
-    let counts = |pattern: &Pattern| {
-        flags & pattern.needs == pattern.needs
-            && flags & pattern.avoids == 0
-            && pattern.same.is_none_or(|name| name == tag)
-            && pattern.once.is_none_or(|rule| closed >> rule & 1 == 0)
-    };
-    let groups = region.groups.iter().filter(|(pattern, _)| counts(pattern));
-    groups.fold(0, |all, (_, bits)| all | bits)
 }

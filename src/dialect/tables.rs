@@ -148,7 +148,7 @@ pub struct Region {
     /// This region is for streams that start inside this channel.
     pub started: Option<Channel>,
     pub patterns: Vec<Pattern>,
-    /// The same by when they count: one of those that count together, and the bits of all of them.
+    /// The patterns that always count together: one of them, and the bits of all.
     pub groups: Vec<(Pattern, u64)>,
     /// Roots of the tries of literals, of tag names behind `<` and of tag names behind `</`; 0 where there is none.
     pub literals: u32,
@@ -169,6 +169,15 @@ pub struct Region {
     pub lines: LineRule,
     /// The pattern of the fence line that closes this region.
     pub fence_close: Option<u8>,
+}
+
+impl Region {
+    /// The patterns that count now, by the flags that are set, the spans of which a block was closed, and the name of the
+    /// innermost tag.
+    pub fn active(&self, flags: u16, closed: u64, tag: u8) -> u64 {
+        let groups = self.groups.iter().filter(|(pattern, _)| pattern.counts(flags, closed, tag));
+        groups.fold(0, |all, (_, bits)| all | bits)
+    }
 }
 
 /// What line structure a region needs.
@@ -212,7 +221,15 @@ impl Pattern {
         Pattern { needs: 0, avoids: 0, same: None, once: None, special: false, action, before: 0, len: 0, after: 0 }
     }
 
-    /// Do both count wherever one of them does?
+    /// Does it count now? See `Region::active`.
+    fn counts(&self, flags: u16, closed: u64, tag: u8) -> bool {
+        flags & self.needs == self.needs
+            && flags & self.avoids == 0
+            && self.same.is_none_or(|name| name == tag)
+            && self.once.is_none_or(|rule| closed >> rule & 1 == 0)
+    }
+
+    /// Do both always count together? By the same fields.
     pub fn counts_with(&self, other: &Pattern) -> bool {
         let when = |it: &Pattern| (it.needs, it.avoids, it.same, it.once);
         when(self) == when(other)
@@ -311,4 +328,26 @@ pub struct Route {
     /// Field and value; `None` is any value.
     pub when: Vec<(Box<str>, Option<Box<str>>)>,
     pub channel: Channel,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dialect, random::Random};
+
+    #[test]
+    fn patterns_count_in_their_groups_as_each_does_alone() {
+        let mut random = Random::new(3);
+        for name in Dialect::names() {
+            for region in &Dialect::find(name).unwrap().tables.regions {
+                for _ in 0..1_000 {
+                    let flags = random.below(1 << 16) as u16;
+                    let closed = random.below(1 << 16) as u64;
+                    let tag = random.below(16) as u8;
+                    let alone = region.patterns.iter().map(|pattern| pattern.counts(flags, closed, tag));
+                    let alone = alone.enumerate().fold(0, |all, (bit, counts)| all | u64::from(counts) << bit);
+                    assert_eq!(region.active(flags, closed, tag), alone, "{name}: {flags:#x}, {closed:#x}, {tag}");
+                }
+            }
+        }
+    }
 }

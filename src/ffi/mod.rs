@@ -7,6 +7,7 @@
 #[cfg(feature = "compress")]
 mod compress;
 mod dialect;
+mod gate;
 mod memory;
 mod scanner;
 mod sse;

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
+use super::gate::{BUSY, READY, admit, is_ready, is_whole};
 use super::memory::{bytes, free, lend, read_sized, try_box};
-use super::scanner::{BUSY, READY, admit, failed, is_ready, is_whole, start};
+use super::scanner::{failed, start};
 use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
 use crate::sse::{Body, Field, Options, Rewriter};

@@ -1,4 +1,4 @@
-//! Whole tool results: the compressor, and a result with its report.
+//! Whole tool results: the compressor, a result with its report, what is protected, and banners.
 
 use std::ptr;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use super::{array, called, inside, is_inside, shown, text, texts};
 use crate::compress::{
     Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
 };
+use crate::ffi::gate::{BUSY, is_ready};
 use crate::ffi::memory::{bytes, fill_sized, free, give, lend, read_sized, size_to_fill};
-use crate::ffi::scanner::{BUSY, is_ready};
 use crate::ffi::status::{fail, fail_null, fail_with, guard};
 use crate::ffi::types::*;
 

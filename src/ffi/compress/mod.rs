@@ -1,4 +1,5 @@
-//! Tool results for C. The doc comments of this folder are comments of `aside.h`.
+//! Tool results for C: the texts that callers give, and one call of a thread at a time inside a compressor. The doc comments
+//! of this folder are comments of `aside.h`.
 
 mod command_line;
 mod compressor;
@@ -13,11 +14,11 @@ use std::sync::Arc;
 
 use safer_ffi::prelude::*;
 
+use self::types::*;
+use super::memory::{bytes, lend, read_sized};
+use super::status::{fail, fail_panic, fail_with};
+use super::types::*;
 use crate::compress::{Compressor, Input};
-use crate::ffi::memory::{bytes, lend, read_sized};
-use crate::ffi::status::{fail, fail_panic, fail_with};
-use crate::ffi::types::*;
-use types::*;
 
 thread_local! {
     /// The compressors that calls of this thread are inside of.

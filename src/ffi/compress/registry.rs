@@ -1,4 +1,4 @@
-//! Filters and caches on their way into a compressor.
+//! What a compressor is made of: registries of filters and caches, and the check of a filter's file.
 
 use std::cell::UnsafeCell;
 use std::ptr;
@@ -11,8 +11,8 @@ use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, id};
 use super::types::*;
 use super::{text, texts};
 use crate::compress::{LastRun, Registry, check_filter};
+use crate::ffi::gate::{BUSY, READY, admit, is_ready};
 use crate::ffi::memory::{bytes, free, read_sized};
-use crate::ffi::scanner::{BUSY, READY, admit, is_ready};
 use crate::ffi::status::{fail_null, fail_with, guard};
 use crate::ffi::types::*;
 

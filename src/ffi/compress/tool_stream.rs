@@ -12,8 +12,8 @@ use super::compressor::{aside_compressed, aside_compressor};
 use super::types::*;
 use super::{called, inside};
 use crate::compress::{Compressed, Compressor, Report, Stream};
+use crate::ffi::gate::{BUSY, READY, admit, is_ready};
 use crate::ffi::memory::{bytes, free, lend};
-use crate::ffi::scanner::{BUSY, READY, admit, is_ready};
 use crate::ffi::status::{fail_null, fail_with, guard};
 use crate::ffi::types::*;
 

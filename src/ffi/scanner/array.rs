@@ -5,7 +5,9 @@ use std::ptr;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::{Lent, Stream, Work, append, clear, enter, failed, feed_of_tokens, is_ready, ready, record, text_record};
+use super::feed::{Work, append, clear, feed_of_tokens, record, text_record};
+use super::{Lent, Stream, enter, failed, ready};
+use crate::ffi::gate::is_ready;
 use crate::ffi::memory::{STRUCT_MAX, bytes, lend};
 use crate::ffi::status::{fail_null, fail_with};
 use crate::ffi::types::*;
@@ -219,7 +221,8 @@ unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Cha
     }
 }
 
-/// `aside_scanner_feed_into` of all but short plain text. From here to `feed_by_engine_into` it is as from `feed_any` on.
+/// `aside_scanner_feed_into` of all but short plain text. From here to `feed_by_engine_into` it is as from
+/// `feed_any` on in `callback`.
 ///
 /// # Safety
 /// As of `aside_scanner_feed_into`.

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::{
-    BUSY, Lent, READY, Stream, Work, append, clear, enter, failed, feed_of_tokens, is_ready, ready, record, text_record,
-};
+use super::feed::{Work, append, clear, feed_of_tokens, record, text_record};
+use super::{Lent, Stream, enter, failed, ready};
+use crate::ffi::gate::{BUSY, READY, is_ready};
 use crate::ffi::memory::{bytes, lend};
 use crate::ffi::status::fail_null;
 use crate::ffi::types::*;

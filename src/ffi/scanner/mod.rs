@@ -1,32 +1,24 @@
-//! Scanners for C: making and freeing them, and the state that keeps misuse out. The doc comments of this folder are
+//! Scanners for C: making and freeing them, where they start, and the way into them. The doc comments of this folder are
 //! comments of `aside.h`.
 
 mod array;
 mod callback;
-mod state;
+mod feed;
+mod progress;
 mod text;
 
 use std::cell::UnsafeCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
+use super::gate::{BUSY, READY, admit, is_ready};
 use super::memory::{bytes, free, read_sized, try_box};
-use super::status::{fail, fail_null, fail_panic, fail_with, guard};
+use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
-use crate::scanner::check_lengths;
-use crate::{
-    Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Event, Events, Kind, Options, Scanner, Start, Thought,
-    Token,
-};
-
-/// `aside_scanner.state`: nobody is inside, and all is well.
-pub(super) const READY: i32 = 0;
-/// `aside_scanner.state`: a call is under way.
-pub(super) const BUSY: i32 = 1;
+use crate::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Options, Scanner, Start, Thought, Token};
 
 const _: () = {
     assert!(Channel::Content as u32 == ASIDE_CONTENT);
@@ -39,6 +31,12 @@ const _: () = {
     assert!(Cause::Forced as u32 == ASIDE_CAUSE_FORCED);
     // An array of one is read as an array of the other.
     assert!(size_of::<Token>() == size_of::<aside_token>() && align_of::<Token>() == align_of::<aside_token>());
+};
+
+// A scanner may go from thread to thread.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Scanner>();
 };
 
 /// What a scanner's handle holds. In this order: what most feeds need lies together.
@@ -82,41 +80,6 @@ unsafe fn enter(
     unsafe { admit(&(*scanner).gated.state, &(*scanner).gated.stream, may, body) }
 }
 
-/// Runs `body` as the only call inside a handle, if `may` likes the state that it is in.
-///
-/// # Safety
-/// What is in `inner` is used by calls that `state` admitted, and by nobody else.
-#[inline]
-pub(super) unsafe fn admit<T>(
-    state: &AtomicI32,
-    inner: &UnsafeCell<T>,
-    may: impl FnOnce(i32) -> bool,
-    body: impl FnOnce(&mut T) -> aside_status,
-) -> aside_status {
-    let before = state.load(Relaxed);
-    if !may(before) {
-        return fail(if before == BUSY { ASIDE_ERROR_BUSY } else { before });
-    }
-    state.store(BUSY, Relaxed);
-    // SAFETY: the state was not BUSY, so no call is inside, and it is BUSY until this one ends.
-    let inner = unsafe { &mut *inner.get() };
-    let status = catch_unwind(AssertUnwindSafe(|| body(inner))).unwrap_or_else(fail_panic);
-    let lasts = status == ASIDE_ERROR_PANIC || status == ASIDE_ERROR_MEMORY;
-    state.store(if lasts { status } else { before }, Relaxed);
-    status
-}
-
-/// For calls that feed: no error may be left.
-#[inline]
-pub(super) fn is_ready(state: i32) -> bool {
-    state == READY
-}
-
-/// For calls that look or take: what was there before memory ran out is still good.
-pub(super) fn is_whole(state: i32) -> bool {
-    state == READY || state == ASIDE_ERROR_MEMORY
-}
-
 #[cold]
 pub(super) fn failed(error: Error) -> aside_status {
     match error {
@@ -158,146 +121,6 @@ unsafe fn ready<'a>(
     }
     // SAFETY: both are there. The state is READY, so no call is inside.
     unsafe { Some((&mut *(*scanner).gated.stream.get(), std::slice::from_raw_parts(buf.cast(), len))) }
-}
-
-/// An event of text as C sees it.
-#[inline]
-fn text_record(channel: Channel, offset: u64, len: usize) -> aside_event {
-    aside_event {
-        kind: ASIDE_TEXT,
-        channel: channel as u32,
-        cause: 0,
-        rule: 0,
-        offset,
-        len: len as u64,
-        tag: 0,
-        text_at: 0,
-        name_len: 0,
-        value_len: 0,
-        raw_name_at: 0,
-        raw_name_len: 0,
-        raw_value_at: 0,
-        raw_value_len: 0,
-    }
-}
-
-/// An event as C sees it, all but an attribute's names and values.
-#[inline]
-fn record(event: &Event<'_>) -> aside_event {
-    let mut record = text_record(event.channel, event.offset, event.bytes.len());
-    match &event.kind {
-        Kind::Text => {}
-        Kind::Open { rule, tag } => {
-            record.kind = ASIDE_OPEN;
-            record.rule = *rule;
-            record.tag = *tag;
-        }
-        Kind::Framing => record.kind = ASIDE_FRAMING,
-        Kind::Reclassify => record.kind = ASIDE_RECLASSIFY,
-        Kind::Budget => record.kind = ASIDE_BUDGET,
-        Kind::Close(cause) => {
-            record.kind = ASIDE_CLOSE;
-            record.cause = *cause as u32;
-        }
-        Kind::Attribute(attribute) => {
-            // The limit for a tag is a u32 itself, and no decoded value is longer than its raw form.
-            record.kind = ASIDE_ATTRIBUTE;
-            record.name_len = attribute.name.len() as u32;
-            record.value_len = attribute.value.len() as u32;
-            record.raw_name_at = attribute.raw_name.start as u32;
-            record.raw_name_len = attribute.raw_name.len() as u32;
-            record.raw_value_at = attribute.raw_value.start as u32;
-            record.raw_value_len = attribute.raw_value.len() as u32;
-        }
-    }
-    record
-}
-
-/// Forgets attribute texts of before.
-#[inline]
-fn clear(place: &mut Option<Box<Lent>>) {
-    if let Some(lent) = place {
-        lent.attributes.clear();
-    }
-}
-
-/// Appends an attribute's name and value to the lent text; gives where they begin and the whole text.
-fn append<'a>(place: &'a mut Option<Box<Lent>>, name: &[u8], value: &[u8]) -> Result<(usize, &'a [u8]), aside_status> {
-    let text = &mut lent(place)?.attributes;
-    let at = text.len();
-    text.try_reserve(name.len() + value.len()).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
-    text.extend_from_slice(name);
-    text.extend_from_slice(value);
-    Ok((at, text))
-}
-
-// A scanner may go from thread to thread.
-const _: fn() = || {
-    fn is_send<T: Send>() {}
-    is_send::<Scanner>();
-};
-
-/// What a call works on.
-enum Work<'a> {
-    Feed(&'a [u8]),
-    /// The tokens' lengths add up to the chunk's.
-    FeedTokens(&'a [u8], &'a [Token]),
-    Finish,
-    Flush,
-    ForceClose,
-}
-
-impl Work<'_> {
-    /// Tokens that are text and nothing else: most are. Gives channel and offset of the event, and its bytes.
-    #[inline]
-    fn plain(&self, scanner: &mut Scanner) -> Option<(Channel, u64, &[u8])> {
-        let Work::FeedTokens(chunk, tokens) = self else { return None };
-        let (channel, offset) = scanner.plain_tokens(chunk, tokens)?;
-        Some((channel, offset, chunk))
-    }
-
-    #[inline]
-    fn start<'a>(&'a self, scanner: &'a mut Scanner) -> Result<Events<'a>, Error> {
-        Ok(match self {
-            Work::Feed(chunk) => scanner.events(chunk),
-            Work::FeedTokens(chunk, tokens) => scanner.summed_token_events(chunk, tokens)?,
-            Work::Finish => scanner.finish_events(),
-            Work::Flush => scanner.flush_events(),
-            Work::ForceClose => scanner.force_close_events(),
-        })
-    }
-}
-
-/// The caller's bytes with their tokens.
-///
-/// # Safety
-/// As of `bytes` and `tokens`.
-#[inline]
-unsafe fn feed_of_tokens<'a>(
-    buf: *const c_char,
-    len: size_t,
-    tokens: *const aside_token,
-    count: size_t,
-) -> Result<Work<'a>, aside_status> {
-    // SAFETY: the caller's promise.
-    let (chunk, tokens) = unsafe { (bytes(buf, len, "buf")?, self::tokens(tokens, count)?) };
-    check_lengths(chunk, tokens).map_err(failed)?;
-    Ok(Work::FeedTokens(chunk, tokens))
-}
-
-/// The caller's tokens. NULL is good where there are none.
-///
-/// # Safety
-/// A pointer that is not NULL leads to `count` tokens that nobody changes during `'a`.
-unsafe fn tokens<'a>(tokens: *const aside_token, count: usize) -> Result<&'a [Token], aside_status> {
-    if tokens.is_null() {
-        return if count == 0 { Ok(&[]) } else { Err(fail_null("tokens")) };
-    }
-    if count > isize::MAX as usize / size_of::<Token>() || !tokens.is_aligned() {
-        return Err(fail_with(ASIDE_ERROR_LENGTH, "no array of tokens can be there"));
-    }
-    // SAFETY: not NULL, aligned and of a possible length; the layouts are the same, and any numbers will do.
-    Ok(unsafe { std::slice::from_raw_parts(tokens.cast(), count) })
 }
 
 /// An `ASIDE_START_` value.
@@ -474,4 +297,12 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     };
     // SAFETY: a scanner that is there, as the caller promises.
     unsafe { enter(scanner, is_ready, body) }
+}
+
+/// Panics inside a scanner, so that tests can see what C gets then. No release has it.
+#[cfg(feature = "panic-hook")]
+#[ffi_export]
+pub unsafe extern "C" fn aside_test_panic(scanner: *mut aside_scanner) -> aside_status {
+    // SAFETY: NULL or there, as the caller promises.
+    unsafe { enter(scanner, is_ready, |_| panic!("asked for by aside_test_panic")) }
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::{READY, enter, is_ready, ready};
+use super::{enter, ready};
+use crate::ffi::gate::{READY, is_ready};
 use crate::ffi::status::fail_with;
 use crate::ffi::types::*;
 

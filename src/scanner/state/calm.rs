@@ -1,5 +1,5 @@
-//! Calls that complete no marker: the table says where the stream then stands, and the engine is not asked. Most calls are
-//! such ones.
+//! Calls that complete no marker: the table of `dialect::calm` says where the stream then stands, and the engine is not
+//! asked. Most calls are such ones.
 
 use crate::dialect::{
     Channel,

@@ -1,6 +1,6 @@
-//! What a scanner remembers of its stream, and how a stream begins and ends. A stream is read from left to right: calls
-//! that complete no marker go by the table (`calm`), all others through the engine (`read`), which gives what it finds
-//! as events (`report`). What only the next bytes can decide is held back (`held`).
+//! What a scanner remembers of its stream: how it begins, also behind a prompt, and what is counted. A stream is read from
+//! left to right: calls that complete no marker go by the table (`calm`), all others through the engine (`read`), which
+//! gives what it finds as events (`report`). What only the next bytes can decide is held back (`held`).
 
 mod calm;
 mod held;
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use crate::dialect::{
     Channel, Start,
-    attempt::{self, Attempt, Mark},
+    attempt::{Attempt, Mark},
     calm::Spot,
     lines::{Lines, is_blank},
     tables::{LineRule, MAX_DEPTH, MOST_NESTED, Tables, flag},
@@ -46,6 +46,7 @@ pub struct State {
     channel: Channel,
     region: u8,
     depth: u8,
+    /// Bytes have come with their tokens.
     has_tokens: bool,
     flags: u16,
     /// Framing that may follow the marker before: a number of the tables' framings, or 0.
@@ -400,7 +401,7 @@ impl State {
     /// Which patterns count follows from the region, the flags and the innermost tag.
     fn refresh(&mut self, tables: &Tables) {
         let tag = self.top().map_or(0, |frame| frame.tag);
-        self.active = attempt::active(&tables.regions[usize::from(self.region)], self.flags, self.closed, tag);
+        self.active = tables.regions[usize::from(self.region)].active(self.flags, self.closed, tag);
     }
 
     fn top(&self) -> Option<&Frame> {

@@ -33,13 +33,8 @@ enum Progress {
 }
 
 impl State {
-    /// A marker that was found is looked for anew.
-    pub(super) fn forget_found(&mut self) {
-        if matches!(self.pending, Pending::Found(_)) {
-            self.pending = Pending::Nothing;
-        }
-    }
-
+    /// The next event of a chunk that has been read up to `pos`; none where all that can be decided has been. `at_end`:
+    /// nothing comes behind it.
     pub fn next_of_feed(
         &mut self,
         tables: &Tables,
@@ -121,6 +116,7 @@ impl State {
         }
     }
 
+    /// The next event where what is held is let go as text.
     pub fn next_of_flush(&mut self, tables: &Tables) -> Result<Option<Raw>, Error> {
         // What is settled comes first: only the rest is released.
         if let Some(raw) = self.next_of_feed(tables, &Chunk::EMPTY, &mut 0, false)? {
@@ -139,6 +135,7 @@ impl State {
         Ok(Some(self.report_known(known, &Chunk::EMPTY, &mut 0)?).filter(|raw| !raw.is_nothing()))
     }
 
+    /// The next event where the thinking that is open is closed.
     pub fn next_of_force(&mut self, tables: &Tables) -> Result<Option<Raw>, Error> {
         if let Some(raw) = self.next_of_feed(tables, &Chunk::EMPTY, &mut 0, false)? {
             return Ok(Some(raw));
@@ -159,6 +156,7 @@ impl State {
         Ok(Some(raw))
     }
 
+    /// The next event of the stream's end; behind the last one, a new stream begins.
     pub fn next_of_finish(&mut self, tables: &Tables) -> Result<Option<Raw>, Error> {
         self.is_finishing = true;
         if let Some(raw) = self.next_of_feed(tables, &Chunk::EMPTY, &mut 0, true)? {
@@ -172,7 +170,7 @@ impl State {
     }
 
     /// Takes the framing that may follow the marker before, if it is there.
-    #[inline(never)] // As `read_chunk`, `read_held` and `report`: all in one, each event had to prepare for all of them.
+    #[inline(never)] // See `read_chunk`.
     fn follow(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize, at_end: bool) -> Result<Progress, Error> {
         let framing = &*tables.framings[usize::from(self.after) - 1];
         let (held, rest) = (self.held(), &chunk.bytes[*pos..]);
@@ -198,6 +196,7 @@ impl State {
     }
 
     /// Reads on in the chunk, nothing being held.
+    // Out of line, as the other parts of the engine: in one function, each event saves registers for all of them.
     #[inline(never)]
     fn read_chunk(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Progress, Error> {
         let rest = &chunk.bytes[*pos..];
@@ -239,7 +238,7 @@ impl State {
     }
 
     /// Reads on in what is held, taking bytes from the chunk as far as that needs them.
-    #[inline(never)]
+    #[inline(never)] // See `read_chunk`.
     fn read_held(
         &mut self,
         tables: &Tables,
@@ -358,6 +357,13 @@ impl State {
             }
             _ => None,
         })
+    }
+
+    /// A marker that was found is looked for anew.
+    pub(super) fn forget_found(&mut self) {
+        if matches!(self.pending, Pending::Found(_)) {
+            self.pending = Pending::Nothing;
+        }
     }
 
     /// The next place from `at` on where a marker may begin. What it passes is text.

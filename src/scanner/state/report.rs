@@ -60,7 +60,7 @@ pub(super) struct Due {
 
 impl Due {
     /// Of a marker that has no bytes.
-    pub(super) fn new(step: Step, what: What) -> Due {
+    fn new(step: Step, what: What) -> Due {
         Due { step, what, after: 0, closes_itself: false, before: 0, main: 0, passed: 0, attributes: 0 }
     }
 
@@ -75,7 +75,7 @@ impl Due {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Step {
+enum Step {
     Before,
     Implied,
     Marker,
@@ -85,7 +85,7 @@ pub(super) enum Step {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum What {
+enum What {
     Open {
         frame: Frame,
         keep: bool,
@@ -126,7 +126,8 @@ impl State {
         Ok(Some(Raw { kind, channel, offset: 0, len: 0, place: Place::Held(self.done) }))
     }
 
-    /// A caller that stops between two events of a marker leaves the rest to be held, where nothing may fail any more.
+    /// A caller that stops between two events of a marker leaves the rest to be held (`park`), where nothing may fail any
+    /// more.
     pub(super) fn make_room_to_park(&mut self) -> Result<(), Error> {
         let Pending::Due(due) = self.pending else { return Ok(()) };
         let has_more = matches!(
@@ -237,7 +238,7 @@ impl State {
     }
 
     /// The next event of the marker that is due; none where there is nothing to say at this step.
-    #[inline(never)]
+    #[inline(never)] // See `read_chunk`.
     pub(super) fn report(&mut self, tables: &Tables, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Option<Raw>, Error> {
         let Pending::Due(mut due) = self.pending else { return Ok(None) };
         let raw = match (due.step, due.what) {

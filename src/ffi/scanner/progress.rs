@@ -1,12 +1,13 @@
-//! Scanners between feeds: what they hold, counted and collected.
+//! How far a scanner has come: what it holds, has counted and has collected, and how it is made as new.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use libc::size_t;
 use safer_ffi::prelude::*;
 
-use super::{READY, Stream, enter, is_whole, lent};
+use super::{Stream, enter, lent};
 use crate::Channel;
+use crate::ffi::gate::{READY, is_whole};
 use crate::ffi::memory::{fill_sized, lend, size_to_fill};
 use crate::ffi::status::{fail, fail_with};
 use crate::ffi::types::*;
@@ -202,12 +203,4 @@ fn take(stream: &mut Stream, size: usize) -> Result<Option<aside_thought>, aside
         attributes: lent.pairs.as_ptr(),
         attribute_count: lent.pairs.len(),
     }))
-}
-
-/// Panics inside a scanner, so that tests can see what C gets then. No release has it.
-#[cfg(feature = "panic-hook")]
-#[ffi_export]
-pub unsafe extern "C" fn aside_test_panic(scanner: *mut aside_scanner) -> aside_status {
-    // SAFETY: NULL or there, as the caller promises.
-    unsafe { enter(scanner, super::is_ready, |_| panic!("asked for by aside_test_panic")) }
 }
