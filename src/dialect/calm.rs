@@ -7,6 +7,7 @@ use core::cmp::Reverse;
 
 use super::{
     attempt::{self, Attempt, Mark, Verdict, fold},
+    few::{self, Few, HARD},
     lines::{Lines, is_blank, is_language},
     starts::{at_fence_line, next_start},
     tables::{LineRule, Region, Tables, flag},
@@ -26,10 +27,6 @@ const MOST_HELD: usize = 24;
 const MOST_HOMES: usize = 30;
 const WIDE: u32 = 1 << 30;
 const ALL: u32 = 1 << 31;
-
-/// Bytes that lead away from a home, and how many bytes of text are looked at for more than three of them at a time.
-const MOST_HARD: usize = 6;
-const BLOCK: usize = 64;
 
 /// From so much text on, looking for the bytes that matter is cheaper than looking at all.
 const SKIP: usize = 16;
@@ -88,8 +85,7 @@ struct Area {
 struct Home {
     row: u16,
     /// The bytes that do not …
-    hard: [u8; MOST_HARD],
-    count: usize,
+    hard: Few,
     /// … and blanks lead to rows of which the same is true, so that they can be looked at later.
     is_soft: bool,
     /// The ASCII that leads back at once: texts of these bytes alone change nothing here.
@@ -98,32 +94,7 @@ struct Home {
     live: [ByteSet; 2],
 }
 
-/// Of a text: it has a byte that is hard; where it has none, it has one that is not ASCII.
-const HARD: u8 = 1;
-const NOT_ASCII: u8 = 0x80;
-
 impl Home {
-    /// What a text has. Plain enough for the compiler to look at many bytes at once.
-    #[inline]
-    fn bits(&self, text: &[u8]) -> u8 {
-        fn bits<const N: usize>(hard: &[u8], text: &[u8]) -> u8 {
-            let Some(&hard) = hard.first_chunk::<N>() else { return HARD };
-            let is = |byte: u8, hard: u8| if byte == hard { u8::MAX } else { 0 };
-            let bits = |byte: u8| hard.iter().fold(byte & NOT_ASCII, |bits, &hard| bits | is(byte, hard));
-            let (blocks, rest) = text.as_chunks::<BLOCK>();
-            let all = blocks.iter().fold(0, |all, block| all | block.iter().fold(0, |all, &byte| all | bits(byte)));
-            rest.iter().fold(all, |all, &byte| all | bits(byte))
-        }
-        match self.count {
-            0 => bits::<0>(&self.hard, text),
-            1 => bits::<1>(&self.hard, text),
-            2 => bits::<2>(&self.hard, text),
-            3 => bits::<3>(&self.hard, text),
-            4 => bits::<4>(&self.hard, text),
-            _ => bits::<MOST_HARD>(&self.hard, text),
-        }
-    }
-
     /// How many bytes at the end of a text may lead elsewhere for a while.
     #[inline]
     fn blanks(&self, text: &[u8]) -> usize {
@@ -134,38 +105,11 @@ impl Home {
     /// before that: what comes behind the last one that leads back.
     #[inline(never)]
     fn find(&self, text: &[u8]) -> (usize, usize) {
-        let mut from = 0;
-        while let Some(found) = text.get(from..).and_then(|text| self.find_hard(text)) {
-            let hit = from + found;
-            let [live, live_behind] = &self.live;
-            match text.get(hit + 1) {
-                Some(&next) if !contains(live, next) => from = hit + 2,
-                _ => match text.get(hit + 2) {
-                    Some(&next) if !contains(live_behind, next) => from = hit + 3,
-                    _ => return (from, hit),
-                },
-            }
-        }
-        (from, text.len())
-    }
-
-    #[inline]
-    fn find_hard(&self, text: &[u8]) -> Option<usize> {
-        let [a, b, c, d, e, f] = self.hard;
-        match self.count {
-            0 => None,
-            1 => memchr::memchr(a, text),
-            2 => memchr::memchr2(a, b, text),
-            3 => memchr::memchr3(a, b, c, text),
-            _ => {
-                let mut blocks = text.chunks(BLOCK).enumerate();
-                blocks.find(|(_, block)| self.bits(block) & HARD != 0).map(|(number, block)| {
-                    let first = memchr::memchr3(a, b, c, block).unwrap_or(block.len());
-                    let first = memchr::memchr3(d, e, f, &block[..first]).unwrap_or(first);
-                    number * BLOCK + first
-                })
-            }
-        }
+        let [live, live_behind] = &self.live;
+        self.hard.find(text, |hit| match text.get(hit + 1) {
+            Some(&next) if !contains(live, next) => Some(2),
+            _ => text.get(hit + 2).filter(|&&next| !contains(live_behind, next)).map(|_| 3),
+        })
     }
 }
 
@@ -284,10 +228,10 @@ impl Calm {
     }
 
     /// Where this text leads, if nothing is held behind it; and: is it ASCII?
-    #[inline]
+    #[inline(always)]
     pub fn pass(&self, row: u16, text: &[u8]) -> Option<(u16, bool)> {
         let home = self.home(row)?;
-        let bits = home.bits(text);
+        let bits = home.hard.bits(text);
         if bits & HARD != 0 {
             return Some(self.through_long(row, text)).filter(|&(end, _)| end != LOST && self.row(end).spot.held == 0);
         }
@@ -386,13 +330,8 @@ impl Calm {
         }
         let back = self.columns.set_of(|byte| around.iter().all(|&from| self.step(from, byte) == row));
         let is_hard = |byte: &u8| !soft.contains(byte) && !contains(&back, *byte);
-        let list: Vec<u8> = (0..=u8::MAX).filter(is_hard).take(MOST_HARD + 1).collect();
-        if list.len() > MOST_HARD {
-            return None;
-        }
-        // Where there are fewer, the last one stands for the rest.
-        let mut hard = [list.last().copied().unwrap_or_default(); MOST_HARD];
-        hard[..list.len()].copy_from_slice(&list);
+        let list: Vec<u8> = (0..=u8::MAX).filter(is_hard).take(few::MOST + 1).collect();
+        let hard = Few::new(&list)?;
         let [low, high, ..] = self.columns.set_of(|byte| self.step(row, byte) == row);
         let quiet = [low, high, 0, 0];
         let is_soft = soft.iter().any(|&byte| self.step(row, byte) != row);
@@ -401,7 +340,7 @@ impl Calm {
         let one_of_each = self.columns.bytes.iter().copied().filter(|&byte| contains(&live, byte));
         let behind = self.rows_behind(&behind, &one_of_each.collect::<Vec<u8>>());
         let live = [live, self.leads_elsewhere(&behind, row)];
-        let home = Home { row, hard, count: list.len(), is_soft, quiet, live };
+        let home = Home { row, hard, is_soft, quiet, live };
         Some((home, around))
     }
 }
@@ -627,7 +566,7 @@ impl<'a> Builder<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Calm, LOST};
+    use super::{Calm, HARD, LOST};
     use crate::{Dialect, random::Random};
 
     /// What `run` must come to, one byte after the other.
@@ -686,8 +625,8 @@ mod tests {
             let calm = &Dialect::find(name).unwrap().tables.calm;
             for row in calm.homes.iter().map(|home| home.row) {
                 let (home, around) = calm.home_at(row).unwrap();
-                let hard = &home.hard[..home.count];
-                for behind in around.iter().flat_map(|&from| hard.iter().map(move |&hard| calm.step(from, hard))) {
+                let hard: Vec<u8> = (0..=u8::MAX).filter(|&byte| home.hard.bits(&[byte]) & HARD != 0).collect();
+                for behind in calm.rows_behind(&around, &hard) {
                     for byte in 0..=u8::MAX {
                         let next = calm.step(behind, byte);
                         if !super::contains(&home.live[0], byte) {

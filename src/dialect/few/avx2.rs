@@ -1,0 +1,152 @@
+//! The same by vectors of 32 bytes: unsafe, as it says what the processor can do and reads 32 bytes at a place. It makes
+//! texts with fences half as fast again (W1 in `BENCHMARKS.md`).
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::*;
+
+use super::{HARD, NOT_ASCII};
+
+/// How many bytes a vector has.
+pub const LANES: usize = 32;
+
+/// Each of the bytes has a bit: it is set in one table for the byte's low half, in the other for its high half. There is a
+/// `Few` only where the processor has AVX2.
+#[derive(Clone)]
+pub struct Few {
+    low: [u8; 16],
+    high: [u8; 16],
+}
+
+impl Few {
+    /// Of eight bytes at most. None where the processor cannot.
+    pub fn new(list: &[u8]) -> Option<Few> {
+        if !std::is_x86_feature_detected!("avx2") {
+            return None;
+        }
+        let mut few = Few { low: [0; 16], high: [0; 16] };
+        for (bit, byte) in list.iter().enumerate() {
+            few.low[usize::from(byte & 15)] |= 1 << bit;
+            few.high[usize::from(byte >> 4)] |= 1 << bit;
+        }
+        Some(few)
+    }
+
+    /// Of a text that fills a vector at least.
+    #[inline]
+    pub fn bits(&self, text: &[u8]) -> u8 {
+        // SAFETY: there is a `Few`, so there is AVX2.
+        unsafe { self.bits_of(text) }
+    }
+
+    /// In a text that fills a vector at least.
+    #[inline]
+    pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
+        // SAFETY: there is a `Few`, so there is AVX2.
+        unsafe { self.find_in(text, skip) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn bits_of(&self, text: &[u8]) -> u8 {
+        let tables = self.tables();
+        let mut all = _mm256_setzero_si256();
+        let mut hits = all;
+        let mut look = |block| {
+            let block = load(block);
+            all = _mm256_or_si256(all, block);
+            hits = _mm256_or_si256(hits, found(tables, block));
+        };
+        let (blocks, rest) = text.as_chunks();
+        blocks.iter().for_each(&mut look);
+        if !rest.is_empty()
+            && let Some(last) = text.last_chunk()
+        {
+            look(last);
+        }
+        let hard = if is_zero(hits) { 0 } else { HARD };
+        hard | if _mm256_movemask_epi8(all) == 0 { 0 } else { NOT_ASCII }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn find_in(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
+        let tables = self.tables();
+        let mut from = 0;
+        let (pairs, rest) = text.as_chunks::<{ 2 * LANES }>();
+        for (number, pair) in pairs.iter().enumerate() {
+            let (a, b) = pair.split_at(LANES);
+            let hits = hits(tables, [a, b], LANES);
+            if hits != 0
+                && let Some(hit) = first_left(hits, number * 2 * LANES, &mut from, &skip)
+            {
+                return (from, hit);
+            }
+        }
+        if !rest.is_empty() {
+            // These may have bytes in common, with each other and with those before.
+            let last = text.len() - LANES;
+            let at = last.min(text.len() - rest.len());
+            let hits = hits(tables, [&text[at..], &text[last..]], last - at);
+            if let Some(hit) = first_left(hits, at, &mut from, &skip) {
+                return (from, hit);
+            }
+        }
+        (from, text.len())
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn tables(&self) -> [__m256i; 2] {
+        [&self.low, &self.high].map(|table| {
+            // SAFETY: so many bytes are there, and need not be aligned.
+            _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
+        })
+    }
+}
+
+/// The first of the hits behind `start` that is neither before `from` nor skipped.
+#[inline]
+fn first_left(mut hits: u64, start: usize, from: &mut usize, skip: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+    while hits != 0 {
+        let hit = start + hits.trailing_zeros() as usize;
+        if hit >= *from {
+            match skip(hit) {
+                Some(len) => *from = hit + len,
+                None => return Some(hit),
+            }
+        }
+        hits &= hits - 1;
+    }
+    None
+}
+
+/// A bit for each hit in two blocks, of which the second one is so much behind the first.
+#[target_feature(enable = "avx2")]
+fn hits(tables: [__m256i; 2], blocks: [&[u8]; 2], distance: usize) -> u64 {
+    let [a, b] =
+        blocks.map(|block| block.first_chunk().map_or(_mm256_setzero_si256(), |block| found(tables, load(block))));
+    if is_zero(_mm256_or_si256(a, b)) { 0 } else { u64::from(marks(a)) | u64::from(marks(b)) << distance }
+}
+
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; LANES]) -> __m256i {
+    // SAFETY: so many bytes are there, and need not be aligned.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// 0 for each byte that is none of the few.
+#[target_feature(enable = "avx2")]
+fn found([low, high]: [__m256i; 2], block: __m256i) -> __m256i {
+    let half = _mm256_set1_epi8(15);
+    let by_low = _mm256_shuffle_epi8(low, _mm256_and_si256(block, half));
+    let by_high = _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16::<4>(block), half));
+    _mm256_and_si256(by_low, by_high)
+}
+
+#[target_feature(enable = "avx2")]
+fn is_zero(block: __m256i) -> bool {
+    _mm256_testz_si256(block, block) == 1
+}
+
+/// A bit for each byte that is not 0.
+#[target_feature(enable = "avx2")]
+fn marks(block: __m256i) -> u32 {
+    !_mm256_movemask_epi8(_mm256_cmpeq_epi8(block, _mm256_setzero_si256())) as u32
+}

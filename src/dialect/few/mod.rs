@@ -1,0 +1,204 @@
+//! A few bytes, looked for in a text: by vectors where the processor has them, else by `memchr` and plain code.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
+/// So many bytes at most.
+pub const MOST: usize = 6;
+
+/// How much text plain code looks at for more than three bytes before it asks which one it was.
+const BLOCK: usize = 64;
+
+/// Of a text: it has one of the bytes; where it has none, it has one that is not ASCII.
+pub const HARD: u8 = 1;
+pub const NOT_ASCII: u8 = 0x80;
+
+#[derive(Clone)]
+pub struct Few {
+    /// Where there are fewer, the last one stands for the rest.
+    bytes: [u8; MOST],
+    count: usize,
+    #[cfg(target_arch = "x86_64")]
+    vectors: Option<avx2::Few>,
+}
+
+impl Few {
+    /// None where there are too many.
+    pub fn new(list: &[u8]) -> Option<Few> {
+        let mut bytes = [list.last().copied().unwrap_or_default(); MOST];
+        bytes.get_mut(..list.len())?.copy_from_slice(list);
+        Some(Few {
+            bytes,
+            count: list.len(),
+            #[cfg(target_arch = "x86_64")]
+            vectors: avx2::Few::new(list),
+        })
+    }
+
+    /// What a text has.
+    #[inline]
+    pub fn bits(&self, text: &[u8]) -> u8 {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(few) = &self.vectors
+            && text.len() >= avx2::LANES
+        {
+            return few.bits(text);
+        }
+        self.plain_bits(text)
+    }
+
+    /// The first place of one of the bytes for which `skip` does not say how many bytes can be passed over, the text's
+    /// length if there is none; before that: what comes behind the last that was passed over.
+    #[inline]
+    pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
+        #[cfg(target_arch = "x86_64")]
+        // For a single byte, `memchr` is faster.
+        if let Some(few) = &self.vectors
+            && self.count > 1
+            && text.len() >= avx2::LANES
+        {
+            return few.find(text, skip);
+        }
+        let mut from = 0;
+        while let Some(found) = text.get(from..).and_then(|text| self.first(text)) {
+            match skip(from + found) {
+                Some(len) => from += found + len,
+                None => return (from, from + found),
+            }
+        }
+        (from, text.len())
+    }
+
+    /// Plain enough for the compiler to look at many bytes at once.
+    #[inline(never)]
+    fn plain_bits(&self, text: &[u8]) -> u8 {
+        fn bits<const N: usize>(few: &[u8], text: &[u8]) -> u8 {
+            let Some(few) = few.first_chunk::<N>() else { return HARD };
+            let is = |byte: u8, one: u8| if byte == one { u8::MAX } else { 0 };
+            let bits = |byte: u8| few.iter().fold(byte & NOT_ASCII, |bits, &one| bits | is(byte, one));
+            let (blocks, rest) = text.as_chunks::<BLOCK>();
+            let all = blocks.iter().fold(0, |all, block| all | block.iter().fold(0, |all, &byte| all | bits(byte)));
+            rest.iter().fold(all, |all, &byte| all | bits(byte))
+        }
+        match self.count {
+            0 => bits::<0>(&self.bytes, text),
+            1 => bits::<1>(&self.bytes, text),
+            2 => bits::<2>(&self.bytes, text),
+            3 => bits::<3>(&self.bytes, text),
+            4 => bits::<4>(&self.bytes, text),
+            _ => bits::<MOST>(&self.bytes, text),
+        }
+    }
+
+    #[inline]
+    fn first(&self, text: &[u8]) -> Option<usize> {
+        let [a, b, c, d, e, f] = self.bytes;
+        match self.count {
+            0 => None,
+            1 => memchr::memchr(a, text),
+            2 => memchr::memchr2(a, b, text),
+            3 => memchr::memchr3(a, b, c, text),
+            _ => {
+                let mut blocks = text.chunks(BLOCK).enumerate();
+                blocks.find(|(_, block)| self.plain_bits(block) & HARD != 0).map(|(number, block)| {
+                    let first = memchr::memchr3(a, b, c, block).unwrap_or(block.len());
+                    let first = memchr::memchr3(d, e, f, &block[..first]).unwrap_or(first);
+                    number * BLOCK + first
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Few, HARD, MOST, NOT_ASCII};
+    use crate::random::Random;
+
+    /// With vectors, where there are any, and without.
+    fn both(list: &[u8]) -> [Few; 2] {
+        let few = Few::new(list).unwrap();
+        #[cfg(target_arch = "x86_64")]
+        let plain = Few { vectors: None, ..few.clone() };
+        #[cfg(not(target_arch = "x86_64"))]
+        let plain = few.clone();
+        [few, plain]
+    }
+
+    /// What `find` must come to, one byte after the other.
+    fn slowly(list: &[u8], text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
+        let (mut at, mut from) = (0, 0);
+        while at < text.len() {
+            if !list.contains(&text[at]) {
+                at += 1;
+            } else if let Some(len) = skip(at) {
+                at += len;
+                from = at;
+            } else {
+                break;
+            }
+        }
+        (from, at.min(text.len()))
+    }
+
+    #[test]
+    fn every_byte_is_found_at_every_place() {
+        for byte in 0..=u8::MAX {
+            let list = [byte, byte ^ 0x10, byte ^ 0x01, byte ^ 0x80, 0, 0xFF];
+            for (count, len) in
+                (1..=MOST).flat_map(|count| [1, 31, 32, 33, 63, 64, 65, 97, 130].map(|len| (count, len)))
+            {
+                let list = &list[..count];
+                let other = (b'a'..=b'z').find(|other| !list.contains(other)).unwrap();
+                for few in both(list) {
+                    let mut text = vec![other; len];
+                    assert_eq!((few.bits(&text), few.find(&text, |_| None)), (0, (0, len)), "{list:?}, {len}");
+                    for at in (0..len).step_by(1 + len / 9) {
+                        text[at] = byte;
+                        assert_eq!(few.bits(&text) & HARD, HARD, "{list:?}, {at} of {len}");
+                        assert_eq!(few.find(&text, |_| None), (0, at), "{list:?}, {at} of {len}");
+                        text[at] = byte ^ 0x20;
+                        let is_there = list.contains(&(byte ^ 0x20));
+                        assert_eq!(few.bits(&text) & HARD == HARD, is_there, "{list:?}, {at} of {len}");
+                        text[at] = other;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn vectors_find_what_plain_code_finds() {
+        let mut random = Random::new(11);
+        let (mut passed, mut stopped) = (0, 0);
+        for _ in 0..20_000 {
+            let list: Vec<u8> = (0..1 + random.below(MOST)).map(|_| random.below(256) as u8).collect();
+            let rare = 2 + random.below(60);
+            let text: Vec<u8> = (0..random.below(300))
+                .map(|_| if random.below(rare) == 0 { list[random.below(list.len())] } else { random.below(128) as u8 })
+                .collect();
+            let lengths = [1 + random.below(3), 1 + random.below(70), 1 + random.below(3)];
+            let last = random.below(8) * 100;
+            let skip = |at: usize| (at < last).then_some(lengths[at % 3]).filter(|&len| at + len <= text.len());
+            let found = slowly(&list, &text, skip);
+            let is_hard = text.iter().any(|byte| list.contains(byte));
+            for few in both(&list) {
+                assert_eq!(few.find(&text, skip), found, "{list:?}: {text:?}");
+                let bits = few.bits(&text);
+                assert_eq!(bits & HARD != 0, is_hard, "{list:?}: {text:?}");
+                if !is_hard {
+                    assert_eq!(bits & NOT_ASCII == 0, text.is_ascii(), "{list:?}: {text:?}");
+                }
+            }
+            passed += usize::from(found.0 > 0);
+            stopped += usize::from(found.1 < text.len());
+        }
+        assert!(passed > 5_000 && stopped > 5_000, "{passed} passed over some, {stopped} stopped");
+    }
+
+    #[test]
+    fn there_are_no_more_than_a_few() {
+        assert!(Few::new(&[7; MOST]).is_some());
+        assert!(Few::new(&[7; MOST + 1]).is_none());
+    }
+}
