@@ -18,13 +18,16 @@ pub const LOST: u16 = 0;
 
 /// Bounds of the table: rows in all and of one area, areas of one region, bytes that are held in a row. Beyond them text
 /// is lost.
-const MOST_ROWS: usize = 4096;
-const MOST_AREA_ROWS: usize = 512;
+const MOST_ROWS: usize = 8192;
+const MOST_AREA_ROWS: usize = 640;
 const MOST_AREAS: usize = 4;
 const MOST_HELD: usize = 24;
 
-/// Homes that have a bit in `leaves`, and the bits behind those.
-const MOST_HOMES: usize = 30;
+/// Near code, a place comes as late as one that holds so many bytes more: there are many such places, and each is rare.
+const RARE: usize = 3;
+
+/// Sets of plain bytes that have a bit in `kinds`, and the bits behind those.
+const MOST_SETS: usize = 30;
 const WIDE: u32 = 1 << 30;
 const ALL: u32 = 1 << 31;
 
@@ -39,7 +42,7 @@ pub struct Calm {
     rows: Vec<Row>,
     areas: Vec<Area>,
     homes: Vec<Home>,
-    leaves: Leaves,
+    kinds: Kinds,
 }
 
 /// A place in a text: in what line, and with how many bytes that may be the beginning of a marker.
@@ -49,7 +52,7 @@ pub struct Row {
     pub lines: Lines,
     pub spot: Spot,
     /// The number of the home that it is or, through blanks, is near to, plus one; 0 is none.
-    home: u8,
+    home: u16,
 }
 
 /// A row, and what most feeds ask of it: a stream has a copy at hand.
@@ -133,12 +136,12 @@ impl Default for Columns {
     }
 }
 
-/// Of each byte, the homes that it leads away from.
-struct Leaves([u32; 256]);
+/// Of each byte, the sets of plain bytes that it is not in.
+struct Kinds([u32; 256]);
 
-impl Default for Leaves {
-    fn default() -> Leaves {
-        Leaves([ALL; 256])
+impl Default for Kinds {
+    fn default() -> Kinds {
+        Kinds([ALL; 256])
     }
 }
 
@@ -257,7 +260,7 @@ impl Calm {
     /// Of each byte, what keeps a text from being plain; see `Spot::plain_mask`.
     #[inline]
     pub fn kinds(&self) -> &[u32; 256] {
-        &self.leaves.0
+        &self.kinds.0
     }
 
     fn find_homes(&mut self) {
@@ -265,31 +268,35 @@ impl Calm {
         let first = self.areas.iter().flat_map(|area| area.empty.iter().take(1));
         let others = self.areas.iter().flat_map(|area| area.empty.iter().skip(1));
         let rows: Vec<u16> = first.chain(others).map(|&(_, row)| row).collect();
+        // Homes where the same ASCII is plain have a bit in common.
+        let mut sets: Vec<ByteSet> = Vec::new();
         for row in rows {
-            if self.homes.len() < usize::from(u8::MAX)
-                && let Some((home, around)) = self.home_at(row)
-            {
-                let number = self.homes.len();
+            if let Some((home, around)) = self.home_at(row) {
+                let bit = sets.iter().position(|set| *set == home.quiet).unwrap_or(sets.len());
+                if bit == sets.len() && bit < MOST_SETS {
+                    sets.push(home.quiet);
+                }
                 self.homes.push(home);
+                let number = self.homes.len() as u16;
                 for near in around {
                     let near = &mut self.rows[usize::from(near)];
                     if near.home == 0 && near.spot.held == 0 {
-                        near.home = number as u8 + 1;
+                        near.home = number;
                     }
                 }
                 let row = &mut self.rows[usize::from(row)];
-                row.home = number as u8 + 1;
-                row.spot.plain_mask = if number < MOST_HOMES { 1 << number | WIDE } else { ALL };
+                row.home = number;
+                row.spot.plain_mask = if bit < MOST_SETS { 1 << bit | WIDE } else { ALL };
             }
         }
         for area in &mut self.areas {
             area.empty.sort_unstable();
         }
         for byte in 0..=u8::MAX {
-            let homes = self.homes.iter().take(MOST_HOMES).enumerate();
-            let bits = homes.filter(|(_, home)| self.step(home.row, byte) != home.row).map(|(bit, _)| 1 << bit);
+            let sets = sets.iter().enumerate();
+            let bits = sets.filter(|(_, set)| !contains(set, byte)).map(|(bit, _)| 1 << bit);
             let wide = if byte.is_ascii() { 0 } else { WIDE };
-            self.leaves.0[usize::from(byte)] = bits.fold(ALL | wide, |all: u32, bit: u32| all | bit);
+            self.kinds.0[usize::from(byte)] = bits.fold(ALL | wide, |all: u32, bit: u32| all | bit);
         }
     }
 
@@ -429,7 +436,7 @@ fn unions<T: Copy + Default + PartialEq + core::ops::BitOr<Output = T>>(bits: im
     all
 }
 
-/// Fills the table for one area, beginning with the rows that hold least.
+/// Fills the table for one area, beginning with the most common rows: those that hold least, away from code.
 struct Builder<'a> {
     calm: &'a mut Calm,
     tables: &'a Tables,
@@ -440,7 +447,7 @@ struct Builder<'a> {
     /// Their numbers, that of the one that was found last, and …
     numbers: BTreeMap<Place, usize>,
     last: usize,
-    /// … those of places without a row, by how much they hold and when they came.
+    /// … those of places without a row, by how rare they are and when they came.
     queue: BinaryHeap<Reverse<(usize, usize)>>,
 }
 
@@ -519,7 +526,8 @@ impl<'a> Builder<'a> {
             self.last = *self.numbers.entry(place).or_insert_with(|| {
                 let number = self.found.len();
                 self.found.push((place, attempt, LOST));
-                self.queue.push(Reverse((text.len(), number)));
+                let rare = if lines.has_code() { RARE } else { 0 };
+                self.queue.push(Reverse((text.len() + rare, number)));
                 number
             });
         }
@@ -644,12 +652,14 @@ mod tests {
         }
         assert!(one > 10_000 && two > 100_000, "{one} with one byte behind, {two} with two");
     }
+
     #[test]
     fn every_row_that_holds_nothing_is_found_by_its_lines() {
         let mut count = 0;
         for name in Dialect::names() {
             let calm = &Dialect::find(name).unwrap().tables.calm;
             for area in &calm.areas {
+                assert!(!area.empty.is_empty(), "{name} has no row of region {}", area.region);
                 for &(_, row) in &area.empty {
                     assert_eq!(calm.enter(area.region, area.active, &calm.row(row).lines, &[]), row, "{name}");
                     count += 1;

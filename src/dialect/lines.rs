@@ -74,6 +74,11 @@ impl Lines {
         self.at == At::Prose && self.ticks == 0
     }
 
+    /// Is there code in this line, or what may be its beginning?
+    pub fn has_code(&self) -> bool {
+        self.run.max(self.ticks).max(self.code) > 0
+    }
+
     /// Is it a place that ordinary text comes to?
     pub fn is_common(&self) -> bool {
         self.run.max(self.block_run).max(self.ticks).max(self.code) <= COMMON_RUN && self.count <= COMMON_LANGUAGE
