@@ -74,8 +74,8 @@ impl Lines {
         self.at == At::Prose && self.ticks == 0
     }
 
-    /// Is there code in this line, or what may be its beginning?
-    pub fn has_code(&self) -> bool {
+    /// Has a fence or a code span begun in this line, or what may be one? A block around it does not count.
+    pub fn is_near_fence(&self) -> bool {
         self.run.max(self.ticks).max(self.code) > 0
     }
 
