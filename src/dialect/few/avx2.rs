@@ -15,6 +15,8 @@ pub const LANES: usize = 32;
 pub struct Few {
     low: [u8; 16],
     high: [u8; 16],
+    /// The byte, where there is but one: it needs no tables.
+    single: Option<u8>,
 }
 
 impl Few {
@@ -23,7 +25,8 @@ impl Few {
         if !std::is_x86_feature_detected!("avx2") {
             return None;
         }
-        let mut few = Few { low: [0; 16], high: [0; 16] };
+        let single = if let &[byte] = list { Some(byte) } else { None };
+        let mut few = Few { low: [0; 16], high: [0; 16], single };
         for (bit, byte) in list.iter().enumerate() {
             few.low[usize::from(byte & 15)] |= 1 << bit;
             few.high[usize::from(byte >> 4)] |= 1 << bit;
@@ -70,29 +73,12 @@ impl Few {
 
     #[target_feature(enable = "avx2")]
     fn find_in(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
+        if let Some(byte) = self.single {
+            let byte = _mm256_set1_epi8(byte.cast_signed());
+            return find_by(|block| _mm256_cmpeq_epi8(byte, block), text, skip);
+        }
         let tables = self.tables();
-        let mut from = 0;
-        let (blocks, rest) = text.as_chunks();
-        let (pairs, odd) = blocks.as_chunks();
-        for (number, pair) in pairs.iter().enumerate() {
-            let hits = hits(tables, pair.each_ref(), LANES);
-            if hits != 0
-                && let Some(hit) = first_not_skipped(hits, number * 2 * LANES, &mut from, &skip)
-            {
-                return (from, hit);
-            }
-        }
-        if (!odd.is_empty() || !rest.is_empty())
-            && let Some(last) = text.last_chunk()
-        {
-            // It may have bytes in common with those before.
-            let (block, distance) = odd.first().map_or((last, 0), |odd| (odd, rest.len()));
-            let hits = hits(tables, [block, last], distance);
-            if let Some(hit) = first_not_skipped(hits, text.len() - LANES - distance, &mut from, &skip) {
-                return (from, hit);
-            }
-        }
-        (from, text.len())
+        find_by(|block| found(tables, block), text, skip)
     }
 
     #[target_feature(enable = "avx2")]
@@ -102,6 +88,33 @@ impl Few {
             _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
         })
     }
+}
+
+/// `found` gives 0 for each byte of a block that is not looked for.
+#[target_feature(enable = "avx2")]
+fn find_by(found: impl Fn(__m256i) -> __m256i, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
+    let mut from = 0;
+    let (blocks, rest) = text.as_chunks();
+    let (pairs, odd) = blocks.as_chunks();
+    for (number, pair) in pairs.iter().enumerate() {
+        let hits = hits(&found, pair.each_ref(), LANES);
+        if hits != 0
+            && let Some(hit) = first_not_skipped(hits, number * 2 * LANES, &mut from, &skip)
+        {
+            return (from, hit);
+        }
+    }
+    if (!odd.is_empty() || !rest.is_empty())
+        && let Some(last) = text.last_chunk()
+    {
+        // It may have bytes in common with those before.
+        let (block, distance) = odd.first().map_or((last, 0), |odd| (odd, rest.len()));
+        let hits = hits(&found, [block, last], distance);
+        if let Some(hit) = first_not_skipped(hits, text.len() - LANES - distance, &mut from, &skip) {
+            return (from, hit);
+        }
+    }
+    (from, text.len())
 }
 
 /// The first of the hits, counted from `start`, that is neither before `from` nor skipped.
@@ -127,8 +140,8 @@ fn first_not_skipped(
 
 /// A bit for each hit in two blocks, of which the second one is so much behind the first.
 #[target_feature(enable = "avx2")]
-fn hits(tables: [__m256i; 2], blocks: [&[u8; LANES]; 2], distance: usize) -> u64 {
-    let [a, b] = blocks.map(|block| found(tables, load(block)));
+fn hits(found: impl Fn(__m256i) -> __m256i, blocks: [&[u8; LANES]; 2], distance: usize) -> u64 {
+    let [a, b] = blocks.map(|block| found(load(block)));
     if is_zero(_mm256_or_si256(a, b)) { 0 } else { u64::from(marks(a)) | u64::from(marks(b)) << distance }
 }
 

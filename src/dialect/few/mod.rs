@@ -53,9 +53,7 @@ impl Few {
     #[inline]
     pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         #[cfg(target_arch = "x86_64")]
-        // For a single byte, `memchr` is faster.
         if let Some(few) = &self.vectors
-            && self.count > 1
             && text.len() >= avx2::LANES
         {
             return few.find(text, skip);
