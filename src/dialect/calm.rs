@@ -157,6 +157,9 @@ impl Calm {
             }
         }
         calm.find_homes();
+        calm.next.shrink_to_fit();
+        calm.rows.shrink_to_fit();
+        calm.homes.shrink_to_fit();
         calm
     }
 
