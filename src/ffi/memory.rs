@@ -11,6 +11,12 @@ use super::types::*;
 /// No version of a struct will ever be larger; a size above it is memory that nobody set.
 pub(super) const STRUCT_MAX: usize = 4096;
 
+/// A struct that begins with its size, so that later versions can add fields at its end.
+pub(super) trait Versioned: Copy {
+    /// Its size in 0.1.0, as far as its last field of then. No caller's is smaller, however much is added.
+    const FIRST: usize;
+}
+
 /// The caller's bytes. NULL is good where the length is 0.
 ///
 /// # Safety
@@ -56,17 +62,17 @@ pub(super) unsafe fn give(bytes: &[u8], out: *mut *mut c_char, out_len: *mut siz
     ASIDE_OK
 }
 
-/// The size that the caller's struct begins with: at least `least`, the smallest version's.
+/// The size that the caller's struct begins with, for `fill_sized`.
 ///
 /// # Safety
 /// `at` is NULL or leads to a struct whose first field is its size.
-unsafe fn size_of_given<T>(at: *const T, least: usize, what: &str) -> Result<usize, aside_status> {
+pub(super) unsafe fn size_of_given<T: Versioned>(at: *const T, what: &str) -> Result<usize, aside_status> {
     if at.is_null() {
         return Err(fail_null(what));
     }
     // SAFETY: the caller's promise; it need not be aligned.
     let size = unsafe { at.cast::<size_t>().read_unaligned() };
-    match (least..=STRUCT_MAX).contains(&size) {
+    match (T::FIRST..=STRUCT_MAX).contains(&size) {
         true => Ok(size),
         false => {
             Err(fail_with(ASIDE_ERROR_SIZE, format_args!("{what}->size is not that of any version of the struct")))
@@ -78,10 +84,10 @@ unsafe fn size_of_given<T>(at: *const T, least: usize, what: &str) -> Result<usi
 ///
 /// # Safety
 /// `from` is NULL or has as many bytes as its first field says, and a `T` may be all zero.
-pub(super) unsafe fn read_sized<T: Copy>(from: *const T, least: usize, what: &str) -> Result<T, aside_status> {
+pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Result<T, aside_status> {
     // SAFETY: the caller's promise.
     let given = unsafe {
-        let size = size_of_given(from, least, what)?;
+        let size = size_of_given(from, what)?;
         std::slice::from_raw_parts(from.cast::<u8>(), size)
     };
     if given.iter().skip(size_of::<T>()).any(|&byte| byte != 0) {
@@ -98,25 +104,16 @@ pub(super) unsafe fn read_sized<T: Copy>(from: *const T, least: usize, what: &st
     }
 }
 
-/// The size of a struct that is to be filled, for `fill_sized`.
+/// Fills the caller's struct, as much as it has of the fields; a later version's become 0.
 ///
 /// # Safety
-/// `to` is NULL or leads to a struct whose first field is its size.
-pub(super) unsafe fn size_to_fill<T>(to: *const T, what: &str) -> Result<usize, aside_status> {
-    // SAFETY: the caller's promise.
-    unsafe { size_of_given(to, size_of::<T>(), what) }
-}
-
-/// Fills the caller's struct; a later version's fields become 0.
-///
-/// # Safety
-/// `size` came from `size_to_fill`, and so many bytes may be written.
-pub(super) unsafe fn fill_sized<T>(to: *mut T, size: usize, value: T) {
+/// `size` came from `size_of_given`, and so many bytes may be written.
+pub(super) unsafe fn fill_sized<T: Versioned>(to: *mut T, size: usize, value: T) {
+    let known = size.min(size_of::<T>());
     // SAFETY: the caller's promise.
     unsafe {
-        let whole = size_of::<T>();
-        ptr::write_bytes(to.cast::<u8>().add(whole), 0, size - whole);
-        to.write_unaligned(value);
+        ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), to.cast(), known);
+        ptr::write_bytes(to.cast::<u8>().add(known), 0, size - known);
     }
 }
 
@@ -151,5 +148,68 @@ pub(super) fn try_box<T>(value: T) -> Option<Box<T>> {
         }
         at.write(value);
         Some(Box::from_raw(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    /// Of 0.1.0.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Old {
+        size: size_t,
+        number: u64,
+    }
+
+    /// Of a library that has added a field.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct New {
+        size: size_t,
+        number: u64,
+        later: u64,
+    }
+
+    impl Versioned for New {
+        const FIRST: usize = offset_of!(New, number) + size_of::<u64>();
+    }
+
+    #[test]
+    fn a_struct_of_an_older_header_is_read() {
+        let old = Old { size: size_of::<Old>(), number: 42 };
+        // SAFETY: it is as large as it says.
+        let read = unsafe { read_sized((&raw const old).cast::<New>(), "old") };
+        assert_eq!(read, Ok(New { size: size_of::<Old>(), number: 42, later: 0 }));
+
+        let smaller = Old { size: size_of::<Old>() - 1, ..old };
+        // SAFETY: it is larger than it says.
+        let refused = unsafe { read_sized((&raw const smaller).cast::<New>(), "smaller") };
+        assert_eq!(refused, Err(ASIDE_ERROR_SIZE));
+    }
+
+    #[test]
+    fn a_struct_of_an_older_header_is_filled_as_far_as_it_goes() {
+        let size = size_of::<Old>();
+        let mut room = [Old { size, number: 0 }, Old { size: 1, number: 1 }];
+        let to = room.as_mut_ptr().cast::<New>();
+        // SAFETY: there are as many bytes as the first says.
+        unsafe {
+            assert_eq!(size_of_given(to, "old"), Ok(size));
+            fill_sized(to, size, New { size, number: 42, later: 7 });
+        }
+        assert_eq!(room, [Old { size, number: 42 }, Old { size: 1, number: 1 }]);
+    }
+
+    #[test]
+    fn the_fields_of_a_newer_header_become_0() {
+        let value = New { size: size_of::<[New; 2]>(), number: 42, later: 7 };
+        let mut room = [New { size: 1, number: 1, later: 1 }; 3];
+        // SAFETY: there are three times as many bytes as one has.
+        unsafe { fill_sized(room.as_mut_ptr(), value.size, value) };
+        assert_eq!(room, [value, New { size: 0, number: 0, later: 0 }, New { size: 1, number: 1, later: 1 }]);
     }
 }

@@ -89,7 +89,7 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
     let mut all = aside_sse_options { size: 0, start: ASIDE_START_DEFAULT, field: 0, body: 0, off: 0, max_event: 0 };
     if !options.is_null() {
         // SAFETY: the caller's promise; the struct is made of plain numbers.
-        all = unsafe { read_sized(options, size_of::<size_t>(), "options") }?;
+        all = unsafe { read_sized(options, "options") }?;
     }
     let field = match all.field {
         ASIDE_FIELD_REASONING_CONTENT => Field::ReasoningContent,

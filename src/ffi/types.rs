@@ -1,8 +1,12 @@
 //! What C sees beside functions: statuses, the numbers in an event, and the structs that cross the boundary.
 //! The doc comments of this file are the comments of `aside.h`.
 
+use std::mem::offset_of;
+
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
+
+use super::memory::Versioned;
 
 /// The version of the binary interface that this header describes; compare with `aside_abi_version()`.
 pub const ASIDE_ABI_VERSION: u32 = 1;
@@ -264,6 +268,10 @@ pub struct aside_options {
     pub reserved2: u32,
 }
 
+impl Versioned for aside_options {
+    const FIRST: usize = offset_of!(aside_options, reserved2) + size_of::<u32>();
+}
+
 /// A token of the model's, as the caller's tokenizer knows it. Of zero bytes, it counts nowhere.
 #[derive_ReprC]
 #[repr(C)]
@@ -292,6 +300,10 @@ pub struct aside_counts {
     pub tokens: u64,
 }
 
+impl Versioned for aside_counts {
+    const FIRST: usize = offset_of!(aside_counts, tokens) + size_of::<u64>();
+}
+
 /// Options of `aside_sse_new()`. Set all of it to zero, then `size`; fields may be added at the end in later versions.
 #[derive_ReprC]
 #[repr(C)]
@@ -309,6 +321,10 @@ pub struct aside_sse_options {
     pub off: u32,
     /// The most bytes of an event, or of a JSON body, that are read: longer ones pass as they are. 0: 16 MiB.
     pub max_event: u64,
+}
+
+impl Versioned for aside_sse_options {
+    const FIRST: usize = offset_of!(aside_sse_options, max_event) + size_of::<u64>();
 }
 
 /// One event: 64 bytes without a pointer. Every byte of the stream is in exactly one event; together, in order, the
@@ -440,13 +456,17 @@ pub struct aside_thought {
     pub attribute_count: size_t,
 }
 
+impl Versioned for aside_thought {
+    const FIRST: usize = offset_of!(aside_thought, attribute_count) + size_of::<size_t>();
+}
+
 // What the layout is can never change; C checks the same in tests/c/layout.c.
 const _: () = {
     assert!(size_of::<aside_token>() == 8);
     assert!(size_of::<aside_event>() == 64);
-    assert!(std::mem::offset_of!(aside_event, offset) == 16);
-    assert!(std::mem::offset_of!(aside_event, tag) == 32);
-    assert!(std::mem::offset_of!(aside_event, raw_value_len) == 60);
+    assert!(offset_of!(aside_event, offset) == 16);
+    assert!(offset_of!(aside_event, tag) == 32);
+    assert!(offset_of!(aside_event, raw_value_len) == 60);
 };
 #[cfg(target_pointer_width = "64")]
 const _: () = {
@@ -456,10 +476,10 @@ const _: () = {
     assert!(size_of::<aside_fed>() == 56);
     assert!(size_of::<aside_attribute>() == 32);
     assert!(size_of::<aside_thought>() == 88);
-    assert!(std::mem::offset_of!(aside_options, collect) == 16);
-    assert!(std::mem::offset_of!(aside_fed, held) == 24);
-    assert!(std::mem::offset_of!(aside_fed, attributes_len) == 48);
-    assert!(std::mem::offset_of!(aside_thought, cause) == 32);
-    assert!(std::mem::offset_of!(aside_thought, confidence) == 64);
-    assert!(std::mem::offset_of!(aside_thought, attribute_count) == 80);
+    assert!(offset_of!(aside_options, collect) == 16);
+    assert!(offset_of!(aside_fed, held) == 24);
+    assert!(offset_of!(aside_fed, attributes_len) == 48);
+    assert!(offset_of!(aside_thought, cause) == 32);
+    assert!(offset_of!(aside_thought, confidence) == 64);
+    assert!(offset_of!(aside_thought, attribute_count) == 80);
 };

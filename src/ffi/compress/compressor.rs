@@ -14,7 +14,7 @@ use crate::compress::{
     Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
 };
 use crate::ffi::gate::{BUSY, is_ready};
-use crate::ffi::memory::{bytes, fill_sized, free, give, lend, read_sized, size_to_fill};
+use crate::ffi::memory::{bytes, fill_sized, free, give, lend, read_sized, size_of_given};
 use crate::ffi::status::{fail, fail_null, fail_with, guard};
 use crate::ffi::types::*;
 
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn aside_compressor_new(
             // SAFETY: the caller promises a struct as large as it says, and texts that are there.
             unsafe {
                 if !options.is_null() {
-                    let Ok(options) = read_sized(options, size_of::<aside_compressor_options>(), "options") else {
+                    let Ok(options) = read_sized(options, "options") else {
                         return ptr::null_mut();
                     };
                     budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn aside_compressed_report(
         return fail_null("compressed");
     };
     // SAFETY: every version begins with its size, and the caller promises that many bytes.
-    let size = match unsafe { size_to_fill(report, "report") } {
+    let size = match unsafe { size_of_given(report, "report") } {
         Ok(size) => size,
         Err(status) => return status,
     };

@@ -1,12 +1,14 @@
 //! Filters and caches of the host.
 
+use std::mem::offset_of;
+
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
 use super::text;
 use super::types::*;
 use crate::compress::{Cache, Filter, Filtered, Hit, Input};
-use crate::ffi::memory::{bytes, lend};
+use crate::ffi::memory::{Versioned, bytes, lend};
 use crate::ffi::status::{fail_null, fail_with, guard};
 use crate::ffi::types::*;
 
@@ -114,6 +116,10 @@ pub struct aside_filter {
     pub user: *mut c_void,
 }
 
+impl Versioned for aside_filter {
+    const FIRST: usize = offset_of!(aside_filter, user) + size_of::<*mut c_void>();
+}
+
 /// A host's own cache: remembers results. It is trusted only where the fresh text is the recorded one. Set all of it to
 /// zero, then `size`. For its callbacks holds what `aside_filter` says.
 #[derive_ReprC]
@@ -138,6 +144,10 @@ pub struct aside_cache {
     pub release: aside_release_fn,
     /// Given to each callback.
     pub user: *mut c_void,
+}
+
+impl Versioned for aside_cache {
+    const FIRST: usize = offset_of!(aside_cache, user) + size_of::<*mut c_void>();
 }
 
 /// The name of a host's filter or cache. It stands in banners, so it has one line.

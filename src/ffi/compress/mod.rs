@@ -91,7 +91,7 @@ struct Called<'a> {
 unsafe fn called<'a>(call: *const aside_call) -> Result<Called<'a>, aside_status> {
     // SAFETY: the caller's promise.
     unsafe {
-        let call = read_sized(call, size_of::<aside_call>(), "call")?;
+        let call = read_sized(call, "call")?;
         let tool_id = text(call.tool_id, "call->tool_id")?;
         let json = text(call.input, "call->input")?;
         let input = Input::from_json(if json.is_empty() { "null" } else { json })

@@ -131,7 +131,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
             // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
             // or there.
             unsafe {
-                let host = match read_sized(filter, size_of::<aside_filter>(), "filter") {
+                let host = match read_sized(filter, "filter") {
                     Ok(host) => host,
                     Err(status) => return status,
                 };
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
             // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
             // or there.
             unsafe {
-                let host = match read_sized(cache, size_of::<aside_cache>(), "cache") {
+                let host = match read_sized(cache, "cache") {
                     Ok(host) => host,
                     Err(status) => return status,
                 };

@@ -1,9 +1,12 @@
 //! What the functions of tool results take and give.
 
+use std::mem::offset_of;
+
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use crate::compress::{Change, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH};
+use crate::ffi::memory::Versioned;
 
 /// Texts shorter than this, in UTF-16 code units, are never touched.
 pub const ASIDE_MIN_COMPRESSIBLE_LENGTH: u32 = 1024;
@@ -56,6 +59,10 @@ pub struct aside_compressor_options {
     pub switch_off: aside_bytes,
 }
 
+impl Versioned for aside_compressor_options {
+    const FIRST: usize = offset_of!(aside_compressor_options, switch_off) + size_of::<aside_bytes>();
+}
+
 /// One tool call whose result is to be compressed. Set all of it to zero, then `size`.
 #[derive_ReprC]
 #[repr(C)]
@@ -70,6 +77,10 @@ pub struct aside_call {
     pub input: aside_bytes,
     /// The time in seconds since 1970, for caches. The library has no clock of its own.
     pub now: u64,
+}
+
+impl Versioned for aside_call {
+    const FIRST: usize = offset_of!(aside_call, now) + size_of::<u64>();
 }
 
 /// A stretch of an original. All of them together, in order, are the original.
@@ -147,4 +158,8 @@ pub struct aside_report {
     pub cut_protected: u32,
     /// 0.
     pub reserved: u32,
+}
+
+impl Versioned for aside_report {
+    const FIRST: usize = offset_of!(aside_report, reserved) + size_of::<u32>();
 }

@@ -145,7 +145,7 @@ unsafe fn options(options: *const aside_options) -> Result<Options, aside_status
         return Ok(Options::default());
     }
     // SAFETY: the caller's promise; the struct is made of plain numbers.
-    let all = unsafe { read_sized(options, size_of::<size_t>(), "options") }?;
+    let all = unsafe { read_sized(options, "options") }?;
     if all.reserved != 0 || all.reserved2 != 0 {
         return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved or reserved2 is not 0"));
     }

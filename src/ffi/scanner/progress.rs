@@ -8,7 +8,7 @@ use safer_ffi::prelude::*;
 use super::{Stream, enter, lent};
 use crate::Channel;
 use crate::ffi::gate::{READY, is_whole};
-use crate::ffi::memory::{fill_sized, lend, size_to_fill};
+use crate::ffi::memory::{fill_sized, lend, size_of_given};
 use crate::ffi::status::{fail, fail_with};
 use crate::ffi::types::*;
 
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn aside_scanner_counts(
     counts: *mut aside_counts,
 ) -> aside_status {
     // SAFETY: every version begins with its size, and the caller promises that many bytes.
-    let size = match unsafe { size_to_fill(counts, "counts") } {
+    let size = match unsafe { size_of_given(counts, "counts") } {
         Ok(size) => size,
         Err(status) => return status,
     };
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn aside_scanner_take_thought(
     thought: *mut aside_thought,
 ) -> aside_status {
     // SAFETY: every version begins with its size, and the caller promises that many bytes.
-    let size = match unsafe { size_to_fill(thought, "thought") } {
+    let size = match unsafe { size_of_given(thought, "thought") } {
         Ok(size) => size,
         Err(status) => return status,
     };
