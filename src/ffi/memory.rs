@@ -17,6 +17,16 @@ pub(super) trait Versioned: Copy {
     const FIRST: usize;
 }
 
+/// Holds a struct to its size and the places of all its fields: none can be forgotten.
+macro_rules! layout {
+    ($name:ident $size:literal: $($field:ident $at:literal),+) => {{
+        let _ = |$name { $($field: _),+ }: $name| ();
+        assert!(size_of::<$name>() == $size);
+        $(assert!(std::mem::offset_of!($name, $field) == $at);)+
+    }};
+}
+pub(super) use layout;
+
 /// The caller's bytes. NULL is good where the length is 0.
 ///
 /// # Safety

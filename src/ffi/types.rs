@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::memory::Versioned;
+use super::memory::{Versioned, layout};
 
 /// The version of the binary interface that this header describes; compare with `aside_abi_version()`.
 pub const ASIDE_ABI_VERSION: u32 = 1;
@@ -462,24 +462,22 @@ impl Versioned for aside_thought {
 
 // What the layout is can never change; C checks the same in tests/c/layout.c.
 const _: () = {
-    assert!(size_of::<aside_token>() == 8);
-    assert!(size_of::<aside_event>() == 64);
-    assert!(offset_of!(aside_event, offset) == 16);
-    assert!(offset_of!(aside_event, tag) == 32);
-    assert!(offset_of!(aside_event, raw_value_len) == 60);
+    layout!(aside_token 8: len 0, special 4);
+    layout!(aside_event 64: kind 0, channel 4, cause 8, rule 12, offset 16, len 24, tag 32, text_at 36, name_len 40,
+        value_len 44, raw_name_at 48, raw_name_len 52, raw_value_at 56, raw_value_len 60);
 };
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(size_of::<aside_options>() == 48);
-    assert!(size_of::<aside_counts>() == 40);
-    assert!(size_of::<aside_sse_options>() == 32);
-    assert!(size_of::<aside_fed>() == 56);
-    assert!(size_of::<aside_attribute>() == 32);
-    assert!(size_of::<aside_thought>() == 88);
-    assert!(offset_of!(aside_options, collect) == 16);
-    assert!(offset_of!(aside_fed, held) == 24);
-    assert!(offset_of!(aside_fed, attributes_len) == 48);
-    assert!(offset_of!(aside_thought, cause) == 32);
-    assert!(offset_of!(aside_thought, confidence) == 64);
-    assert!(offset_of!(aside_thought, attribute_count) == 80);
+    layout!(aside_options 48: size 0, start 8, reserved 12, collect 16, budget 24, has_budget 32, budget_unit 36,
+        budget_scope 40, reserved2 44);
+    layout!(aside_counts 40: size 0, bytes 8, characters 16, spans 24, tokens 32);
+    layout!(aside_sse_options 32: size 0, start 8, field 12, body 16, off 20, max_event 24);
+    layout!(aside_fed 56: count 0, consumed 8, offset 16, held 24, held_len 32, attributes 40, attributes_len 48);
+    layout!(aside_attribute 32: name 0, name_len 8, value 16, value_len 24);
+    layout!(aside_thought 88: size 0, text 8, text_len 16, offset 24, cause 32, truncated 36, has_thought_type 40,
+        has_confidence 44, thought_type 48, thought_type_len 56, confidence 64, attributes 72, attribute_count 80);
+    assert!(aside_options::FIRST == 48);
+    assert!(aside_counts::FIRST == 40);
+    assert!(aside_sse_options::FIRST == 32);
+    assert!(aside_thought::FIRST == 88);
 };

@@ -354,6 +354,25 @@ fn every_function_is_used_by_the_c_tests() {
 }
 
 #[test]
+fn every_number_and_field_is_held_by_the_c_tests() {
+    let c = fs::read_to_string(root().join("tests/c/layout.c")).unwrap();
+    let words: BTreeSet<&str> = c.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    let numbers = HEADER.lines().filter_map(|line| Some(line.strip_prefix("#define ")?.split_once(' ')?.0));
+    let unheld: Vec<&str> = numbers.filter(|name| !words.contains(name)).collect();
+    assert!(unheld.is_empty(), "tests/c/layout.c lacks {unheld:?}");
+
+    let mut wanted = Vec::new();
+    for block in blocks(&HEADER).iter().filter(|block| block.starts_with("typedef struct") && block.contains('{')) {
+        let name = block.split_whitespace().nth(2).unwrap();
+        wanted.push(format!("sizeof({name}) =="));
+        wanted.extend(block.lines().filter_map(field).map(|field| format!("offsetof({name}, {field}) ==")));
+    }
+    assert!(wanted.len() > 90, "cbindgen printed in another form: this test reads nothing");
+    wanted.retain(|wanted| !c.contains(wanted));
+    assert!(wanted.is_empty(), "tests/c/layout.c lacks {wanted:?}");
+}
+
+#[test]
 fn every_declaration_is_documented() {
     let names = names(&HEADER);
     let lines: Vec<&str> = HEADER.lines().collect();

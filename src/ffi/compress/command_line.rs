@@ -8,7 +8,7 @@ use safer_ffi::prelude::*;
 use super::types::*;
 use super::{shown, text};
 use crate::compress::Invocation;
-use crate::ffi::memory::free;
+use crate::ffi::memory::{free, layout};
 use crate::ffi::status::{fail_null, guard};
 
 /// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
@@ -42,6 +42,12 @@ pub struct aside_command {
     /// 1 where its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0.
     pub piped: u32,
 }
+
+// As in `ffi::types`.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_command 56: name 0, subcommand 16, words 32, word_count 40, prints 48, piped 52);
+};
 
 /// == Tool results: command lines ==
 ///

@@ -8,7 +8,7 @@ use safer_ffi::prelude::*;
 use super::text;
 use super::types::*;
 use crate::compress::{Cache, Filter, Filtered, Hit, Input};
-use crate::ffi::memory::{Versioned, bytes, lend};
+use crate::ffi::memory::{Versioned, bytes, layout, lend};
 use crate::ffi::status::{fail_null, fail_with, guard};
 use crate::ffi::types::*;
 
@@ -149,6 +149,16 @@ pub struct aside_cache {
 impl Versioned for aside_cache {
     const FIRST: usize = offset_of!(aside_cache, user) + size_of::<*mut c_void>();
 }
+
+// As in `ffi::types`.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_filter 72: size 0, id 8, tool_ids 24, tool_id_count 32, matches 40, apply 48, release 56, user 64);
+    layout!(aside_cache 80: size 0, id 8, tool_ids 24, tool_id_count 32, observe 40, lookup 48, record 56,
+        release 64, user 72);
+    assert!(aside_filter::FIRST == 72);
+    assert!(aside_cache::FIRST == 80);
+};
 
 /// The name of a host's filter or cache. It stands in banners, so it has one line.
 ///

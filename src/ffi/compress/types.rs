@@ -6,7 +6,7 @@ use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use crate::compress::{Change, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH};
-use crate::ffi::memory::Versioned;
+use crate::ffi::memory::{Versioned, layout};
 
 /// Texts shorter than this, in UTF-16 code units, are never touched.
 pub const ASIDE_MIN_COMPRESSIBLE_LENGTH: u32 = 1024;
@@ -163,3 +163,21 @@ pub struct aside_report {
 impl Versioned for aside_report {
     const FIRST: usize = offset_of!(aside_report, reserved) + size_of::<u32>();
 }
+
+// As in `ffi::types`.
+const _: () = {
+    layout!(aside_stretch 32: start 0, len 8, hash 16, change 24, filter 28);
+};
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_bytes 16: at 0, len 8);
+    layout!(aside_compressor_options 32: size 0, budget 8, switch_off 16);
+    layout!(aside_call 48: size 0, tool_id 8, input 24, now 40);
+    layout!(aside_part_report 40: part 0, len 8, hash 16, stretches 24, stretch_count 32);
+    layout!(aside_failed 32: id 0, reason 16);
+    layout!(aside_report 96: size 0, before 8, after 16, filters 24, filter_count 32, failed 40, failed_count 48,
+        parts 56, part_count 64, hit 72, cut_protected 88, reserved 92);
+    assert!(aside_compressor_options::FIRST == 32);
+    assert!(aside_call::FIRST == 48);
+    assert!(aside_report::FIRST == 96);
+};
