@@ -55,9 +55,10 @@
  * error. Nothing is lost or repeated: the next call goes on where the last one stopped.
  *
  * Memory. What `_new` and `_load` return is freed by `_free`. Bytes given to a callback are good until it returns; other
- * memory that a scanner lends is good as long as its description says. Once a scanner is made, feeding it allocates
- * nothing, except for attributes and for thoughts where it collects them. If memory runs out in making or feeding a
- * scanner, that is a status; in `aside_dialect_find` and `aside_dialect_load` it ends the process.
+ * memory that a scanner lends is good as long as its description says. Bytes and arrays that are lent are never NULL:
+ * where there are none, their length or count is 0, and nothing may be read there. Once a scanner is made, feeding it
+ * allocates nothing, except for attributes and for thoughts where it collects them. If memory runs out in making or
+ * feeding a scanner, that is a status; in `aside_dialect_find` and `aside_dialect_load` it ends the process.
  *
  * Threads. Dialects never change: any number of threads may use one. A scanner is used by one thread at a time, not
  * always the same one; two scanners never touch each other. Messages are kept for each thread.

@@ -53,6 +53,13 @@ pub(super) fn lend(bytes: &[u8]) -> *const c_char {
     if bytes.is_empty() { c"".as_ptr() } else { bytes.as_ptr().cast() }
 }
 
+/// The same for an array of structs.
+pub(super) fn lend_array<T>(entries: &[T]) -> *const T {
+    static NOTHING: u64 = 0;
+    const { assert!(align_of::<T>() <= align_of::<u64>()) };
+    if entries.is_empty() { (&raw const NOTHING).cast() } else { entries.as_ptr() }
+}
+
 /// A copy for C, from `malloc` and with a NUL behind it.
 ///
 /// # Safety

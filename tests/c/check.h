@@ -32,6 +32,12 @@
 /* The last failure of this thread says this. */
 #define CHECK_SAYS(part) CHECK(strstr(aside_last_error(), part) != NULL)
 
+/* What is lent is no NULL and no made-up address, which would lie in the first page, even where there is nothing. */
+static inline int is_address(const void *at)
+{
+    return (size_t)at >= 4096;
+}
+
 #define HEARD_MAX 16384
 
 /* What a listener has heard of one stream. */

@@ -35,7 +35,7 @@ static void take(aside_scanner *scanner)
     thought.size = sizeof thought;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_OK);
     CHECK(thought.size == sizeof thought);
-    CHECK(thought.text != NULL && thought.thought_type != NULL && thought.attributes != NULL);
+    CHECK(thought.text != NULL && thought.thought_type != NULL && is_address(thought.attributes));
 }
 
 static void none(aside_scanner *scanner)

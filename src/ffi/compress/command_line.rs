@@ -8,7 +8,7 @@ use safer_ffi::prelude::*;
 use super::types::*;
 use super::{shown, text};
 use crate::compress::Invocation;
-use crate::ffi::memory::{free, layout};
+use crate::ffi::memory::{free, layout, lend_array};
 use crate::ffi::status::{fail_null, guard};
 
 /// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
@@ -80,7 +80,7 @@ impl aside_command_line {
         let command = |(run, words): (&Invocation, &Vec<aside_bytes>)| aside_command {
             name: shown(run.command().as_bytes()),
             subcommand: shown(run.subcommand().unwrap_or_default().as_bytes()),
-            words: words.as_ptr(),
+            words: lend_array(words),
             word_count: words.len(),
             prints: run.prints().into(),
             piped: run.is_piped().into(),
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn aside_command_line_commands(
     };
     // SAFETY: not NULL, and the caller promises that it may be written.
     unsafe { count.write_unaligned(line.commands.len()) };
-    line.commands.as_ptr()
+    lend_array(&line.commands)
 }
 
 /// Frees a command line and the commands that it lent. NULL is left alone.

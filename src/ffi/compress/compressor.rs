@@ -14,7 +14,7 @@ use crate::compress::{
     Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
 };
 use crate::ffi::gate::{BUSY, is_ready};
-use crate::ffi::memory::{bytes, fill_sized, free, give, lend, read_sized, size_of_given};
+use crate::ffi::memory::{bytes, fill_sized, free, give, lend, lend_array, read_sized, size_of_given};
 use crate::ffi::status::{fail, fail_null, fail_with, guard};
 use crate::ffi::types::*;
 
@@ -187,7 +187,7 @@ impl aside_compressed {
             part: part.part,
             len: part.length as u64,
             hash: part.hash,
-            stretches: stretches.as_ptr(),
+            stretches: lend_array(stretches),
             stretch_count: stretches.len(),
         };
         let failed = |failed: &crate::compress::Failed| aside_failed {
@@ -259,11 +259,11 @@ pub unsafe extern "C" fn aside_compressed_report(
         size,
         before: compressed.report.before as u64,
         after: compressed.report.after as u64,
-        filters: lent.filters.as_ptr(),
+        filters: lend_array(&lent.filters),
         filter_count: lent.filters.len(),
-        failed: lent.failed.as_ptr(),
+        failed: lend_array(&lent.failed),
         failed_count: lent.failed.len(),
-        parts: lent.parts.as_ptr(),
+        parts: lend_array(&lent.parts),
         part_count: lent.parts.len(),
         hit: shown(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
         cut_protected: compressed.report.cut_protected.into(),

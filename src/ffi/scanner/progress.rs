@@ -8,7 +8,7 @@ use safer_ffi::prelude::*;
 use super::{Stream, enter, lent};
 use crate::Channel;
 use crate::ffi::gate::{READY, is_whole};
-use crate::ffi::memory::{fill_sized, lend, size_of_given};
+use crate::ffi::memory::{fill_sized, lend, lend_array, size_of_given};
 use crate::ffi::status::{fail, fail_with};
 use crate::ffi::types::*;
 
@@ -200,7 +200,7 @@ fn take(stream: &mut Stream, size: usize) -> Result<Option<aside_thought>, aside
         thought_type: lend(thought_type.unwrap_or_default()),
         thought_type_len: thought_type.unwrap_or_default().len(),
         confidence: thought.confidence.unwrap_or(0.0),
-        attributes: lent.pairs.as_ptr(),
+        attributes: lend_array(&lent.pairs),
         attribute_count: lent.pairs.len(),
     }))
 }
