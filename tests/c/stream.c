@@ -48,6 +48,7 @@ static void skips_what_is_quiet(void)
     memcpy(untouched, quiet, sizeof quiet);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
     CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_scanner_skip(scanner, 0), ASIDE_OK);
     CHECK_STATUS(aside_scanner_feed(scanner, "<think>a", 8, ignore, NULL), ASIDE_OK);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_THINKING);
     CHECK(in_set(quiet, 'a') && in_set(quiet, ' ') && !in_set(quiet, '<') && !in_set(quiet, '\xc3'));
@@ -67,6 +68,7 @@ static void skips_what_is_quiet(void)
     memcpy(quiet, untouched, sizeof quiet);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT && memcmp(quiet, untouched, sizeof quiet) == 0);
     CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_scanner_skip(scanner, 0), ASIDE_OK);
     CHECK_STATUS(aside_scanner_feed(scanner, "/think>b", 8, ignore, NULL), ASIDE_OK);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CONTENT && in_set(quiet, '<'));
     aside_scanner_free(scanner);

@@ -68,9 +68,10 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
 /// on as if they had been fed. Call it before any other call for this scanner, but for `aside_scanner_feed_text()`: what
 /// that takes may come before.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` where no such chunk can have passed, and for more bytes than any stream has;
-/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. After an error nothing has changed.
-/// Whether the bytes were those that it said, and were told as text of that channel, nobody but the host can see.
+/// Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` where no such chunk can have passed, and for more
+/// bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. After an
+/// error nothing has changed. Whether the bytes were those that it said, and were told as text of that channel, nobody but
+/// the host can see.
 ///
 /// Threads: one at a time for one scanner. Memory: none is allocated.
 #[ffi_export]

@@ -160,7 +160,7 @@ impl State {
         let can_be = self.calm_end == u64::MAX && self.spot.row != LOST && self.held().is_empty();
         let end = end.filter(|_| can_be);
         self.offset = end.unwrap_or(self.offset);
-        end.is_some()
+        end.is_some() || len == 0
     }
 
     /// What a chunk comes to that completes no marker: text at most, and what is held behind it. Changes nothing: see
