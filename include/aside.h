@@ -57,8 +57,9 @@
  * Memory. What `_new` and `_load` return is freed by `_free`. Bytes given to a callback are good until it returns; other
  * memory that a scanner lends is good as long as its description says. Bytes and arrays that are lent are never NULL:
  * where there are none, their length or count is 0, and nothing may be read there. Once a scanner is made, feeding it
- * allocates nothing, except for attributes and for thoughts where it collects them. If memory runs out in making or
- * feeding a scanner, that is a status; in `aside_dialect_find` and `aside_dialect_load` it ends the process.
+ * allocates nothing, except for headers, for tags with attributes, and for thoughts where it collects them. If memory
+ * runs out in making or feeding a scanner, that is a status; in `aside_dialect_find` and `aside_dialect_load` it ends
+ * the process.
  *
  * Threads. Dialects never change: any number of threads may use one. A scanner is used by one thread at a time, not
  * always the same one; two scanners never touch each other. Messages are kept for each thread.
@@ -109,7 +110,10 @@
 /** A pointer that is needed is NULL. */
 #define ASIDE_ERROR_NULL (-1001)
 
-/** A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's. */
+/**
+ * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's, or no
+ * array of tokens can be where they are said to be.
+ */
 #define ASIDE_ERROR_LENGTH (-1002)
 
 /** No dialect of that name is built in (the message names the nearest ones), or known for that model or template. */
@@ -132,7 +136,8 @@
 
 /**
  * Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
- * that is said behind the stream's first byte, or bytes skipped where none can have passed.
+ * that is said behind the stream's first byte, bytes skipped where none can have passed, or output of a tool behind its
+ * end.
  */
 #define ASIDE_ERROR_ORDER (-1008)
 
@@ -1015,7 +1020,7 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the scanner stays in error).
  *
- * Threads: one at a time for one scanner. Memory: none is allocated, collecting and attributes apart.
+ * Threads: one at a time for one scanner. Memory: none is allocated, but for collecting, headers, and tags with attributes.
  */
 aside_status aside_scanner_feed(struct aside_scanner *scanner,
                                 const char *buf,
@@ -1093,12 +1098,12 @@ aside_status aside_scanner_force_close(struct aside_scanner *scanner,
  * library of another version fills what both know, and zeroes the rest. Events have no pointers: `aside_fed` says
  * where their bytes are.
  *
- * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or nearly 64 KiB of attributes have come;
- * take the events, then call again with what is left of `buf`, `out->consumed` bytes further on (nothing left: with
- * `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`; `*out` is not written then, what is in `events`
- * means nothing, and `aside_scanner_consumed()` says how far it came.
+ * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `out->attributes` has reached 64 KiB (it is
+ * longer where the last attribute is); take the events, then call again with what is left of `buf`, `out->consumed` bytes
+ * further on (nothing left: with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`; `*out` is not
+ * written then, what is in `events` means nothing, and `aside_scanner_consumed()` says how far it came.
  *
- * Threads: one at a time for one scanner. Memory: none is allocated, collecting and attributes apart.
+ * Threads: one at a time for one scanner. Memory: none is allocated, but for collecting, headers, and tags with attributes.
  */
 aside_status aside_scanner_feed_into(struct aside_scanner *scanner,
                                      const char *buf,
@@ -1341,7 +1346,8 @@ aside_status aside_sse_feed(struct aside_sse *sse,
 
 /**
  * Ends the stream. `*out` becomes what was held back: an event without the blank line behind it, text that might have
- * become a marker. The rewriter is then as new, and the next feed begins a new stream.
+ * become a marker. The rewriter is then as new, but for what `aside_sse_too_long()` has counted, and the next feed begins
+ * a new stream.
  *
  * Returns as `aside_sse_feed()`.
  *
@@ -1718,8 +1724,9 @@ aside_status aside_strip(const struct aside_dialect *dialect,
  * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes and a NUL behind them.
  * Both are written on success only.
  *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` with a message that names the part and the byte; `ASIDE_ERROR_OPTION`,
- * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or says what the dialect does not
+ * write: no text is joined from `ASIDE_START_NARRATION` and `ASIDE_START_TOOL`; `ASIDE_ERROR_OPTION`, also for a start
+ * that the dialect does not have; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
  *
  * Threads: any, at any time.
  */

@@ -561,6 +561,21 @@ fn choices_are_bounded() {
 }
 
 #[test]
+fn depth_is_bounded_in_each_member() {
+    let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let chunk = |of_chunk, of_choice, of_delta| {
+        let [chunk, choice, delta] = [of_chunk, of_choice, of_delta].map(nested);
+        let delta = format!("{{\"content\":\"<think>a\",\"x\":{delta}}}");
+        format!("data: {{\"x\":{chunk},\"choices\":[{{\"index\":0,\"x\":{choice},\"delta\":{delta}}}]}}\n\n")
+    };
+    let input = chunk(128, 128, 128);
+    assert_eq!(qwen3(&input), input.replace("content\":\"<think>", "reasoning_content\":\""));
+    for input in [chunk(129, 1, 1), chunk(1, 129, 1), chunk(1, 1, 129)] {
+        assert_eq!(qwen3(&input), input);
+    }
+}
+
+#[test]
 fn line_ends_are_those_of_the_stream() {
     let input = content("<think>a</think>b<thi") + ": x\n\n" + &finish("stop");
     let thinking = more("\"reasoning_content\":\"a\"");

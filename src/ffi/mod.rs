@@ -1,4 +1,5 @@
-//! The C ABI: thin functions over the crate's own API, and the only unsafe code. `include/aside.h` is made from here.
+//! The C ABI: thin functions over the crate's own API, and the only unsafe code but for the search by vectors.
+//! `include/aside.h` is made from here.
 //!
 //! Every entry that does any work catches panics, and each checks its pointers, and takes integers where C has enumerations.
 
@@ -64,8 +65,9 @@ pub unsafe extern "C" fn aside_strip(
 /// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes and a NUL behind them.
 /// Both are written on success only.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` with a message that names the part and the byte; `ASIDE_ERROR_OPTION`,
-/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or says what the dialect does not
+/// write: no text is joined from `ASIDE_START_NARRATION` and `ASIDE_START_TOOL`; `ASIDE_ERROR_OPTION`, also for a start
+/// that the dialect does not have; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
 ///
 /// Threads: any, at any time.
 #[ffi_export]

@@ -201,7 +201,8 @@ pub unsafe extern "C" fn aside_sse_feed(
 }
 
 /// Ends the stream. `*out` becomes what was held back: an event without the blank line behind it, text that might have
-/// become a marker. The rewriter is then as new, and the next feed begins a new stream.
+/// become a marker. The rewriter is then as new, but for what `aside_sse_too_long()` has counted, and the next feed begins
+/// a new stream.
 ///
 /// Returns as `aside_sse_feed()`.
 ///

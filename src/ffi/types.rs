@@ -30,7 +30,8 @@ pub const ASIDE_NONE: i32 = 3;
 /// A pointer that is needed is NULL.
 pub const ASIDE_ERROR_NULL: i32 = -1001;
 
-/// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's.
+/// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's, or no
+/// array of tokens can be where they are said to be.
 pub const ASIDE_ERROR_LENGTH: i32 = -1002;
 
 /// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
@@ -50,7 +51,8 @@ pub const ASIDE_ERROR_SIZE: i32 = -1006;
 pub const ASIDE_ERROR_BUSY: i32 = -1007;
 
 /// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
-/// that is said behind the stream's first byte, or bytes skipped where none can have passed.
+/// that is said behind the stream's first byte, bytes skipped where none can have passed, or output of a tool behind its
+/// end.
 pub const ASIDE_ERROR_ORDER: i32 = -1008;
 
 /// Memory ran out. A scanner that says so stays in error until `aside_scanner_reset()`, a rewriter until

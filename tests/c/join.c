@@ -75,6 +75,9 @@ static void unbreakable(void)
 
 int main(void)
 {
+    char *out = NULL;
+    size_t out_len = 0;
+
     join("qwen3", ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, "hm", "Yes.", "<think>\nhm\n</think>\n\nYes.");
     join("qwen3", ASIDE_START_THINKING, ASIDE_MARKERS_REFUSE, "hm", "Yes.", "hm\n</think>\n\nYes.");
     join("qwen3", ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, "", "Yes.", "Yes.");
@@ -84,6 +87,11 @@ int main(void)
     there_and_back("", 0, "", 0);
     refuse("ab</think>", "c", "byte 2 of it");
     refuse("ab", "<tool_call>", "the content");
+    CHECK_STATUS(aside_join(dialect_named("qwen3"), "", 0, "", 0, ASIDE_START_TOOL, ASIDE_MARKERS_REFUSE, &out, &out_len),
+                 ASIDE_ERROR_JOIN);
+    CHECK_SAYS("how tool is written");
+    CHECK_STATUS(aside_join(dialect_named("inline-think"), "", 0, "", 0, ASIDE_START_TOOL, ASIDE_MARKERS_REFUSE, &out,
+                            &out_len), ASIDE_ERROR_OPTION);
     escape("qwen3", "a <think> b", "a <" ZWSP "think> b");
     escape("qwen3", "", "");
     unbreakable();

@@ -153,6 +153,7 @@ int main(void)
     heard.stop = 1;
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_STOPPED);
     CHECK_STATUS(aside_scanner_feed(scanner, "x", 1, listen, &heard), ASIDE_ERROR_ORDER);
+    CHECK_SAYS("half-way");
     CHECK_STATUS(aside_scanner_feed_into(scanner, "x", 1, events, 8, sizeof *events, &fed), ASIDE_ERROR_ORDER);
     heard.stop = 0;
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);

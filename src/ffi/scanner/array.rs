@@ -168,12 +168,12 @@ unsafe fn into_array(
 /// library of another version fills what both know, and zeroes the rest. Events have no pointers: `aside_fed` says
 /// where their bytes are.
 ///
-/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or nearly 64 KiB of attributes have come;
-/// take the events, then call again with what is left of `buf`, `out->consumed` bytes further on (nothing left: with
-/// `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`; `*out` is not written then, what is in `events`
-/// means nothing, and `aside_scanner_consumed()` says how far it came.
+/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `out->attributes` has reached 64 KiB (it is
+/// longer where the last attribute is); take the events, then call again with what is left of `buf`, `out->consumed` bytes
+/// further on (nothing left: with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`; `*out` is not
+/// written then, what is in `events` means nothing, and `aside_scanner_consumed()` says how far it came.
 ///
-/// Threads: one at a time for one scanner. Memory: none is allocated, collecting and attributes apart.
+/// Threads: one at a time for one scanner. Memory: none is allocated, but for collecting, headers, and tags with attributes.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_into(
     scanner: *mut aside_scanner,

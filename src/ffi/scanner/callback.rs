@@ -95,7 +95,7 @@ unsafe fn with_callback(
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the scanner stays in error).
 ///
-/// Threads: one at a time for one scanner. Memory: none is allocated, collecting and attributes apart.
+/// Threads: one at a time for one scanner. Memory: none is allocated, but for collecting, headers, and tags with attributes.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed(
     scanner: *mut aside_scanner,

@@ -84,9 +84,8 @@ unsafe fn enter(
 pub(super) fn failed(error: Error) -> aside_status {
     match error {
         Error::OutOfMemory => fail(ASIDE_ERROR_MEMORY),
-        Error::FinishPending => fail(ASIDE_ERROR_ORDER),
         Error::TokenLengths => fail_with(ASIDE_ERROR_LENGTH, error),
-        Error::StreamBegun => fail_with(ASIDE_ERROR_ORDER, error),
+        Error::FinishPending | Error::StreamBegun => fail_with(ASIDE_ERROR_ORDER, error),
         Error::NoSuchStart => fail_with(ASIDE_ERROR_OPTION, format_args!("start: {error}")),
     }
 }
