@@ -389,7 +389,10 @@ typedef struct aside_options {
     uint32_t start;
     /** 0. */
     uint32_t reserved;
-    /** Collect whole thoughts for `aside_scanner_take_thought()`: the most bytes of them to hold at a time. 0: off. */
+    /**
+     * Collect whole thoughts for `aside_scanner_take_thought()`: the most bytes of them to hold at a time, text, types and
+     * attributes, of which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
+     */
     uint64_t collect;
     /** The most thinking before an `ASIDE_BUDGET` event. Counts where `has_budget` is 1. */
     uint64_t budget;

@@ -739,6 +739,37 @@ fn a_thought_above_the_cap_is_cut_at_a_characters_end() {
 }
 
 #[test]
+fn blanks_behind_a_thought_that_is_trimmed_need_no_room() {
+    let cases: [(&str, usize, &str, bool); 9] = [
+        ("<thinking>x </thinking>", 1, "x", false),
+        ("<thinking>x\n \t\n</thinking>", 2, "x", false),
+        ("<thinking>x y</thinking>", 1, "x", true),
+        ("<thinking>x y</thinking>", 2, "x ", true),
+        ("<thinking>x\né</thinking>", 3, "x\n", true),
+        ("<thinking thought=\"x\né\"></thinking>", 3, "x\n", true),
+        ("<thinking>x\n\né</thinking>", 4, "x\n\n", true),
+        ("<thinking>  é </thinking>", 1, "", true),
+        ("<thinking>x  é", 3, "x  ", true),
+    ];
+    for (text, cap, wanted, truncated) in cases {
+        for chunks in [vec![text.as_bytes()], support::bytes(text.as_bytes()), text.as_bytes().chunks(4).collect()] {
+            let mut scanner = with_cap("thought-stream", cap);
+            support::run(&mut scanner, &chunks);
+            let thought = scanner.take_thought().unwrap();
+            let got = (core::str::from_utf8(&thought.text).unwrap(), thought.truncated);
+            assert_eq!(got, (wanted, truncated), "{text:?} under {cap}");
+        }
+    }
+    // Room that comes while a thought is written does not fill the gap in it.
+    let mut scanner = with_cap("thought-stream", 4);
+    scanner.feed(b"<thinking>ab</thinking><thinking>x   ", |_| {}).unwrap();
+    assert_eq!(scanner.take_thought().unwrap().text, b"ab");
+    scanner.feed(b"y</thinking>", |_| {}).unwrap();
+    let second = scanner.take_thought().unwrap();
+    assert_eq!((&second.text[..], second.truncated), (&b"x "[..], true));
+}
+
+#[test]
 fn taking_a_thought_makes_room() {
     let mut scanner = with_cap("thinking-tags", 4);
     scanner.feed(b"<thought>abc</thought>", |_| {}).unwrap();

@@ -14,7 +14,8 @@ import (
 // Options of a scanner.
 type Options struct {
 	Start Start
-	// Collect whole thoughts for TakeThought: the most bytes of them to hold at a time. 0: off.
+	// Collect whole thoughts for TakeThought: the most bytes of them to hold at a time, text, types and attributes, of
+	// which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
 	Collect uint64
 	// Budget of the thinking: where it goes beyond, a Budget event stands. nil: none.
 	Budget *Limit

@@ -256,7 +256,8 @@ pub struct aside_options {
     pub start: u32,
     /// 0.
     pub reserved: u32,
-    /// Collect whole thoughts for `aside_scanner_take_thought()`: the most bytes of them to hold at a time. 0: off.
+    /// Collect whole thoughts for `aside_scanner_take_thought()`: the most bytes of them to hold at a time, text, types and
+    /// attributes, of which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
     pub collect: u64,
     /// The most thinking before an `ASIDE_BUDGET` event. Counts where `has_budget` is 1.
     pub budget: u64,

@@ -22,7 +22,7 @@ pub struct Thought {
     pub confidence: Option<f64>,
     /// How the span ended.
     pub cause: Cause,
-    /// It did not fit into the cap, and ends early.
+    /// It did not fit into the cap: it ends early, or its type or attributes are missing.
     pub truncated: bool,
 }
 
@@ -35,6 +35,8 @@ pub struct Thoughts {
     open: Option<Thought>,
     /// The one being written will be trimmed.
     trims: bool,
+    /// Bytes of the one being written found no room: blanks, as it is not truncated yet.
+    is_full: bool,
     /// The one being written is content, and a thought only if a closer comes that says so.
     is_guess: bool,
     lost: u64,
@@ -45,7 +47,7 @@ impl Thoughts {
 
     pub fn new(cap: usize) -> Thoughts {
         let (waiting, open) = (VecDeque::new(), None);
-        Thoughts { cap, held: 0, waiting, open, trims: false, is_guess: false, lost: 0 }
+        Thoughts { cap, held: 0, waiting, open, trims: false, is_full: false, is_guess: false, lost: 0 }
     }
 
     pub fn try_clone(&self) -> Result<Thoughts, Error> {
@@ -76,7 +78,7 @@ impl Thoughts {
         self.cap.saturating_sub(self.held)
     }
 
-    /// `trims`: the thought will be trimmed, so that blanks before it need no room.
+    /// `trims`: the thought will be trimmed, so that blanks at its ends need no room.
     pub fn begin(&mut self, offset: u64, attributes: &Attributes, trims: bool) -> Result<(), Error> {
         let mut list = Vec::new();
         list.try_reserve_exact(attributes.len())?;
@@ -86,6 +88,7 @@ impl Thoughts {
         let (text, thought_type, confidence) = (Vec::new(), None, None);
         let (cause, truncated) = (Cause::Marker, false);
         self.trims = trims;
+        self.is_full = false;
         self.is_guess = false;
         // Until the thought ends, its attributes are bounded by the length of a tag alone.
         self.open = Some(Thought { offset, text, attributes: list, thought_type, confidence, cause, truncated });
@@ -115,8 +118,12 @@ impl Thoughts {
         let room = self.room();
         let Some(thought) = self.open.as_mut().filter(|thought| !thought.truncated) else { return Ok(()) };
         let bytes = if self.trims && thought.text.is_empty() { trim_start(bytes) } else { bytes };
-        let fit = fit(bytes, room - thought.text.len().min(room));
-        thought.truncated = fit.len() < bytes.len();
+        // Nothing comes behind what found no room, also where a thought was taken since.
+        let room = if self.is_full { 0 } else { room - thought.text.len().min(room) };
+        let fit = fit(bytes, room);
+        let rest = &bytes[fit.len()..];
+        self.is_full |= !rest.is_empty();
+        thought.truncated = if self.trims { !trim_start(rest).is_empty() } else { self.is_full };
         thought.text.try_reserve(fit.len())?;
         thought.text.extend_from_slice(fit);
         Ok(())
@@ -137,8 +144,8 @@ impl Thoughts {
             return Ok(());
         }
         cut(&mut thought, self.room());
-        self.held += size(&thought);
         self.waiting.try_reserve(1)?;
+        self.held += size(&thought);
         self.waiting.push_back(thought);
         Ok(())
     }
@@ -172,7 +179,8 @@ fn size(thought: &Thought) -> usize {
 
 /// An attribute counts with its bytes, and a small one with the memory that it costs whatever it says.
 fn weight((name, value): &(Vec<u8>, Vec<u8>)) -> usize {
-    (name.len() + value.len()).max(size_of::<(Vec<u8>, Vec<u8>)>())
+    const LEAST: usize = 48;
+    (name.len() + value.len()).max(LEAST)
 }
 
 /// Takes the thought, its type and its confidence from the attributes that the dialect names.
@@ -183,7 +191,9 @@ fn finish(thought: &mut Thought, rule: &ThoughtRule) -> Result<(), Error> {
     let given = value(&rule.text).map(trim).filter(|text| !text.is_empty());
     // Where the attribute says it all, it does not matter that the body was cut.
     let truncated = thought.truncated && given.is_none();
-    let text = copy(given.unwrap_or(trim(&thought.text)))?;
+    // Of a thought that goes on, what stands last is not its end.
+    let body = if thought.truncated { &thought.text } else { trim(&thought.text) };
+    let text = copy(given.unwrap_or(body))?;
     let kind = value(&rule.kind).map(copy).transpose()?;
     let confidence = value(&rule.confidence).map(confidence);
     (thought.text, thought.thought_type, thought.confidence) = (text, kind, confidence);

@@ -577,7 +577,8 @@ inline constexpr std::uint64_t unlimited = UINT64_MAX;
 /// How a scanner differs from its dialect's defaults.
 struct Options {
     Start start = Start::dialect;
-    /// Collect whole thoughts for take_thought(): the most bytes of them to hold at a time. 0: off.
+    /// Collect whole thoughts for take_thought(): the most bytes of them to hold at a time, text, types and attributes, of
+    /// which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
     std::uint64_t collect = 0;
     /// The most thinking before a Kind::budget event, which comes once for each span or stream.
     std::uint64_t budget = unlimited;

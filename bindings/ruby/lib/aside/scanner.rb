@@ -52,7 +52,8 @@ module Aside
     #
     # +start+:: what is open at the first byte, where that is not what the dialect says: +:content+, +:thinking+,
     #           +:narration+, +:tool+ or +:header+
-    # +collect+:: collect whole thoughts for #take_thought: the most bytes of them to hold at a time; 0 is off
+    # +collect+:: collect whole thoughts for #take_thought: the most bytes of them to hold at a time, text, types and
+    #             attributes, of which each counts as 48 at least; what has no room is cut off, the text last; 0 is off
     # +budget+:: the most thinking before a +:budget+ event; nil is without an end
     # +budget_unit+:: what it counts: +:bytes+ or +:characters+
     # +budget_scope+:: what has it: each +:span+, or all thinking of the +:stream+ together
