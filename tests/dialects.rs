@@ -73,6 +73,16 @@ fn an_unknown_key_is_named() {
     refused(&format!("{}[headers]\nbegin = []\n", good()), 9, "headers", &["headers"]);
 }
 
+/// To compare each with each would take minutes.
+#[test]
+fn however_many_markers_there_are_one_too_many_is_enough() {
+    for (key, line, channel) in [("drop", 2, "content"), ("close", 7, "thinking")] {
+        let list: Vec<String> = (0..200_000).map(|number| format!("\"<{number:06}>\"")).collect();
+        let file = with(line, &format!("{key} = [{}]", list.join(",")));
+        refused(&file, line, key, &["more than 64", channel]);
+    }
+}
+
 #[test]
 fn an_empty_marker_is_refused() {
     refused(&with(6, r#"open = [""]"#), 6, "open", &["empty"]);

@@ -421,17 +421,18 @@ impl Compiler<'_> {
                 candidate.pattern.avoids |= flag::QUOTED;
             }
         }
+        // A closer that comes late is a courtesy: it never stands in the way of a marker.
+        let (late, candidates): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(|candidate| candidate.pattern.needs & flag::FORCED != 0);
         let mut list: Vec<Candidate> = Vec::new();
         for candidate in candidates {
             let is_twin =
                 |other: &Candidate| other.shape == candidate.shape && does_same(&other.pattern, &candidate.pattern);
-            if !list.iter().any(is_twin) {
+            // One too many is enough to be refused.
+            if list.len() <= MOST_PATTERNS && !list.iter().any(is_twin) {
                 list.push(candidate);
             }
         }
-        // A closer that comes late is a courtesy: it never stands in the way of a marker.
-        let (late, mut list): (Vec<_>, Vec<_>) =
-            list.into_iter().partition(|candidate| candidate.pattern.needs & flag::FORCED != 0);
         for candidate in late {
             let is_rival = |other: &Candidate| {
                 may_meet(&other.pattern, &candidate.pattern) && self.conflict(&other.shape, &candidate.shape).is_some()
