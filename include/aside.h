@@ -1339,7 +1339,7 @@ void aside_sse_free(struct aside_sse *sse);
  * no error.
  *
  * Threads: one at a time for one rewriter. Memory: it grows with the largest event, up to a small multiple of
- * `options.max_event`.
+ * `options.max_event`, and by 1 MiB at most for chunks that one event becomes.
  */
 aside_status aside_sse_feed(struct aside_sse *sse,
                             const char *buf,

@@ -667,6 +667,29 @@ fn many_changes_in_one_delta_are_joined() {
 }
 
 #[test]
+fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() {
+    let dialect = Dialect::find("think").unwrap();
+    let names = ["id", "object", "created", "model", "system_fingerprint", "service_tier", "provider", "id"];
+    let envelope: String = names.iter().map(|name| format!("\"{name}\":\"{}\",", "e".repeat(1000))).collect();
+    let choices: Vec<String> = (0..128)
+        .map(|index| format!("{{\"index\":{index},\"delta\":{{\"content\":\"{}\"}}}}", "<think>a</think>b".repeat(16)))
+        .collect();
+    let input = format!("data: {{{envelope}\"choices\":[{}]}}\n\n", choices.join(","));
+    let output = String::from_utf8(rewrite(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
+    let said = client(&events(&output), "reasoning_content");
+    for index in 0..128 {
+        let text = |reasoning| {
+            let runs = said[&index].runs.iter().filter(|run| run.0 == reasoning);
+            runs.map(|run| run.1.as_str()).collect::<String>()
+        };
+        assert_eq!((text(true), text(false)), ("a".repeat(16), "b".repeat(16)), "{index}");
+    }
+    // Of 32 stretches, and of each choice two at most for what is left; and the event itself.
+    assert!(output.matches("data: ").count() <= 32 + 2 * 128 + 1);
+    assert!(output.len() < 16 * input.len(), "{} bytes became {}", input.len(), output.len());
+}
+
+#[test]
 fn bodies() {
     let dialect = Dialect::find("qwen3").unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sse/qwen3.json");

@@ -182,7 +182,7 @@ pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
 /// no error.
 ///
 /// Threads: one at a time for one rewriter. Memory: it grows with the largest event, up to a small multiple of
-/// `options.max_event`.
+/// `options.max_event`, and by 1 MiB at most for chunks that one event becomes.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_feed(
     sse: *mut aside_sse,

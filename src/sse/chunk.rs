@@ -13,8 +13,8 @@ pub const CHOICES: usize = 128;
 const ENVELOPE: [&[u8]; 7] =
     [b"id", b"object", b"created", b"model", b"system_fingerprint", b"service_tier", b"provider"];
 
-/// No value of these is longer in truth; one that is does not go into further chunks.
-const ENVELOPE_VALUE: usize = 1024;
+/// So long a further chunk's beginning may be, as none is in truth; what has no room does not go into it.
+const HEAD: usize = 2048;
 
 /// A key and its value, from the key's first quote on.
 #[derive(Clone)]
@@ -162,7 +162,7 @@ pub fn write_head(text: &[u8], head: &mut Vec<u8>) -> Result<(), Error> {
     let _ = members(text, &mut Reader::new(text), |reader, name, _| {
         let value = &text[reader.value()?];
         if let Some(name) = ENVELOPE.iter().find(|known| **known == name)
-            && value.len() <= ENVELOPE_VALUE
+            && head.len() + value.len() <= HEAD
             && !matches!(value[0], b'[' | b'{')
         {
             memory = put_all(head, &[b"\"", name, b"\":", value, b","]);

@@ -10,9 +10,9 @@ use super::json::{self, Span, escape};
 use super::{Field, put, put_all};
 use crate::{Channel, Dialect, Error, Kind, Scanner};
 
-/// So many chunks one becomes; what its text has more is joined, one chunk for each field. Otherwise a few bytes of text
-/// could make many times as many bytes of chunks.
-const CHUNKS: usize = 32;
+/// So many stretches of an event have a chunk of their own; the rest of each choice is joined, one chunk for each field.
+/// Otherwise a few bytes of text could make many times as many bytes of chunks.
+const ALONE: usize = 32;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -146,6 +146,8 @@ struct Voices {
     edits: Edits,
     /// How a further chunk of the event begins, once one has needed it.
     head: Vec<u8>,
+    /// How many stretches may still have a chunk of their own.
+    alone: usize,
     decoded: Vec<u8>,
 }
 
@@ -171,6 +173,12 @@ impl Voices {
         Ok(Some(self.all.len() - 1))
     }
 
+    fn begin_event(&mut self) {
+        self.edits.clear();
+        self.head.clear();
+        self.alone = ALONE;
+    }
+
     /// Writes what is held back for the choices that `due` names.
     fn release(&mut self, call: Call<'_>, due: impl Fn(u64) -> bool, out: &mut Vec<u8>) -> Result<(), Error> {
         for voice in self.all.iter_mut().filter(|voice| due(voice.index)) {
@@ -178,7 +186,7 @@ impl Voices {
             self.parts.scan(&mut voice.scanner, call)?;
             let further =
                 Further { head: &voice.head, index: voice.index, field: self.field, line_end: voice.line_end };
-            further.write(&self.parts, &self.parts.runs, None, out)?;
+            further.write(&self.parts, &self.parts.runs, None, &mut self.alone, out)?;
         }
         Ok(())
     }
@@ -234,7 +242,7 @@ impl Voices {
         if !before.is_empty() {
             let role = choice.role.as_ref();
             let further = Further { head: &self.head, index, field, line_end: event.line_end };
-            further.write(parts, before, role.map(|role| &data[role.value.clone()]), out)?;
+            further.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
             if let Some(role) = role {
                 edits.replace(without(data, role.span()), |_| Ok(()))?;
             }
@@ -305,6 +313,7 @@ impl Rewrite {
             parts: Parts { text: Vec::new(), runs: Vec::new(), memory: Ok(()) },
             edits: Edits { list: Vec::new(), text: Vec::new() },
             head: Vec::new(),
+            alone: ALONE,
             decoded: Vec::new(),
         };
         // Nearly every stream has this one; and whether the options fit the dialect is known now.
@@ -321,11 +330,13 @@ impl Rewrite {
 
     /// Writes what is held back, as what it is so far; the streams go on.
     pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.voices.begin_event();
         self.voices.release(Call::Flush, |_| true, out)
     }
 
     /// Writes what is held back: the streams are over.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.voices.begin_event();
         self.voices.release(Call::Finish, |_| true, out)
     }
 
@@ -341,12 +352,11 @@ impl Rewrite {
         let error = chunk::read(data, b"delta", voices.field, choices)?;
         let ended = error == Some(true) || raw[event.name.clone()] == *b"error" || data.trim_ascii() == b"[DONE]";
         let over = last || ended;
+        voices.begin_event();
         if over {
             let here = |index| choices.iter().any(|choice| choice.index == Some(index));
             voices.release(Call::Finish, |index| !here(index), out)?;
         }
-        voices.edits.clear();
-        voices.head.clear();
         for choice in choices.iter() {
             voices.delta(choice, over, raw, event, out)?;
         }
@@ -401,12 +411,21 @@ struct Further<'a> {
 }
 
 impl Further<'_> {
-    /// One chunk for each run, the first with the role.
-    fn write(&self, parts: &Parts, runs: &[Run], mut role: Option<&[u8]>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let (alone, joined) = runs.split_at(runs.len().min(CHUNKS));
-        let alone = alone.iter().map(|run| (slice::from_ref(run), run.reasoning));
-        let joined = [true, false].into_iter().filter(|_| !joined.is_empty()).map(|reasoning| (joined, reasoning));
-        for (runs, reasoning) in alone.chain(joined) {
+    /// One chunk for each run, the first with the role; from so many on, which `alone` counts down, one for each field.
+    fn write(
+        &self,
+        parts: &Parts,
+        runs: &[Run],
+        mut role: Option<&[u8]>,
+        alone: &mut usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let (single, joined) = runs.split_at(runs.len().min(*alone));
+        *alone -= single.len();
+        let has = |&field: &bool| joined.iter().any(|run| run.reasoning == field);
+        let single = single.iter().map(|run| (slice::from_ref(run), run.reasoning));
+        let joined = [true, false].into_iter().filter(has).map(|reasoning| (joined, reasoning));
+        for (runs, reasoning) in single.chain(joined) {
             put(out, self.head)?;
             put_number(out, self.index)?;
             put(out, b",\"delta\":{")?;
