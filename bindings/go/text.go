@@ -40,9 +40,10 @@ func Join(d *Dialect, thinking, content string, start Start, markers Markers) (s
 	})
 }
 
-// Escape gives a text without the dialect's markers, for a prompt that a user's text goes into: behind the first
-// character of each marker stands U+200B (zero width space), so that it reads the same and is no marker. A text that was
-// escaped is not changed again. Escape a text whole: a marker that is put together from two texts is seen in neither.
+// Escape gives a text without the dialect's markers, those where a turn begins among them, for a prompt that a user's text
+// goes into: behind the first character of each marker stands U+200B (zero width space), so that it reads the same and is
+// no marker. A text that was escaped is not changed again. Escape a text whole: a marker that is put together from two
+// texts is seen in neither. Special tokens that the dialect does not name are the host's to keep out.
 //
 // Where the dialect has a marker that nothing can break, the error is [ErrJoin]. Any number of goroutines may call it at
 // once.

@@ -49,7 +49,9 @@ fn message_block(header: &Header, channel: Channel) -> Option<Block> {
 }
 
 pub fn markers(model: &Model) -> Markers {
-    let mut literals: Vec<String> = model.drop.iter().map(|literal| literal.get_ref().clone()).collect();
+    // Those of turns count in prompts, which is where such texts go.
+    let anywhere = model.drop.iter().chain(&model.turns);
+    let mut literals: Vec<String> = anywhere.map(|literal| literal.get_ref().clone()).collect();
     let mut first = Vec::new();
     let mut names = Vec::new();
     for span in model.spans.iter().map(|span| span.get_ref()) {

@@ -94,10 +94,11 @@ pub unsafe extern "C" fn aside_join(
 }
 
 /// A text without the dialect's markers, for a prompt that a user's text goes into: behind the first character of each
-/// marker stands U+200B (zero width space, 3 bytes), so that it reads the same and is no marker. A marker that counts at
-/// the first byte of a stream alone gets it in front, where the text begins with it. A text that was escaped is not
-/// changed again. Escape a text whole: a marker that is put together from two texts is seen in neither. `text` has `len`
-/// bytes; any bytes will do.
+/// marker, those where a turn begins among them, stands U+200B (zero width space, 3 bytes), so that it reads the same and
+/// is no marker. A marker that counts at the first byte of a stream alone gets it in front, where the text begins with it.
+/// A text that was escaped is not changed again. Escape a text whole: a marker that is put together from two texts is seen
+/// in neither. Special tokens that the dialect does not name are the host's to keep out. `text` has `len` bytes; any bytes
+/// will do.
 ///
 /// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes and a NUL behind them.
 /// Both are written on success only.

@@ -129,9 +129,10 @@ pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOp
 }
 
 /// A text without the dialect's markers, for a prompt that a user's text goes into: behind the first character of each
-/// one stands U+200B (zero width space), so that it reads the same and is no marker. One that counts at the first byte of
-/// a stream alone gets it in front, where the text begins with it. Nothing else changes; a text that was escaped is not
-/// changed again. Any bytes will do; time is linear.
+/// one, those where a turn begins among them, stands U+200B (zero width space), so that it reads the same and is no marker.
+/// One that counts at the first byte of a stream alone gets it in front, where the text begins with it. Nothing else
+/// changes; a text that was escaped is not changed again. Any bytes will do; time is linear. Special tokens that the
+/// dialect does not name are the host's to keep out.
 ///
 /// What a marker is does not depend on what is around it: opening and closing tags are broken wherever they stand. Of a
 /// dialect with fences, the line that opens is a marker, a bare fence line is none. Escape a text whole: a marker that

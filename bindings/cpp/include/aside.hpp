@@ -1302,9 +1302,10 @@ inline Text try_join(const Dialect &dialect, std::string_view thinking, std::str
     return {bytes, size};
 }
 
-/// A text without the dialect's markers, for a prompt that a user's text goes into: behind the first character of each
-/// stands U+200B, so that it reads the same. Escape a text whole, as markers may be put together from two. Empty where
-/// that fails (Status::join: the dialect has a marker that nothing can break).
+/// A text without the dialect's markers, those where a turn begins among them, for a prompt that a user's text goes into:
+/// behind the first character of each stands U+200B, so that it reads the same. Escape a text whole, as markers may be put
+/// together from two. Special tokens that the dialect does not name are the host's to keep out. Empty where that fails
+/// (Status::join: the dialect has a marker that nothing can break).
 inline Text try_escape(const Dialect &dialect, std::string_view text) noexcept
 {
     char *bytes = nullptr;

@@ -59,9 +59,10 @@ module Aside
     end
   end
 
-  # A text without the dialect's markers, for a prompt that a user's text goes into: behind the first character of each
-  # marker stands U+200B (zero width space), so that it reads the same and is no marker. A text that was escaped is not
-  # changed again. Escape a text whole: a marker that is put together from two texts is seen in neither.
+  # A text without the dialect's markers, those where a turn begins among them, for a prompt that a user's text goes into:
+  # behind the first character of each marker stands U+200B (zero width space), so that it reads the same and is no marker.
+  # A text that was escaped is not changed again. Escape a text whole: a marker that is put together from two texts is seen
+  # in neither. Special tokens that the dialect does not name are the host's to keep out.
   #
   #   Aside.escape("What does <think> do?", "qwen3")  # => "What does <\u200Bthink> do?"
   #
