@@ -1,7 +1,7 @@
-//! The heart, proved and not sampled: every sequence of three pieces out of {markers, their proper prefixes, framing, one
-//! letter, newline, a character of two bytes}, of every dialect from every start: whole, at every cut into two, and byte by
-//! byte, against the reference. `ASIDE_EVERY=1` runs all sequences, for hours;
-//! without it, those of the most telling pieces. `ASIDE_DIALECT=NAME` runs one dialect.
+//! The heart, without chance: every sequence of three pieces out of {markers, their proper prefixes, framing, one letter,
+//! newline, a character of two bytes}, of every dialect from every start: whole, at every cut into two, and byte by byte,
+//! against the reference. `ASIDE_EVERY=1` runs all sequences, for hours; without it, those of the most telling pieces.
+//! `ASIDE_DIALECT=NAME` runs one dialect.
 
 mod reference;
 mod support;
