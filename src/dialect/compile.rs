@@ -406,7 +406,47 @@ impl Compiler<'_> {
         }))
     }
 
-    /// Drops what stands twice, refuses what cannot be told apart, and builds the tries.
+    /// Each marker once, and not more than one above the most: that is enough to be refused.
+    fn distinct(&self, candidates: Vec<Candidate>) -> Vec<Candidate> {
+        // A closer that comes late is a courtesy: it never stands in the way of a marker.
+        let (late, candidates): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(|candidate| candidate.pattern.needs & flag::FORCED != 0);
+        let mut list: Vec<Candidate> = Vec::new();
+        for candidate in candidates {
+            let is_twin =
+                |other: &Candidate| other.shape == candidate.shape && does_same(&other.pattern, &candidate.pattern);
+            if list.len() <= MOST_PATTERNS && !list.iter().any(is_twin) {
+                list.push(candidate);
+            }
+        }
+        for candidate in late {
+            if list.len() < MOST_PATTERNS && !list.iter().any(|other| self.rival(other, &candidate).is_some()) {
+                list.push(candidate);
+            }
+        }
+        list
+    }
+
+    /// Refuses too many markers, and those that cannot be told apart.
+    fn check(&self, channel: Channel, list: &[Candidate]) -> Result<(), Fault> {
+        for (index, candidate) in list.iter().enumerate() {
+            let fault = |message| Err(Fault { span: candidate.at.clone(), message });
+            if index == MOST_PATTERNS {
+                return fault(format!("more than {MOST_PATTERNS} markers count in the {channel}"));
+            }
+            if let Some(message) = list[..index].iter().find_map(|other| self.rival(other, candidate)) {
+                return fault(format!("{message}, and both count in the {channel}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Why two markers cannot be told apart where both count.
+    fn rival(&self, a: &Candidate, b: &Candidate) -> Option<String> {
+        if may_meet(&a.pattern, &b.pattern) { self.conflict(&a.shape, &b.shape) } else { None }
+    }
+
+    /// Builds the tries of the markers that count in a region.
     fn finish_region(
         &mut self,
         channel: Channel,
@@ -421,39 +461,8 @@ impl Compiler<'_> {
                 candidate.pattern.avoids |= flag::QUOTED;
             }
         }
-        // A closer that comes late is a courtesy: it never stands in the way of a marker.
-        let (late, candidates): (Vec<_>, Vec<_>) =
-            candidates.into_iter().partition(|candidate| candidate.pattern.needs & flag::FORCED != 0);
-        let mut list: Vec<Candidate> = Vec::new();
-        for candidate in candidates {
-            let is_twin =
-                |other: &Candidate| other.shape == candidate.shape && does_same(&other.pattern, &candidate.pattern);
-            // One too many is enough to be refused.
-            if list.len() <= MOST_PATTERNS && !list.iter().any(is_twin) {
-                list.push(candidate);
-            }
-        }
-        for candidate in late {
-            let is_rival = |other: &Candidate| {
-                may_meet(&other.pattern, &candidate.pattern) && self.conflict(&other.shape, &candidate.shape).is_some()
-            };
-            if list.len() < MOST_PATTERNS && !list.iter().any(is_rival) {
-                list.push(candidate);
-            }
-        }
-        for (index, candidate) in list.iter().enumerate() {
-            if index == MOST_PATTERNS {
-                let message = format!("more than {MOST_PATTERNS} markers count in the {channel}");
-                return Err(Fault { span: candidate.at.clone(), message });
-            }
-            let rivals = list[..index].iter().filter(|other| may_meet(&other.pattern, &candidate.pattern));
-            for rival in rivals {
-                if let Some(message) = self.conflict(&rival.shape, &candidate.shape) {
-                    let message = format!("{message}, and both count in the {channel}");
-                    return Err(Fault { span: candidate.at.clone(), message });
-                }
-            }
-        }
+        let list = self.distinct(candidates);
+        self.check(channel, &list)?;
         let opens_fence = |candidate: &Candidate| matches!(candidate.pattern.action, Action::FenceOpen { .. });
         if lines == LineRule::Ignore && list.iter().any(opens_fence) {
             lines = LineRule::Guard { fences: false, inline: false };
