@@ -1434,13 +1434,15 @@ aside_status aside_registry_add_cache(struct aside_registry *registry,
                                       const struct aside_cache *cache);
 
 /**
- * Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes.
+ * Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes. An entry counts its tool
+ * id, input and text, and 256 bytes more. Those recorded longest ago make place for new ones.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  *
  * Threads: one at a time for one registry.
  */
-aside_status aside_registry_add_last_run(struct aside_registry *registry, size_t size);
+aside_status aside_registry_add_last_run(struct aside_registry *registry,
+                                         size_t size);
 
 /**
  * Adds the filter `minify-json`, the only one for text that is protected.

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
 
-use aside::compress::{Compressor, Input, Marker, Registry, Stream, is_protected};
+use aside::compress::{Cache, Compressor, Input, LastRun, Marker, Registry, Stream, is_protected};
 
 struct Counting;
 
@@ -141,6 +141,21 @@ fn memory_does_not_grow_with_the_output() {
 #[ignore = "takes minutes"]
 fn memory_does_not_grow_with_the_output_of_a_gibibyte() {
     is_bounded(1 << 30);
+}
+
+#[test]
+fn the_librarys_cache_keeps_to_its_size() {
+    const SIZE: usize = 1 << 20;
+    for text in [0, 1, 100, 10_000] {
+        let most = most(|| {
+            let cache = LastRun::new(SIZE);
+            for number in 0..20_000 {
+                let input = Input::of_command(&number.to_string());
+                cache.record("bash", &input, &vec![b'x'; text], 0).unwrap();
+            }
+        });
+        assert!(most <= SIZE + 2 * text + 1000, "{most} bytes for texts of {text}");
+    }
 }
 
 #[test]

@@ -195,7 +195,8 @@ pub unsafe extern "C" fn aside_registry_add_cache(
     )
 }
 
-/// Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes.
+/// Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes. An entry counts its tool
+/// id, input and text, and 256 bytes more. Those recorded longest ago make place for new ones.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 ///
