@@ -1646,6 +1646,9 @@ void aside_command_line_free(struct aside_command_line *line);
  * the text fits into that, the result is that of one call, without a banner, and comes at the end. A longer text without
  * a budget comes out as it goes, less its repeats; with one it comes at the end: head, tail and error regions.
  *
+ * The stream holds at most 2.5 times `memory` between its calls, and what `*out` was; inside a call 128 KiB and 5 times
+ * `memory` as a rule, at most 26 times, where all lines are of one or two bytes.
+ *
  * Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL where that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_NULL`,
  * `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.

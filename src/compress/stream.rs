@@ -263,7 +263,14 @@ struct Line {
     number: usize,
     offset: usize,
     class: Class,
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
+}
+
+impl Line {
+    /// What it counts: its text, or where that is short, the struct. Otherwise empty lines would fill many times the memory.
+    fn cost(&self) -> usize {
+        self.bytes.len().max(size_of::<Line>())
+    }
 }
 
 /// Lines that are kept while a text goes by.
@@ -296,7 +303,7 @@ impl Bin {
 
     /// Keeps the line if there is still room, and none after that.
     fn first(&mut self, line: &Line) -> bool {
-        self.full |= self.used + line.bytes.len() > self.most;
+        self.full |= self.used + line.cost() > self.most;
         if !self.full {
             self.push(line);
         }
@@ -312,12 +319,12 @@ impl Bin {
     /// Takes the oldest line, if there are more than have room.
     fn pop(&mut self) -> Option<Line> {
         let oldest = if self.used > self.most { self.lines.pop_front()? } else { return None };
-        self.used -= oldest.bytes.len();
+        self.used -= oldest.cost();
         Some(oldest)
     }
 
     fn push(&mut self, line: &Line) {
-        self.used += line.bytes.len();
+        self.used += line.cost();
         self.lines.push_back(line.clone());
     }
 }
@@ -372,7 +379,7 @@ impl Keeper {
         let layout = Layout::new(text, failures::built_in());
         let text = Text::new(text, &layout);
         for line in 0..text.len() {
-            let bytes = text.bytes[text.span(line)].to_vec();
+            let bytes = text.bytes[text.span(line)].into();
             let class = text.class(line);
             let kept = Line { number: self.lines, offset: self.bytes, class, bytes };
             self.failed_verdicts += usize::from(class.has(Class::FAILED_VERDICT));

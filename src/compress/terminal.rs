@@ -432,7 +432,8 @@ impl<'a> Screen<'a> {
 
     fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
-        let mut edits = Vec::new();
+        // With room for as many as there may be, and no more: where each line is short, they are many times the text.
+        let mut edits = Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.shown, Shown::Line)).count());
         let mut rows = std::mem::take(&mut self.rows).into_iter().peekable();
         let mut groups = std::mem::take(&mut self.groups).into_iter().peekable();
         while let Some(row) = rows.next() {

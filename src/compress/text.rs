@@ -71,9 +71,8 @@ impl Layout {
             return;
         }
         let first = self.ends.len();
-        if first == 0 {
-            self.ends.reserve(upto / 40 + 1);
-        }
+        // Exactly, since they are most of what a text of short lines needs.
+        self.ends.reserve(memchr::memchr_iter(b'\n', &bytes[from..upto]).count() + 1);
         self.ends.extend(memchr::memchr_iter(b'\n', &bytes[from..upto]).map(|at| from + at + 1));
         if self.ends.last() != Some(&upto) {
             self.ends.push(upto);
