@@ -503,6 +503,35 @@ fn paths_are_folded_for_programs_that_list_them() {
     assert_eq!(short(&new(), "find . -type f", &indented), indented);
 }
 
+/// Blank lines go without a marker, but not all of them.
+#[test]
+fn a_text_of_blanks_fits_into_a_budget_and_says_what_went() {
+    for unit in ["\n", " \n", "\r\n", "\t", " ", "\x1b[0m\n"] {
+        let text = unit.repeat(50_000);
+        for without in [&[][..], &["terminal", "repeats", "repeats-above", "long-lines"]] {
+            let mut registry = Registry::new();
+            without.iter().for_each(|id| assert!(registry.remove(id)));
+            let compressor = Compressor::new(registry).with_budget(1024).unwrap();
+            let result = short(&compressor, "make", &text);
+            assert!(result.len() <= 1024, "{unit:?}: {} bytes", result.len());
+            let markers = result.lines().filter_map(|line| Marker::parse(line.as_bytes()));
+            assert_eq!(markers.count(), 1, "{unit:?}: {result}");
+        }
+    }
+    assert_eq!(short(&new(), "make", &"\n".repeat(2000)), "\n[… 1,999 lines, 1,999 bytes left out]\n");
+}
+
+#[test]
+fn a_text_that_cannot_fit_is_reported() {
+    let compressor = Compressor::new(Registry::new()).with_budget(1024).unwrap().with_switch_off(&"x".repeat(2000));
+    let result = run(&compressor, "make", &lines(1000, "word"));
+    let failed: Vec<_> = result.report.failed.iter().map(|failed| (&*failed.filter, &*failed.reason)).collect();
+    assert_eq!(
+        (&result.parts[..], failed),
+        (&[Outcome::Same][..], vec![("budget", "the text does not fit into 0 bytes")])
+    );
+}
+
 #[test]
 fn a_small_budget_is_an_error() {
     assert!(new().with_budget(1023).is_err());

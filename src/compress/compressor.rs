@@ -455,6 +455,10 @@ impl Run<'_> {
             }
             target -= target / 16;
         }
+        if self.format.is_none() {
+            let reason = format!("the text does not fit into {room} bytes");
+            self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
+        }
     }
 
     /// One filter's turn. Its result counts if it keeps its promise, is shorter, and fits where it must.

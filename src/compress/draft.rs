@@ -114,13 +114,16 @@ impl Draft {
 
     /// Those of the edits that will be carried out.
     pub fn fitting(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
-        edits.retain(|edit| matches!(edit.how, How::Replace(_)) || self.marker(&edit.range, &edit.how).is_some());
+        let is_blank = is_blank(&self.bytes);
+        let fits = |edit: &Edit| self.marker(&edit.range, &edit.how, is_blank).is_some();
+        edits.retain(|edit| matches!(edit.how, How::Replace(_)) || fits(edit));
         edits
     }
 
     /// The draft with a filter's edits carried out. An edit whose marker would be longer than what it stands for is
-    /// passed over; blank lines go without a marker.
+    /// passed over; blank lines go without a marker, unless there are no others: nothing else would show that there was text.
     pub fn with(&self, edits: Vec<Edit>, filter: u32) -> Draft {
+        let is_blank = is_blank(&self.bytes);
         let mut next = Weaver {
             old: self,
             filter,
@@ -138,7 +141,7 @@ impl Draft {
             debug_assert!(edit.range.start >= next.at && edit.range.end <= self.bytes.len());
             let (text, left) = match edit.how {
                 How::Replace(text) => (text, None),
-                how => match self.marker(&edit.range, &how) {
+                how => match self.marker(&edit.range, &how, is_blank) {
                     Some((text, count)) => (text, Some(count)),
                     None => continue,
                 },
@@ -150,11 +153,12 @@ impl Draft {
         next.draft
     }
 
-    /// The marker for a range, with its line end, and what it stands for. `None` if it would be longer.
-    fn marker(&self, range: &Range<usize>, how: &How) -> Option<(Vec<u8>, (usize, usize))> {
+    /// The marker for a range, with its line end, and what it stands for. `None` if it would be longer. `is_all_blank`: so
+    /// is the text.
+    fn marker(&self, range: &Range<usize>, how: &How, is_all_blank: bool) -> Option<(Vec<u8>, (usize, usize))> {
         let gone = &self.bytes[range.clone()];
         let (lines, bytes) = self.count(range);
-        if !matches!(how, How::Middle) && is_blank(gone) {
+        if !matches!(how, How::Middle) && !is_all_blank && is_blank(gone) {
             return (!gone.is_empty()).then(|| (Vec::new(), (lines, bytes)));
         }
         let text = match *how {
