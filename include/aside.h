@@ -698,7 +698,8 @@ typedef struct aside_compressor_options {
     size_t size;
     /**
      * How many bytes the text parts of a result may have together, banners and markers included; at least
-     * `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never touched stays whole all the same.
+     * `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never touched stays whole all the same, and each other text part has
+     * at least `ASIDE_MIN_BUDGET` for itself: 100 of them may come to 100 KiB, however small the budget is.
      */
     uint64_t budget;
     /**

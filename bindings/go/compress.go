@@ -70,7 +70,8 @@ type CompressorOptions struct {
 	Caches     []Cache  // the host's own
 
 	// Budget is how many bytes the text parts of a result may have together, banners and markers included; at least
-	// MinBudget. 0: none. Text that is never touched stays whole all the same.
+	// MinBudget. 0: none. Text that is never touched stays whole all the same, and each other text part has at least
+	// MinBudget for itself: 100 of them may come to 100 KiB, however small the budget is.
 	Budget int
 	// SwitchOff is the banner's last sentence: how a user of this host switches compression off. "": a general one.
 	SwitchOff string

@@ -201,7 +201,8 @@ impl Compressor {
     }
 
     /// How many bytes the text parts of a result may have together, banners and markers included. Text that is never
-    /// touched (short, protected, or compressed before) stays whole all the same.
+    /// touched (short, protected, or compressed before) stays whole all the same, and each other text has at least
+    /// [`MIN_BUDGET`] bytes: many of them come to more than the budget.
     pub fn with_budget(mut self, bytes: usize) -> Result<Compressor, BudgetError> {
         if bytes < MIN_BUDGET {
             return Err(BudgetError(bytes));

@@ -390,7 +390,8 @@ inline aside_call lend(const aside::Call &call) noexcept
 /// How a compressor differs from the default.
 struct CompressorOptions {
     /// How many bytes the text parts of a result may have together, banners and markers included; at least min_budget.
-    /// 0: no budget. Text that is never touched stays whole all the same.
+    /// 0: no budget. Text that is never touched stays whole all the same, and each other text part has at least min_budget
+    /// for itself: 100 of them may come to 100 KiB, however small the budget is.
     std::uint64_t budget = 0;
     /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.
     std::string_view switch_off = {};

@@ -49,7 +49,8 @@ module Aside
     # A compressor.
     #
     # +budget+:: how many bytes the text parts of a result may have together, banners and markers included, at least 1,024;
-    #            nil: no budget. Text that is never touched stays whole all the same
+    #            nil: no budget. Text that is never touched stays whole all the same, and each other text part has at least
+    #            1,024 for itself: 100 of them may come to 100 KiB, however small the budget is
     # +switch_off+:: the banner's last sentence: how a user of this host switches compression off
     # +built_in+:: false: without the built-in filters
     # +without+:: ids of built-in filters that are left out
