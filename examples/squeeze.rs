@@ -21,12 +21,13 @@ Usage: command 2>&1 | squeeze [OPTIONS]
        squeeze [OPTIONS] -- command …      runs it, and exits as it does
        squeeze --check FILE…               runs the tests in filter files
 
-  --budget N        at most N bytes come out: 1024, 10k, 1m. Without it only repeats and the
-                    like go
+  --budget N        at most N bytes come out: 1024, 10k, 1m (k is 1,024 bytes, m 1,048,576).
+                    Without it only repeats and the like go
   --command LINE    the command line that printed it; after -- it is known
   --exit-code N     what that exited with
   --filter FILE     one filter more, in TOML
-  --memory N        bytes to hold; longer output is cut as it goes (64m)
+  --memory N        bytes of output to hold; longer output is cut as it goes (64m). In all it may
+                    take some times as much
   --report          say on standard error what was done
   --help, --version
 ";
