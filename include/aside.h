@@ -1519,7 +1519,7 @@ void aside_compressor_free(struct aside_compressor *compressor);
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON; `ASIDE_ERROR_BUSY`
  * inside a callback of the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_PANIC`.
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
  *
  * Threads: any, at any time.
  */
@@ -1545,7 +1545,7 @@ aside_status aside_compressed_part(const struct aside_compressed *compressed,
 /**
  * What was done: fills `*report`, whose `size` is set before.
  *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`.
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
  *
  * Threads: any, at any time.
  */
@@ -1688,7 +1688,7 @@ aside_status aside_tool_stream_feed(struct aside_tool_stream *stream,
  * without parts of its own: `aside_compressed_report()`, `aside_compressed_slice()`, `aside_compressed_free()`; `report` may
  * be NULL. The stream takes no more text then.
  *
- * Returns as `aside_tool_stream_feed()`.
+ * Returns as `aside_tool_stream_feed()`, or `ASIDE_ERROR_MEMORY`, where the report has no place: then nothing is written.
  *
  * Threads: one at a time for one stream.
  */

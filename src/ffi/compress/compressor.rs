@@ -14,7 +14,7 @@ use crate::compress::{
     Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
 };
 use crate::ffi::gate::{BUSY, is_ready};
-use crate::ffi::memory::{bytes, fill_sized, free, give, lend, lend_array, read_sized, size_of_given};
+use crate::ffi::memory::{bytes, fill_sized, free, give, lend, lend_array, read_sized, size_of_given, try_box};
 use crate::ffi::status::{fail, fail_null, fail_with, guard};
 use crate::ffi::types::*;
 
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON; `ASIDE_ERROR_BUSY`
 /// inside a callback of the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_PANIC`.
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
 ///
 /// Threads: any, at any time.
 #[ffi_export]
@@ -158,8 +158,7 @@ pub unsafe extern "C" fn aside_compress(
                 inside(&compressor.compressor, || {
                     let call = Call { tool_id: called.tool_id, input: &called.input, now: called.now };
                     let compressed = compressor.compressor.compress(&call, &parts);
-                    out.write_unaligned(Box::into_raw(Box::new(aside_compressed::new(compressed))));
-                    ASIDE_OK
+                    give_compressed(compressed, out)
                 })
             }
         },
@@ -167,7 +166,7 @@ pub unsafe extern "C" fn aside_compress(
 }
 
 impl aside_compressed {
-    pub(super) fn new(compressed: Compressed) -> aside_compressed {
+    fn new(compressed: Compressed) -> aside_compressed {
         let report = &compressed.report;
         let stretches: Vec<Vec<aside_stretch>> = report
             .parts
@@ -204,6 +203,17 @@ impl aside_compressed {
     }
 }
 
+/// Hands a result over to C.
+///
+/// # Safety
+/// `out` may be written.
+pub(super) unsafe fn give_compressed(compressed: Compressed, out: *mut *mut aside_compressed) -> aside_status {
+    let Some(compressed) = try_box(aside_compressed::new(compressed)) else { return fail(ASIDE_ERROR_MEMORY) };
+    // SAFETY: the caller's promise.
+    unsafe { out.write_unaligned(Box::into_raw(compressed)) };
+    ASIDE_OK
+}
+
 /// What becomes of the part number `index`. `*text` and `*len` are written where it changes: memory of `compressed`, good as
 /// long as that is, without a NUL at its end. A length of 0 says that the part goes, because another says what it said.
 ///
@@ -238,7 +248,7 @@ pub unsafe extern "C" fn aside_compressed_part(
 
 /// What was done: fills `*report`, whose `size` is set before.
 ///
-/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`.
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
 ///
 /// Threads: any, at any time.
 #[ffi_export]
@@ -246,32 +256,37 @@ pub unsafe extern "C" fn aside_compressed_report(
     compressed: *const aside_compressed,
     report: *mut aside_report,
 ) -> aside_status {
-    // SAFETY: the caller promises that it is NULL or there.
-    let Some(aside_compressed { compressed, lent }) = (unsafe { compressed.as_ref() }) else {
-        return fail_null("compressed");
-    };
-    // SAFETY: every version begins with its size, and the caller promises that many bytes.
-    let size = match unsafe { size_of_given(report, "report") } {
-        Ok(size) => size,
-        Err(status) => return status,
-    };
-    let filled = aside_report {
-        size,
-        before: compressed.report.before as u64,
-        after: compressed.report.after as u64,
-        filters: lend_array(&lent.filters),
-        filter_count: lent.filters.len(),
-        failed: lend_array(&lent.failed),
-        failed_count: lent.failed.len(),
-        parts: lend_array(&lent.parts),
-        part_count: lent.parts.len(),
-        hit: shown(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
-        cut_protected: compressed.report.cut_protected.into(),
-        reserved: 0,
-    };
-    // SAFETY: it is as large as its size says.
-    unsafe { fill_sized(report, size, filled) };
-    ASIDE_OK
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises that it is NULL or there.
+            let Some(aside_compressed { compressed, lent }) = (unsafe { compressed.as_ref() }) else {
+                return fail_null("compressed");
+            };
+            // SAFETY: every version begins with its size, and the caller promises that many bytes.
+            let size = match unsafe { size_of_given(report, "report") } {
+                Ok(size) => size,
+                Err(status) => return status,
+            };
+            let filled = aside_report {
+                size,
+                before: compressed.report.before as u64,
+                after: compressed.report.after as u64,
+                filters: lend_array(&lent.filters),
+                filter_count: lent.filters.len(),
+                failed: lend_array(&lent.failed),
+                failed_count: lent.failed.len(),
+                parts: lend_array(&lent.parts),
+                part_count: lent.parts.len(),
+                hit: shown(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
+                cut_protected: compressed.report.cut_protected.into(),
+                reserved: 0,
+            };
+            // SAFETY: it is as large as its size says.
+            unsafe { fill_sized(report, size, filled) };
+            ASIDE_OK
+        },
+    )
 }
 
 /// `len` bytes at `start` of a part's original, to give back what was left out. `original` is the text of the part number

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::compressor::{aside_compressed, aside_compressor};
+use super::compressor::{aside_compressed, aside_compressor, give_compressed};
 use super::types::*;
 use super::{called, inside};
-use crate::compress::{Compressed, Compressor, Report, Stream};
+use crate::compress::{Compressed, Compressor, Stream};
 use crate::ffi::gate::{BUSY, READY, admit, is_ready};
 use crate::ffi::memory::{bytes, free, lend};
 use crate::ffi::status::{fail_null, fail_with, guard};
@@ -99,7 +99,7 @@ unsafe fn streaming(
     stream: *mut aside_tool_stream,
     out: *mut *const c_char,
     out_len: *mut size_t,
-    body: impl FnOnce(&mut Option<Stream>, &mut Vec<u8>),
+    body: impl FnOnce(&mut Option<Stream>, &mut Vec<u8>) -> aside_status,
 ) -> aside_status {
     if out.is_null() || out_len.is_null() {
         return fail_null("out or out_len");
@@ -114,10 +114,12 @@ unsafe fn streaming(
             }
             inside(compressor, || {
                 text.clear();
-                body(stream, text);
-                out.write_unaligned(lend(text));
-                out_len.write_unaligned(text.len());
-                ASIDE_OK
+                let status = body(stream, text);
+                if status == ASIDE_OK {
+                    out.write_unaligned(lend(text));
+                    out_len.write_unaligned(text.len());
+                }
+                status
             })
         })
     }
@@ -145,6 +147,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
                 if let Some(stream) = stream {
                     stream.feed(chunk, |bytes| text.extend_from_slice(bytes));
                 }
+                ASIDE_OK
             }),
             Err(status) => status,
         }
@@ -155,7 +158,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
 /// without parts of its own: `aside_compressed_report()`, `aside_compressed_slice()`, `aside_compressed_free()`; `report` may
 /// be NULL. The stream takes no more text then.
 ///
-/// Returns as `aside_tool_stream_feed()`.
+/// Returns as `aside_tool_stream_feed()`, or `ASIDE_ERROR_MEMORY`, where the report has no place: then nothing is written.
 ///
 /// Threads: one at a time for one stream.
 #[ffi_export]
@@ -165,18 +168,15 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
     out_len: *mut size_t,
     report: *mut *mut aside_compressed,
 ) -> aside_status {
-    let mut said = Report::default();
     // SAFETY: the caller promises a stream that is NULL or there, and outputs that may be written.
     unsafe {
-        let status = streaming(stream, out, out_len, |stream, text| {
-            if let Some(stream) = stream.take() {
-                said = stream.finish(|bytes| text.extend_from_slice(bytes));
+        streaming(stream, out, out_len, |stream, text| {
+            let Some(stream) = stream.take() else { return ASIDE_OK };
+            let said = stream.finish(|bytes| text.extend_from_slice(bytes));
+            if report.is_null() {
+                return ASIDE_OK;
             }
-        });
-        if status == ASIDE_OK && !report.is_null() {
-            let compressed = aside_compressed::new(Compressed { parts: Vec::new(), report: said });
-            report.write_unaligned(Box::into_raw(Box::new(compressed)));
-        }
-        status
+            give_compressed(Compressed { parts: Vec::new(), report: said }, report)
+        })
     }
 }
