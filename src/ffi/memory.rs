@@ -13,7 +13,8 @@ pub(super) const STRUCT_MAX: usize = 4096;
 
 /// A struct that begins with its size, so that later versions can add fields at its end.
 pub(super) trait Versioned: Copy {
-    /// Its size in 0.1.0, as far as its last field of then. No caller's is smaller, however much is added.
+    /// The least that a caller's has: its size in 0.1.0, as far as its last field of then; of options, of which each may be
+    /// left out, the size alone. It stays, however much is added.
     const FIRST: usize;
 }
 

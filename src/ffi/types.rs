@@ -272,7 +272,7 @@ pub struct aside_options {
 }
 
 impl Versioned for aside_options {
-    const FIRST: usize = offset_of!(aside_options, reserved2) + size_of::<u32>();
+    const FIRST: usize = size_of::<size_t>();
 }
 
 /// A token of the model's, as the caller's tokenizer knows it. Of zero bytes, it counts nowhere.
@@ -327,7 +327,7 @@ pub struct aside_sse_options {
 }
 
 impl Versioned for aside_sse_options {
-    const FIRST: usize = offset_of!(aside_sse_options, max_event) + size_of::<u64>();
+    const FIRST: usize = size_of::<size_t>();
 }
 
 /// One event: 64 bytes without a pointer. Every byte of the stream is in exactly one event; together, in order, the
@@ -479,8 +479,8 @@ const _: () = {
     layout!(aside_attribute 32: name 0, name_len 8, value 16, value_len 24);
     layout!(aside_thought 88: size 0, text 8, text_len 16, offset 24, cause 32, truncated 36, has_thought_type 40,
         has_confidence 44, thought_type 48, thought_type_len 56, confidence 64, attributes 72, attribute_count 80);
-    assert!(aside_options::FIRST == 48);
+    assert!(aside_options::FIRST == 8);
     assert!(aside_counts::FIRST == 40);
-    assert!(aside_sse_options::FIRST == 32);
+    assert!(aside_sse_options::FIRST == 8);
     assert!(aside_thought::FIRST == 88);
 };

@@ -389,6 +389,11 @@ impl Scanner {
         self.state.thoughts_mut()?.take()
     }
 
+    /// The one that `take_thought` would give.
+    pub(crate) fn next_thought(&self) -> Option<&Thought> {
+        self.state.thoughts()?.first()
+    }
+
     /// Whole thoughts that were not kept, because 1,024 were waiting.
     pub fn lost_thoughts(&self) -> u64 {
         self.state.thoughts().map_or(0, |thoughts| thoughts.lost())

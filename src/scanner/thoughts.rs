@@ -68,6 +68,10 @@ impl Thoughts {
         self.lost
     }
 
+    pub fn first(&self) -> Option<&Thought> {
+        self.waiting.front()
+    }
+
     pub fn take(&mut self) -> Option<Thought> {
         let thought = self.waiting.pop_front()?;
         self.held -= size(&thought);

@@ -1,4 +1,4 @@
-/* Options: every start, and the struct of a newer header. */
+/* Options: every start, and the struct of an older and of a newer header. */
 #include "check.h"
 
 static struct heard heard;
@@ -63,10 +63,23 @@ int main(void)
     /* Sizes that no version ever had. */
     options.size = 0;
     refused(&options, ASIDE_ERROR_SIZE);
-    options.size = offsetof(aside_options, reserved2);
+    options.size = sizeof(size_t) - 1;
     refused(&options, ASIDE_ERROR_SIZE);
     options.size = (size_t)-1;
     refused(&options, ASIDE_ERROR_SIZE);
+
+    /* An older header: what it did not have is not looked at. */
+    options.size = sizeof(size_t);
+    options.start = 99;
+    scanner = aside_scanner_new(dialect_named("inline-think"), &options);
+    CHECK(scanner != NULL);
+    aside_scanner_free(scanner);
+    options.size = offsetof(aside_options, reserved);
+    options.start = ASIDE_START_THINKING;
+    options.collect = (uint64_t)-1;
+    scanner = aside_scanner_new(dialect_named("inline-think"), &options);
+    CHECK(scanner != NULL);
+    aside_scanner_free(scanner);
 
     /* A newer header: fine as long as what we do not know is not set. */
     memset(&newer, 0, sizeof newer);

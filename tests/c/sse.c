@@ -118,7 +118,7 @@ static void options(void)
     options.start = ASIDE_START_DEFAULT;
     options.size = HUGE_LEN;
     refused(&options, ASIDE_ERROR_SIZE);
-    options.size = offsetof(aside_sse_options, max_event);
+    options.size = 0;
     refused(&options, ASIDE_ERROR_SIZE);
 
     /* What passes unread is counted. */
@@ -133,7 +133,9 @@ static void options(void)
     CHECK(aside_sse_too_long(sse) == 0);
     aside_sse_free(sse);
 
-    /* A newer header. */
+    /* An older and a newer header. */
+    options.size = offsetof(aside_sse_options, max_event);
+    with_options(&options, stream, wanted);
     memset(&newer, 0, sizeof newer);
     newer.options.size = sizeof newer;
     with_options(&newer.options, stream, wanted);

@@ -176,11 +176,13 @@ pub unsafe extern "C" fn aside_scanner_lost_thoughts(scanner: *const aside_scann
 fn take(stream: &mut Stream, size: usize) -> Result<Option<aside_thought>, aside_status> {
     let lent = lent(&mut stream.lent)?;
     lent.pairs.clear();
+    // Before it is taken: where there is no memory, it waits.
+    let count = stream.scanner.next_thought().map_or(0, |thought| thought.attributes.len());
+    lent.pairs.try_reserve(count).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     lent.thought = stream.scanner.take_thought();
     let Some(thought) = &lent.thought else {
         return Ok(None);
     };
-    lent.pairs.try_reserve(thought.attributes.len()).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     lent.pairs.extend(thought.attributes.iter().map(|(name, value)| aside_attribute {
         name: lend(name),
         name_len: name.len(),
