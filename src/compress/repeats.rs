@@ -4,8 +4,10 @@
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
+    sync::LazyLock,
 };
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use twox_hash::XxHash3_64;
 
 use super::{
@@ -21,6 +23,8 @@ const FEWEST_LINES: usize = 3;
 const FEWEST_BYTES: usize = 120;
 /// The first and last lines of a text say what it is and how it ended.
 const EDGE: usize = 3;
+/// `[=====>   ]`, `#####`, `████`: drawn in place of a percentage.
+const BARS: [&str; 4] = ["=====", "#####", "█████", "━━━━━"];
 
 fn is_movable(text: Text<'_>, line: usize) -> bool {
     let class = text.class(line);
@@ -38,6 +42,7 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
 /// A2: adjacent repeats, blank runs and all but the last of a run of progress lines.
 pub fn adjacent(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
+    let may_show_progress = with_signs_of_progress(text);
     // The last lines with their hashes; a collision only hides a repeat.
     let mut last = [(0, usize::MAX); 256];
     let mut line = 0;
@@ -54,7 +59,7 @@ pub fn adjacent(text: Text<'_>) -> Vec<Edit> {
             line += run;
             continue;
         }
-        let run = progress_run(text, line);
+        let run = if may_show_progress[line] { progress_run(text, line) } else { 0 };
         if run > 2 {
             edits.push(Edit::leave_out(text.spans(line..line + run - 1)));
             line += run;
@@ -79,6 +84,28 @@ pub fn adjacent(text: Text<'_>) -> Vec<Edit> {
 
 fn blank_run(text: Text<'_>, line: usize) -> usize {
     (line..text.len()).take_while(|&line| text.is_blank(line) && is_movable(text, line)).count()
+}
+
+/// Of each line, whether it has what progress lines have. The text is searched as a whole, since most lines have nothing.
+fn with_signs_of_progress(text: Text<'_>) -> Vec<bool> {
+    static ANY_BAR: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(BARS).expect("the bars are few")
+    });
+    let mut has_sign = vec![false; text.len()];
+    mark_lines(text, memchr::memchr_iter(b'%', text.bytes), &mut has_sign);
+    mark_lines(text, ANY_BAR.find_iter(text.bytes).map(|bar| bar.start()), &mut has_sign);
+    has_sign
+}
+
+/// Marks the lines of these places, which are in their order.
+fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [bool]) {
+    let mut line = 0;
+    for place in places {
+        while text.start(line + 1) <= place {
+            line += 1;
+        }
+        marks[line] = true;
+    }
 }
 
 fn progress_run(text: Text<'_>, first: usize) -> usize {
@@ -106,11 +133,9 @@ fn progress_words(line: &[u8]) -> Option<u64> {
     Some(words)
 }
 
-/// `[=====>   ]`, `#####`, `████`: drawn in place of a percentage.
 fn is_bar(line: &[u8]) -> bool {
     let Some(at) = memchr::memchr3(b'#', b'=', 0xe2, line) else { return false };
-    ["=====", "#####", "█████", "━━━━━"].iter().any(|bar| line[at..].starts_with(bar.as_bytes()))
-        && line.iter().any(u8::is_ascii_digit)
+    BARS.iter().any(|bar| line[at..].starts_with(bar.as_bytes())) && line.iter().any(u8::is_ascii_digit)
 }
 
 /// A hash for numbers that are hashes already.
