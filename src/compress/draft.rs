@@ -101,7 +101,7 @@ impl Draft {
                     }
                 }
                 _ if part.start < part.end => {
-                    lines += memchr::memchr_iter(b'\n', &self.bytes[part.clone()]).count();
+                    lines += bytecount::count(&self.bytes[part.clone()], b'\n');
                     bytes += part.len();
                     // The text's last line may have no end.
                     lines += usize::from(part.end == self.bytes.len() && self.bytes.last() != Some(&b'\n'));

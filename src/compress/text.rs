@@ -72,7 +72,7 @@ impl Layout {
         }
         let first = self.ends.len();
         // Exactly, since they are most of what a text of short lines needs.
-        self.ends.reserve(memchr::memchr_iter(b'\n', &bytes[from..upto]).count() + 1);
+        self.ends.reserve(bytecount::count(&bytes[from..upto], b'\n') + 1);
         self.ends.extend(memchr::memchr_iter(b'\n', &bytes[from..upto]).map(|at| from + at + 1));
         if self.ends.last() != Some(&upto) {
             self.ends.push(upto);
