@@ -343,6 +343,11 @@ impl Compressor {
             format: raw.format,
             is_normalised: false,
         };
+        // What is left for the text once the banner has its place, and the names in it theirs.
+        let room = limit.map(|limit| {
+            let head = banner::banner(&[], raw.bytes.len(), raw.bytes.len(), &self.switch_off);
+            limit.saturating_sub(head.len() + 1)
+        });
         for entry in self.registry.entries.iter().filter(|entry| wanted(entry.id())) {
             let stage = entry.stage();
             if stage > Stage::Terminal && !run.is_normalised {
@@ -351,12 +356,8 @@ impl Compressor {
                     run.format = protect::format(&run.draft.bytes);
                 }
             }
-            // What is left for the text once the banner has its place.
-            let room = limit.map(|limit| {
-                let names: Vec<&str> = run.used.iter().map(String::as_str).chain([entry.id()]).collect();
-                let head = banner::banner(&names, raw.bytes.len(), raw.bytes.len(), &self.switch_off).len() + 1;
-                limit.saturating_sub(head)
-            });
+            let names = run.used.iter().map(|id| id.len() + ", ".len()).sum::<usize>() + entry.id().len();
+            let room = room.map(|room| room.saturating_sub(names));
             let fits = room.is_none_or(|room| run.draft.bytes.len() <= room);
             match (stage, room) {
                 (Stage::Budget | Stage::Last, _) if fits => continue,
@@ -413,7 +414,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
 
 /// The line for a result that is the last one again.
 fn same_output(timestamp: u64, raw: &[u8]) -> String {
-    let lines = memchr::memchr_iter(b'\n', raw).count() + usize::from(!raw.ends_with(b"\n"));
+    let lines = bytecount::count(raw, b'\n') + usize::from(!raw.ends_with(b"\n"));
     let time = iso_time(timestamp);
     format!("Same output as last run ({time}): not shown again (lines: {lines}, bytes: {}).", raw.len())
 }
