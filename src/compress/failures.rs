@@ -2,11 +2,10 @@
 
 use std::{collections::BTreeMap, ops::Range, sync::LazyLock};
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, StartKind};
 use serde::Deserialize;
 
-use super::text::is_blank;
+use super::{patterns::Patterns, text::is_blank};
 
 /// A region goes on for so many lines behind its last failure line.
 const LONGEST_TAIL: usize = 64;
@@ -54,15 +53,15 @@ pub struct Failures {
     owners: Vec<u64>,
     lines: Vec<LineRule>,
     /// `begin`, `end` and `block` of each section.
-    sections: Vec<RegexSet>,
-    except: RegexSet,
-    prefix: Regex,
-    continues: RegexSet,
-    leads: RegexSet,
+    sections: Vec<Patterns>,
+    except: Patterns,
+    prefix: Patterns,
+    continues: Patterns,
+    leads: Patterns,
 }
 
 struct LineRule {
-    patterns: RegexSet,
+    patterns: Patterns,
     class: Class,
     block: bool,
     message: bool,
@@ -163,8 +162,8 @@ struct Extent {
     no: Vec<String>,
 }
 
-fn set<'a>(patterns: impl IntoIterator<Item = &'a String>) -> RegexSet {
-    RegexSetBuilder::new(patterns).unicode(false).build().expect("the patterns of _failures.toml are right")
+fn set(patterns: &[impl AsRef<str>]) -> Patterns {
+    Patterns::new(patterns).expect("the patterns of _failures.toml are right")
 }
 
 /// Searchers for any of these literals, made so that wide instructions look for all of one searcher at once: without
@@ -200,15 +199,16 @@ impl Failures {
         });
         Failures {
             any: any_of(owners.keys().copied()),
-            literals: AhoCorasick::new(owners.keys()).expect("the literals are few"),
+            literals: AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::DFA))
+                .start_kind(StartKind::Unanchored)
+                .build(owners.keys())
+                .expect("the literals are few"),
             owners: owners.into_values().collect(),
             lines: lines.collect(),
-            sections: file.section.iter().map(|section| set([&section.begin, &section.end, &section.block])).collect(),
-            except: set(file.except.iter().flat_map(|except| &except.patterns)),
-            prefix: RegexBuilder::new(&file.prefix.patterns.join("|"))
-                .unicode(false)
-                .build()
-                .expect("the prefixes of _failures.toml are right"),
+            sections: file.section.iter().map(|section| set(&[&section.begin, &section.end, &section.block])).collect(),
+            except: set(&file.except.iter().flat_map(|except| &except.patterns).collect::<Vec<_>>()),
+            prefix: set(&file.prefix.patterns),
             continues: set(&file.continues.patterns),
             leads: set(&file.leads.patterns),
         }
@@ -276,8 +276,8 @@ impl Failures {
                 let mut begins_block = false;
                 if let Some(open) = section {
                     let matches = self.sections[usize::from(open)].matches(text);
-                    begins_block = matches.matched(BLOCK);
-                    if matches.matched(END) {
+                    begins_block = matches.contains(&BLOCK);
+                    if matches.contains(&END) {
                         section = None;
                         if !found.class.has(Class::FAILURE) {
                             break;
@@ -327,7 +327,7 @@ impl Failures {
         if !line.first().is_some_and(|&first| first.is_ascii_digit() || matches!(first, b'[' | b'#')) {
             return line;
         }
-        self.prefix.find(line).map_or(line, |prefix| &line[prefix.end()..])
+        &line[self.prefix.end_of_start(line)..]
     }
 
     /// What a line is by itself. Not inlined, so that lines without a literal pass quickly.
@@ -346,7 +346,7 @@ impl Failures {
             }
         }
         for (index, section) in self.sections.iter().enumerate() {
-            if owners & 1 << (self.lines.len() + index) != 0 && section.matches(line).matched(BEGIN) {
+            if owners & 1 << (self.lines.len() + index) != 0 && section.matches(line).contains(&BEGIN) {
                 found.begin = Some(index as u8);
             }
         }
@@ -410,12 +410,12 @@ mod tests {
     #[test]
     fn exceptions_sections_and_extents_have_their_examples() {
         let file = file();
-        let mut sets: Vec<(String, RegexSet, &[String], &[String])> = Vec::new();
+        let mut sets: Vec<(String, Patterns, &[String], &[String])> = Vec::new();
         for except in &file.except {
             sets.push((except.name.clone(), set(&except.patterns), &except.yes, &except.no));
         }
         for section in &file.section {
-            sets.push((section.name.clone(), set([&section.begin]), &section.yes, &section.no));
+            sets.push((section.name.clone(), set(&[&section.begin]), &section.yes, &section.no));
         }
         for (name, extent) in [("prefix", &file.prefix), ("continues", &file.continues), ("leads", &file.leads)] {
             sets.push((name.into(), set(&extent.patterns), &extent.yes, &extent.no));

@@ -2,12 +2,11 @@
 
 use std::sync::LazyLock;
 
-use regex::bytes::{RegexSet, RegexSetBuilder};
-
 use super::{
     budget::LINE_SHARE,
     draft::{Edit, How, is_boundary},
     failures::Class,
+    patterns::Patterns,
     text::Text,
 };
 
@@ -17,7 +16,7 @@ const HEAD: usize = 600;
 const TAIL: usize = 400;
 
 /// Paths, places in files, stack frames, errors, verdicts, exit statuses, diff markers, addresses.
-static PRECIOUS: LazyLock<RegexSet> = LazyLock::new(|| {
+static PRECIOUS: LazyLock<Patterns> = LazyLock::new(|| {
     let patterns = [
         r#"(?:^|[\s"'(<\[=:,])(?:~|\.{1,2})?/[\w.@+-]+"#,
         r"\b[\w.-]+/[\w./-]*\.[A-Za-z]{1,5}\b",
@@ -30,7 +29,7 @@ static PRECIOUS: LazyLock<RegexSet> = LazyLock::new(|| {
         r"^(?:\+\+\+|---|@@|diff --git|[+-])",
         r"\b[a-z][a-z0-9+.-]*://",
     ];
-    RegexSetBuilder::new(patterns).unicode(false).build().expect("the patterns are right")
+    Patterns::new(&patterns).expect("the patterns are right")
 });
 
 /// Cuts the middle out of long lines; under a budget so that several of them fit.

@@ -21,6 +21,7 @@ mod long;
 mod marker;
 mod minify;
 mod paths;
+mod patterns;
 mod protect;
 mod repeats;
 mod report;

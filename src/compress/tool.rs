@@ -4,7 +4,6 @@
 
 use std::{fmt, ops::Range, sync::OnceLock};
 
-use regex::bytes::{RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -14,6 +13,7 @@ use super::{
     failures::{self, Class},
     filter::{Kind, Pass, Stage},
     input::Input,
+    patterns::Patterns,
     protect::Format,
     terminal,
     text::{Layout, Text},
@@ -149,12 +149,12 @@ fn read(text: &str) -> Result<File, FilterError> {
 pub struct ToolFilter {
     file: File,
     /// Compiled on first use: most built-in filters never are.
-    patterns: OnceLock<Patterns>,
+    compiled: OnceLock<Compiled>,
 }
 
 /// Every pattern of a file in one set.
-struct Patterns {
-    set: RegexSet,
+struct Compiled {
+    patterns: Patterns,
     meanings: Vec<(usize, Meaning)>,
 }
 
@@ -168,32 +168,18 @@ enum Meaning {
 impl ToolFilter {
     /// Reads a filter file and checks its patterns.
     pub fn from_toml(text: &str) -> Result<ToolFilter, FilterError> {
-        let filter = ToolFilter { file: read(text)?, patterns: OnceLock::new() };
-        for (pattern, span) in filter.file.rule.iter().flat_map(|rule| patterns_of(rule.get_ref())) {
-            if let Err(error) = set([pattern]) {
-                return Err(FilterError::at(text, Some(span), error.to_string()));
-            }
+        let file = read(text)?;
+        for (pattern, span) in file.rule.iter().flat_map(|rule| patterns_of(rule.get_ref())) {
+            Patterns::new(&[pattern]).map_err(|error| FilterError::at(text, Some(span), error))?;
         }
-        Ok(filter)
+        // Together they may be too large.
+        let compiled = Compiled::new(&file.rule)
+            .map_err(|error| FilterError::at(text, None, format!("the patterns together: {error}")))?;
+        Ok(ToolFilter { file, compiled: compiled.into() })
     }
 
-    fn patterns(&self) -> &Patterns {
-        self.patterns.get_or_init(|| {
-            let mut patterns = Vec::new();
-            let mut meanings = Vec::new();
-            for (index, rule) in self.file.rule.iter().enumerate() {
-                let rule = rule.get_ref();
-                for (pattern, meaning) in rule.lines().iter().map(|pattern| (pattern, Meaning::Line)).chain(
-                    [(&rule.from, Meaning::From), (&rule.until, Meaning::Until)]
-                        .into_iter()
-                        .filter_map(|(pattern, meaning)| Some((pattern.as_ref()?.get_ref(), meaning))),
-                ) {
-                    patterns.push(pattern);
-                    meanings.push((index, meaning));
-                }
-            }
-            Patterns { set: set(patterns).expect("each pattern is right by itself"), meanings }
-        })
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| Compiled::new(&self.file.rule).expect("built-in patterns are right"))
     }
 
     fn is_for(&self, input: &Input) -> bool {
@@ -208,6 +194,25 @@ impl ToolFilter {
                 && wanted.flags.iter().all(|flag| run.has_flag(flag))
                 && !wanted.without.iter().any(|flag| run.has_flag(flag))
         })
+    }
+}
+
+impl Compiled {
+    fn new(rules: &[Spanned<Rule>]) -> Result<Compiled, String> {
+        let mut patterns = Vec::new();
+        let mut meanings = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            let rule = rule.get_ref();
+            for (pattern, meaning) in rule.lines().iter().map(|pattern| (pattern, Meaning::Line)).chain(
+                [(&rule.from, Meaning::From), (&rule.until, Meaning::Until)]
+                    .into_iter()
+                    .filter_map(|(pattern, meaning)| Some((pattern.as_ref()?.get_ref(), meaning))),
+            ) {
+                patterns.push(pattern);
+                meanings.push((index, meaning));
+            }
+        }
+        Ok(Compiled { patterns: Patterns::new(&patterns)?, meanings })
     }
 }
 
@@ -236,10 +241,6 @@ fn patterns_of(rule: &Rule) -> Vec<(&String, Range<usize>)> {
     all
 }
 
-fn set<'a>(patterns: impl IntoIterator<Item = &'a String>) -> Result<RegexSet, regex::Error> {
-    RegexSetBuilder::new(patterns).unicode(false).build()
-}
-
 impl Pass for ToolFilter {
     fn id(&self) -> &str {
         self.file.id.get_ref()
@@ -265,7 +266,7 @@ impl Pass for ToolFilter {
     fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
         let piped = input.invocation().is_some_and(|run| run.is_piped());
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
-        let patterns = self.patterns();
+        let compiled = self.compiled();
         let mut open = vec![false; rules.len()];
         let mut hits = vec![false; rules.len()];
         let mut starts = vec![false; rules.len()];
@@ -274,8 +275,8 @@ impl Pass for ToolFilter {
         for (line, by) in by.iter_mut().enumerate() {
             hits.fill(false);
             starts.fill(false);
-            for pattern in patterns.set.matches(text.line(line)).iter() {
-                match patterns.meanings[pattern] {
+            for pattern in compiled.patterns.matches(text.line(line)) {
+                match compiled.meanings[pattern] {
                     (rule, Meaning::Line) => hits[rule] = true,
                     (rule, Meaning::From) => starts[rule] = true,
                     (rule, Meaning::Until) => open[rule] = false,
@@ -333,7 +334,7 @@ pub fn built_in() -> impl Iterator<Item = Box<dyn Pass>> {
     const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/filters.rs"));
     FILES.iter().map(|text| {
         let file = read(text).unwrap_or_else(|error| panic!("a built-in filter: {error}\n{text}"));
-        Box::new(ToolFilter { file, patterns: OnceLock::new() }) as Box<dyn Pass>
+        Box::new(ToolFilter { file, compiled: OnceLock::new() }) as Box<dyn Pass>
     })
 }
 
