@@ -4,7 +4,7 @@
 //!     cargo bench -p aside-benches --bench compress
 //!
 //! Machines are noisy, so read ratios, and those of an idle machine: each run ends with how many times the lines' time
-//! each takes. `all` and `all, 10 kB` (under a budget) must stay below 25.
+//! each takes. `all` and `all, 10 kB` (under a budget) must stay below 25 for the recorded outputs.
 //!
 //! The texts: a generated log of 1 MiB, and recorded outputs where `../shared/corpus/tools` is there.
 
