@@ -231,95 +231,7 @@ impl Failures {
 
     /// Adds to what each line is, given where the lines end and which of them have been seen. Hunks are marked already.
     pub fn classify(&self, bytes: &[u8], ends: &[usize], sights: &mut [Sight], classes: &mut [Class]) {
-        let line_of = |index: usize| {
-            let start = if index == 0 { 0 } else { ends[index - 1] };
-            let line = &bytes[start..ends[index]];
-            self.without_prefix(line.strip_suffix(b"\n").unwrap_or(line))
-        };
-        let mut look = |line: usize| {
-            if sights[line].unread {
-                sights[line] = self.look(line_of(line));
-            }
-            sights[line]
-        };
-        // Regions are grown forwards only, so one pass is enough.
-        let mut line = 0;
-        // The first line that no region has taken yet.
-        let mut free = 0;
-        while line < ends.len() {
-            if classes[line].has(Class::HUNK) {
-                line += 1;
-                continue;
-            }
-            let found = look(line);
-            classes[line].add(found.class);
-            if found.begin.is_none() && !found.class.has(Class::FAILURE) {
-                line += 1;
-                continue;
-            }
-            let mut first = line;
-            while first > free && line - first < MOST_LEADS && self.leads.is_match(line_of(first - 1)) {
-                first -= 1;
-            }
-            for class in &mut classes[first..=line] {
-                class.add(Class::REGION);
-            }
-            classes[first].add(Class::START);
-            let mut section = found.begin;
-            let mut message = found.message;
-            let mut since = 0;
-            let mut next = line + 1;
-            while next < ends.len() && !classes[next].has(Class::HUNK) {
-                let text = line_of(next);
-                let found = look(next);
-                let indented = matches!(text.first(), Some(b' ' | b'\t'));
-                let mut begins_block = false;
-                if let Some(open) = section {
-                    let matches = self.sections[usize::from(open)].matches(text);
-                    begins_block = matches.contains(&BLOCK);
-                    if matches.contains(&END) {
-                        section = None;
-                        if !found.class.has(Class::FAILURE) {
-                            break;
-                        }
-                    }
-                } else if found.class.has(Class::FAILURE) || found.begin.is_some() {
-                    since = 0;
-                    message = found.message;
-                } else {
-                    since += 1;
-                    let goes_on = if message && !indented && !is_blank(text) {
-                        message = false;
-                        true
-                    } else if is_blank(text) {
-                        next + 1 < ends.len()
-                            && !is_blank(line_of(next + 1))
-                            && self.continues.is_match(line_of(next + 1))
-                    } else {
-                        self.continues.is_match(text)
-                    };
-                    if since > LONGEST_TAIL || !goes_on {
-                        break;
-                    }
-                }
-                let begins = match section {
-                    Some(_) => begins_block,
-                    // An unindented failure line is worth keeping by itself.
-                    None => found.block || found.begin.is_some() || found.class.has(Class::FAILURE) && !indented,
-                };
-                if section.is_none() {
-                    section = found.begin;
-                }
-                classes[next].add(found.class);
-                classes[next].add(Class::REGION);
-                if begins {
-                    classes[next].add(Class::START);
-                }
-                next += 1;
-            }
-            free = next;
-            line = next;
-        }
+        Reader { failures: self, bytes, ends, sights, classes }.read();
     }
 
     /// A line without what a machine put before it.
@@ -361,6 +273,128 @@ impl Failures {
         }
         found
     }
+}
+
+/// A text whose lines are being classified.
+struct Reader<'a> {
+    failures: &'a Failures,
+    bytes: &'a [u8],
+    ends: &'a [usize],
+    sights: &'a mut [Sight],
+    classes: &'a mut [Class],
+}
+
+impl<'a> Reader<'a> {
+    /// Regions are grown forwards only, so one pass is enough.
+    fn read(&mut self) {
+        let mut line = 0;
+        // The first line that no region has taken yet.
+        let mut free = 0;
+        while line < self.ends.len() {
+            if self.classes[line].has(Class::HUNK) {
+                line += 1;
+                continue;
+            }
+            let found = self.look(line);
+            self.classes[line].add(found.class);
+            if found.begin.is_none() && !found.class.has(Class::FAILURE) {
+                line += 1;
+                continue;
+            }
+            let first = self.first_lead(line, free);
+            for class in &mut self.classes[first..=line] {
+                class.add(Class::REGION);
+            }
+            self.classes[first].add(Class::START);
+            line = self.grow(line, found);
+            free = line;
+        }
+    }
+
+    /// Where the region of a failure line begins: it takes the lines that lead to it, down to `free`.
+    fn first_lead(&self, line: usize, free: usize) -> usize {
+        let mut first = line;
+        while first > free && line - first < MOST_LEADS && self.failures.leads.is_match(self.line(first - 1)) {
+            first -= 1;
+        }
+        first
+    }
+
+    /// Marks what belongs to a region behind its failure line; gives the first line that does not.
+    fn grow(&mut self, line: usize, found: Sight) -> usize {
+        let mut section = found.begin;
+        let mut message = found.message;
+        let mut since = 0;
+        let mut next = line + 1;
+        while next < self.ends.len() && !self.classes[next].has(Class::HUNK) {
+            let text = self.line(next);
+            let found = self.look(next);
+            let is_failure = found.class.has(Class::FAILURE);
+            let mut begins_block = false;
+            if let Some(open) = section {
+                let matches = self.failures.sections[usize::from(open)].matches(text);
+                begins_block = matches.contains(&BLOCK);
+                if matches.contains(&END) {
+                    section = None;
+                    if !is_failure {
+                        break;
+                    }
+                }
+            } else if is_failure || found.begin.is_some() {
+                since = 0;
+                message = found.message;
+            } else {
+                since += 1;
+                let is_message = message && !is_indented(text) && !is_blank(text);
+                message &= !is_message;
+                if since > LONGEST_TAIL || !(is_message || self.continues(next)) {
+                    break;
+                }
+            }
+            let begins = match section {
+                Some(_) => begins_block,
+                // An unindented failure line is worth keeping by itself.
+                None => found.block || found.begin.is_some() || is_failure && !is_indented(text),
+            };
+            section = section.or(found.begin);
+            self.classes[next].add(found.class);
+            self.classes[next].add(Class::REGION);
+            if begins {
+                self.classes[next].add(Class::START);
+            }
+            next += 1;
+        }
+        next
+    }
+
+    /// Whether a region goes on over this line, or over this blank line to the one behind it.
+    fn continues(&self, line: usize) -> bool {
+        let text = self.line(line);
+        if !is_blank(text) {
+            return self.failures.continues.is_match(text);
+        }
+        let behind = line + 1;
+        behind < self.ends.len() && !is_blank(self.line(behind)) && self.failures.continues.is_match(self.line(behind))
+    }
+
+    /// What a line is by itself.
+    fn look(&mut self, line: usize) -> Sight {
+        if self.sights[line].unread {
+            self.sights[line] = self.failures.look(self.line(line));
+        }
+        self.sights[line]
+    }
+
+    /// A line without its line end, and without what a machine put before it.
+    fn line(&self, index: usize) -> &'a [u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        let line = &self.bytes[start..self.ends[index]];
+        self.failures.without_prefix(line.strip_suffix(b"\n").unwrap_or(line))
+    }
+}
+
+fn is_indented(line: &[u8]) -> bool {
+    matches!(line.first(), Some(b' ' | b'\t'))
 }
 
 #[cfg(test)]
