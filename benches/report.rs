@@ -265,8 +265,8 @@ fn crossings(figures: &Figures) -> String {
             .to_owned();
     text += &table(["way", "dialect", "W2", "W3", "W4", "W5m", "W5t", "make, finish, free"], rows);
 
-    text += "\nA C program through `libaside.so`, its loop included; an empty function in another shared library has the same \
-             arguments.\n";
+    text += "\nA C program through `libaside.so`, its loop included. Functions of another shared library have the same \
+             arguments: an empty one, and one that hands over an event of the whole chunk and looks at nothing.\n";
     let shared = |way, dialect| show(figures.each(&["shared", way, dialect]), 0);
     let time = |way, dialect| show(figures.number(&["time", way, dialect, "W2"], 1), 1);
     text += &table(
@@ -276,6 +276,8 @@ fn crossings(figures: &Figures) -> String {
             "array",
             "empty call, callback",
             "empty call, array",
+            "event alone, callback",
+            "event alone, array",
             "callback, ns",
             "array, ns",
             "empty calls, ns",
@@ -287,6 +289,8 @@ fn crossings(figures: &Figures) -> String {
                 shared("array", dialect),
                 shared("empty callback", dialect),
                 shared("empty array", dialect),
+                shared("event callback", dialect),
+                shared("event array", dialect),
                 time("callback", dialect),
                 time("array", dialect),
                 format!("{}, {}", time("empty callback", dialect), time("empty array", dialect)),

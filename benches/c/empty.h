@@ -1,5 +1,6 @@
-/* Functions that do nothing, with the arguments of those that feed: what a call through a shared library costs. For the
- * benches alone; libaside has none of them. */
+/* Functions that do nothing, with the arguments of those that feed: what a call through a shared library costs. And two that
+ * hand over an event of the whole chunk, and look neither at it nor at their arguments: what is left for the scanner. For
+ * the benches alone; libaside has none of them. */
 #ifndef ASIDE_BENCHES_EMPTY_H
 #define ASIDE_BENCHES_EMPTY_H
 
@@ -8,6 +9,10 @@
 int32_t empty_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user);
 int32_t empty_feed_text(aside_scanner *scanner, const char *buf, size_t len);
 int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
+                        size_t event_size, aside_fed *out);
+
+int32_t event_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user);
+int32_t event_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
                         size_t event_size, aside_fed *out);
 
 #endif

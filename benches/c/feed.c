@@ -1,9 +1,9 @@
 /* Feeds a workload through libaside.so, with a callback and with an array of events, and through functions that do
- * nothing, of another shared library.
+ * nothing, or nothing but an event, of another shared library.
  *
  *     feed times DIALECT WORKLOAD FILE      ns per byte and per feed, a line for each way
- *     feed WAY DIALECT FILE                 callback, array, "empty callback" or "empty array" once, for callgrind,
- *                                           which counts inside `counted`; prints how many feeds that was
+ *     feed WAY DIALECT FILE                 one of `ways` once, for callgrind, which counts inside `counted`; prints how
+ *                                           many feeds that was
  *
  * FILE is what `figures write` makes. Of several rounds the shortest counts, and the ways take turns. */
 #define _POSIX_C_SOURCE 199309L
@@ -123,6 +123,36 @@ static uint64_t empty_array(void)
     return sum;
 }
 
+static uint64_t event_callback(void)
+{
+    uint64_t sum = 0;
+
+    for (size_t at = 0; at < size;) {
+        size_t len = length(file + at);
+        at += 4 + len;
+        if (len > 0)
+            event_feed(NULL, (char *)file + at - len, len, look, &sum);
+    }
+    return sum;
+}
+
+static uint64_t event_array(void)
+{
+    uint64_t sum = 0;
+    aside_event events[ROOM];
+    aside_fed fed;
+
+    for (size_t at = 0; at < size;) {
+        size_t len = length(file + at);
+        at += 4 + len;
+        if (len == 0)
+            continue;
+        event_feed_into(NULL, (char *)file + at - len, len, events, ROOM, sizeof *events, &fed);
+        sum += lengths(events, fed.count);
+    }
+    return sum;
+}
+
 static const struct {
     const char *name;
     uint64_t (*run)(void);
@@ -131,6 +161,8 @@ static const struct {
     {"array", array},
     {"empty callback", empty_callback},
     {"empty array", empty_array},
+    {"event callback", event_callback},
+    {"event array", event_array},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
