@@ -478,6 +478,25 @@ fn json_is_minified_where_the_host_asks() {
 }
 
 #[test]
+fn of_progress_only_the_last_line_stays() {
+    for sign in ["[=====>   ]", "#####", "█████", "━━━━━", "30%"] {
+        let progress: String = (10..60).map(|done| format!("{sign} {done}/90 MB\n")).collect();
+        let text = lines(40, "word") + progress.trim_end();
+        let result = short(&new(), "x", &text);
+        let rows: Vec<&str> = result.lines().skip(40).collect();
+        assert_eq!(rows.len(), 2, "{result}");
+        assert!(matches!(Marker::parse(rows[0].as_bytes()), Some(Marker::LeftOut { lines: 49, .. })), "{}", rows[0]);
+        assert_eq!(rows[1], format!("{sign} 59/90 MB"));
+    }
+    // A percent sign behind no digit shows none, nor does a bar that is short or not the first sign of its line.
+    for sign in ["x = =====", "% 30", "==="] {
+        let text: String =
+            lines(40, "word") + &(10..60).map(|done| format!("{sign} {done}/90 MB\n")).collect::<String>();
+        assert_eq!(short(&new(), "x", &text), text, "{sign}");
+    }
+}
+
+#[test]
 fn long_lines_lose_their_middle_unless_they_matter() {
     let line = format!("{}é{}", "ab ".repeat(200), "cd ".repeat(1000));
     let text = format!("first\n{line}\nlast\n");

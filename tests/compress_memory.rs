@@ -199,6 +199,24 @@ fn a_call_needs_a_multiple_of_its_text() {
     }
 }
 
+/// Characters beyond ASCII beside a `(?u)\b` are for the slowest way of matching.
+#[test]
+fn patterns_need_memory_as_they_are_long() {
+    let needed = |count: usize| {
+        let patterns: String = (0..count).map(|number| format!(r"'(?u)\bfoo{number}',")).collect();
+        let mut registry = Registry::empty();
+        most(|| {
+            registry.add_toml(&format!("id = 'mine'\ntools = ['bash']\n[[rule]]\ndrop = [{patterns}]")).unwrap();
+            let input = Input::of_command("make");
+            let text = "é a line of text\n".repeat(100);
+            Compressor::new(registry).compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+        })
+    };
+    let (few, many) = (needed(500), needed(4000));
+    println!("500 patterns: {few} bytes, 4000: {many}");
+    assert!(many < 12 * few && many < 64 << 20, "{few} and {many} bytes");
+}
+
 #[test]
 fn the_librarys_cache_keeps_to_its_size() {
     const SIZE: usize = 1 << 20;

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, ops::Range, sync::LazyLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, StartKind};
 use serde::Deserialize;
 
-use super::{patterns::Patterns, text::is_blank};
+use super::{
+    patterns::{Patterns, Starts},
+    text::is_blank,
+};
 
 /// A region goes on for so many lines behind its last failure line.
 const LONGEST_TAIL: usize = 64;
@@ -55,7 +58,7 @@ pub struct Failures {
     /// `begin`, `end` and `block` of each section.
     sections: Vec<Patterns>,
     except: Patterns,
-    prefix: Patterns,
+    prefix: Starts,
     continues: Patterns,
     leads: Patterns,
 }
@@ -208,7 +211,7 @@ impl Failures {
             lines: lines.collect(),
             sections: file.section.iter().map(|section| set(&[&section.begin, &section.end, &section.block])).collect(),
             except: set(&file.except.iter().flat_map(|except| &except.patterns).collect::<Vec<_>>()),
-            prefix: set(&file.prefix.patterns),
+            prefix: Starts::new(&file.prefix.patterns).expect("the prefixes of _failures.toml are right"),
             continues: set(&file.continues.patterns),
             leads: set(&file.leads.patterns),
         }
@@ -239,7 +242,7 @@ impl Failures {
         if !line.first().is_some_and(|&first| first.is_ascii_digit() || matches!(first, b'[' | b'#')) {
             return line;
         }
-        &line[self.prefix.end_of_start(line)..]
+        &line[self.prefix.end(line)..]
     }
 
     /// What a line is by itself. Not inlined, so that lines without a literal pass quickly.

@@ -13,19 +13,8 @@ pub struct Patterns(Regex);
 impl Patterns {
     /// Compiles them. An error says what is wrong for whoever wrote them.
     pub fn new(patterns: &[impl AsRef<str>]) -> Result<Patterns, String> {
-        let config = Config::new()
-            .match_kind(MatchKind::All)
-            .utf8_empty(false)
-            .which_captures(WhichCaptures::Implicit)
-            .auto_prefilter(false);
-        let syntax = syntax::Config::new().unicode(false).utf8(false);
-        Regex::builder().configure(config).syntax(syntax).build_many(patterns).map(Patterns).map_err(|error| {
-            match (error.syntax_error(), error.size_limit()) {
-                (Some(error), _) => error.to_string(),
-                (_, Some(limit)) => format!("more than {limit} bytes when compiled"),
-                _ => error.to_string(),
-            }
-        })
+        // With the place of each match, the memory for many patterns would grow with the square of their number.
+        compile(patterns, WhichCaptures::None).map(Patterns)
     }
 
     /// Whether any of them is somewhere in the line.
@@ -39,23 +28,47 @@ impl Patterns {
         self.0.which_overlapping_matches(&Input::new(line), &mut found);
         found.iter().map(|pattern| pattern.as_usize()).collect()
     }
+}
+
+/// A few patterns that a line may begin with.
+pub struct Starts(Regex);
+
+impl Starts {
+    pub fn new(patterns: &[impl AsRef<str>]) -> Result<Starts, String> {
+        compile(patterns, WhichCaptures::Implicit).map(Starts)
+    }
 
     /// Where the longest one ends that the line begins with; 0 where it begins with none.
-    pub fn end_of_start(&self, line: &[u8]) -> usize {
+    pub fn end(&self, line: &[u8]) -> usize {
         self.0.search_half(&Input::new(line).anchored(Anchored::Yes)).map_or(0, |found| found.offset())
     }
 }
 
+fn compile(patterns: &[impl AsRef<str>], places: WhichCaptures) -> Result<Regex, String> {
+    let config =
+        Config::new().match_kind(MatchKind::All).utf8_empty(false).which_captures(places).auto_prefilter(false);
+    let syntax = syntax::Config::new().unicode(false).utf8(false);
+    Regex::builder().configure(config).syntax(syntax).build_many(patterns).map_err(|error| {
+        match (error.syntax_error(), error.size_limit()) {
+            (Some(error), _) => error.to_string(),
+            (_, Some(limit)) => format!("more than {limit} bytes when compiled"),
+            _ => error.to_string(),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Patterns;
+    use super::{Patterns, Starts};
 
     #[test]
     fn the_longest_start_counts() {
-        let patterns = Patterns::new(&["ab", "a+(?:b|bc)", "^b", "c$"]).unwrap();
+        let patterns = ["ab", "a+(?:b|bc)", "^b", "c$"];
+        let starts = Starts::new(&patterns).unwrap();
         for (line, end) in [("ab", 2), ("aabcd", 4), ("xab", 0), ("bb", 1), ("", 0), ("c", 1), ("cc", 0)] {
-            assert_eq!(patterns.end_of_start(line.as_bytes()), end, "{line}");
+            assert_eq!(starts.end(line.as_bytes()), end, "{line}");
         }
+        let patterns = Patterns::new(&patterns).unwrap();
         assert_eq!(patterns.matches(b"xabc"), [0, 1, 3]);
         assert!(patterns.is_match(b"xab") && !patterns.is_match(b"xb"));
     }

@@ -148,7 +148,7 @@ fn read(text: &str) -> Result<File, FilterError> {
 /// A filter made from a file.
 pub struct ToolFilter {
     file: File,
-    /// Compiled on first use: most built-in filters never are.
+    /// Of a built-in filter, compiled on first use: most never are.
     compiled: OnceLock<Compiled>,
 }
 
@@ -166,7 +166,7 @@ enum Meaning {
 }
 
 impl ToolFilter {
-    /// Reads a filter file and checks its patterns.
+    /// Reads a filter file and compiles its patterns.
     pub fn from_toml(text: &str) -> Result<ToolFilter, FilterError> {
         let file = read(text)?;
         for (pattern, span) in file.rule.iter().flat_map(|rule| patterns_of(rule.get_ref())) {
