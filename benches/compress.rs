@@ -117,26 +117,30 @@ fn benches(c: &mut Criterion) {
     }
 }
 
-/// The shortest of several times, which is the least disturbed.
-fn shortest(mut run: impl FnMut() -> usize) -> Duration {
-    let mut time = || {
-        let start = Instant::now();
-        black_box(run());
-        start.elapsed()
-    };
-    (0..20).map(|_| time()).min().unwrap()
-}
-
 fn ratios(_: &mut Criterion) {
     for (name, texts) in texts() {
-        // As many in a row as take about as long as the filters: what disturbs a long run disturbs both.
-        let unit = shortest(|| (0..25).map(|_| lines(black_box(&texts))).sum()).as_secs_f64() / 25.0;
+        let runs = runs();
+        let mut unit = f64::INFINITY;
+        let mut shortest = vec![f64::INFINITY; runs.len()];
+        // In turns, so that what disturbs one disturbs all; the shortest time is the least disturbed.
+        for _ in 0..40 {
+            // As many in a row as take about as long as the filters.
+            unit = unit.min(seconds(|| (0..25).map(|_| lines(black_box(&texts))).sum()) / 25.0);
+            for (shortest, (_, compressor)) in shortest.iter_mut().zip(&runs) {
+                *shortest = shortest.min(seconds(|| compress(compressor, &texts)));
+            }
+        }
         println!("{name}: lines {:.0} µs", unit * 1e6);
-        for (id, compressor) in runs() {
-            let time = shortest(|| compress(&compressor, &texts)).as_secs_f64();
+        for (time, (id, _)) in shortest.iter().zip(runs) {
             println!("{name}: {id:<20} {:>6.1} times the lines", time / unit);
         }
     }
+}
+
+fn seconds(run: impl FnOnce() -> usize) -> f64 {
+    let start = Instant::now();
+    black_box(run());
+    start.elapsed().as_secs_f64()
 }
 
 criterion_group! {
