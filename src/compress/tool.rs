@@ -169,12 +169,15 @@ impl ToolFilter {
     /// Reads a filter file and compiles its patterns.
     pub fn from_toml(text: &str) -> Result<ToolFilter, FilterError> {
         let file = read(text)?;
-        for (pattern, span) in file.rule.iter().flat_map(|rule| patterns_of(rule.get_ref())) {
-            Patterns::new(&[pattern]).map_err(|error| FilterError::at(text, Some(span), error))?;
-        }
-        // Together they may be too large.
-        let compiled = Compiled::new(&file.rule)
-            .map_err(|error| FilterError::at(text, None, format!("the patterns together: {error}")))?;
+        let compiled = Compiled::new(&file.rule).map_err(|error| {
+            let all = file.rule.iter().flat_map(|rule| patterns_of(rule.get_ref()));
+            let mut wrong = all.filter_map(|(pattern, _, span)| Some((Patterns::new(&[pattern]).err()?, span)));
+            match wrong.next() {
+                Some((error, span)) => FilterError::at(text, Some(span), error),
+                // Each is right by itself.
+                None => FilterError::at(text, None, format!("the patterns together: {error}")),
+            }
+        })?;
         Ok(ToolFilter { file, compiled: compiled.into() })
     }
 
@@ -202,12 +205,7 @@ impl Compiled {
         let mut patterns = Vec::new();
         let mut meanings = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
-            let rule = rule.get_ref();
-            for (pattern, meaning) in rule.lines().iter().map(|pattern| (pattern, Meaning::Line)).chain(
-                [(&rule.from, Meaning::From), (&rule.until, Meaning::Until)]
-                    .into_iter()
-                    .filter_map(|(pattern, meaning)| Some((pattern.as_ref()?.get_ref(), meaning))),
-            ) {
+            for (pattern, meaning, _) in patterns_of(rule.get_ref()) {
                 patterns.push(pattern);
                 meanings.push((index, meaning));
             }
@@ -233,11 +231,13 @@ impl Rule {
     }
 }
 
-/// Every pattern of a rule, with its place.
-fn patterns_of(rule: &Rule) -> Vec<(&String, Range<usize>)> {
+/// Every pattern of a rule, with its meaning and its place.
+fn patterns_of(rule: &Rule) -> Vec<(&String, Meaning, Range<usize>)> {
     let lines = rule.drop.as_ref().or(rule.keep.as_ref()).map_or(0..0, Spanned::span);
-    let mut all: Vec<_> = rule.lines().iter().map(|pattern| (pattern, lines.clone())).collect();
-    all.extend([&rule.from, &rule.until].into_iter().flatten().map(|pattern| (pattern.get_ref(), pattern.span())));
+    let mut all: Vec<_> = rule.lines().iter().map(|pattern| (pattern, Meaning::Line, lines.clone())).collect();
+    for (pattern, meaning) in [(&rule.from, Meaning::From), (&rule.until, Meaning::Until)] {
+        all.extend(pattern.iter().map(|pattern| (pattern.get_ref(), meaning, pattern.span())));
+    }
     all
 }
 
