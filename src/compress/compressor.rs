@@ -343,8 +343,8 @@ impl Compressor {
             format: raw.format,
             is_normalised: false,
         };
-        // What is left for the text once the banner has its place, and the names in it theirs.
-        let room = limit.map(|limit| {
+        // What is left for the text once a banner without names has its place.
+        let free = limit.map(|limit| {
             let head = banner::banner(&[], raw.bytes.len(), raw.bytes.len(), &self.switch_off);
             limit.saturating_sub(head.len() + 1)
         });
@@ -356,8 +356,10 @@ impl Compressor {
                     run.format = protect::format(&run.draft.bytes);
                 }
             }
-            let names = run.used.iter().map(|id| id.len() + ", ".len()).sum::<usize>() + entry.id().len();
-            let room = room.map(|room| room.saturating_sub(names));
+            let room = free.map(|free| {
+                let names = run.used.iter().map(|id| id.len() + ", ".len()).sum::<usize>() + entry.id().len();
+                free.saturating_sub(names)
+            });
             let fits = room.is_none_or(|room| run.draft.bytes.len() <= room);
             match (stage, room) {
                 (Stage::Budget | Stage::Last, _) if fits => continue,
