@@ -10,10 +10,11 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{env, fs};
 
 use aside::compress::{Call, Compressor, Input, Part, Registry};
+use aside_benches::timing::shortest;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const FILTERS: [&str; 6] = ["terminal", "repeats", "repeats-above", "long-lines", "paths", "budget"];
@@ -120,27 +121,19 @@ fn benches(c: &mut Criterion) {
 fn ratios(_: &mut Criterion) {
     for (name, texts) in texts() {
         let runs = runs();
-        let mut unit = f64::INFINITY;
-        let mut shortest = vec![f64::INFINITY; runs.len()];
-        // In turns, so that what disturbs one disturbs all; the shortest time is the least disturbed.
-        for _ in 0..40 {
-            // As many in a row as take about as long as the filters.
-            unit = unit.min(seconds(|| (0..25).map(|_| lines(black_box(&texts))).sum()) / 25.0);
-            for (shortest, (_, compressor)) in shortest.iter_mut().zip(&runs) {
-                *shortest = shortest.min(seconds(|| compress(compressor, &texts)));
-            }
+        // As many in a row as take about as long as the filters.
+        let mut work: Vec<Box<dyn FnMut() -> usize + '_>> =
+            vec![Box::new(|| (0..25).map(|_| lines(black_box(&texts))).sum())];
+        for (_, compressor) in &runs {
+            work.push(Box::new(|| compress(compressor, &texts)));
         }
+        let times = shortest(40, &mut work);
+        let unit = times[0] / 25.0;
         println!("{name}: lines {:.0} µs", unit * 1e6);
-        for (time, (id, _)) in shortest.iter().zip(runs) {
+        for ((id, _), time) in runs.iter().zip(&times[1..]) {
             println!("{name}: {id:<20} {:>6.1} times the lines", time / unit);
         }
     }
-}
-
-fn seconds(run: impl FnOnce() -> usize) -> f64 {
-    let start = Instant::now();
-    black_box(run());
-    start.elapsed().as_secs_f64()
 }
 
 criterion_group! {

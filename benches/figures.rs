@@ -11,10 +11,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::Barrier;
-use std::time::Instant;
 use std::{fs, thread};
 
 use aside::{Dialect, Scanner};
+use aside_benches::timing;
 use aside_benches::ways::{Handle, WAYS};
 use aside_benches::workloads::{DIALECTS, Markers, Workload};
 
@@ -41,17 +41,8 @@ fn markers_of(dialect: &str) -> &'static Markers {
     DIALECTS.iter().find(|markers| markers.dialect == dialect).expect("a dialect of the workloads")
 }
 
-/// The shortest time of each, in seconds; they take turns.
 fn shortest<const N: usize>(mut runs: [&mut dyn FnMut() -> usize; N]) -> [f64; N] {
-    let mut best = [f64::INFINITY; N];
-    for _ in 0..ROUNDS {
-        for (best, run) in best.iter_mut().zip(&mut runs) {
-            let start = Instant::now();
-            black_box(run());
-            *best = best.min(start.elapsed().as_secs_f64());
-        }
-    }
-    best
+    timing::shortest(ROUNDS, &mut runs).try_into().expect("a time of each")
 }
 
 fn times() {

@@ -1,7 +1,8 @@
-//! What the benches share: the texts that they feed, and the ways to feed them.
+//! What the benches share: the texts that they feed, the ways to feed them, and how they are timed.
 
 pub mod logs;
 #[path = "../tests/support/random.rs"]
 mod random;
+pub mod timing;
 pub mod ways;
 pub mod workloads;

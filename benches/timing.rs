@@ -1,0 +1,17 @@
+//! Times that can be compared.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+/// The shortest time of each, in seconds. They take turns, so that what disturbs one disturbs all.
+pub fn shortest(rounds: usize, runs: &mut [impl FnMut() -> usize]) -> Vec<f64> {
+    let mut best = vec![f64::INFINITY; runs.len()];
+    for _ in 0..rounds {
+        for (best, run) in best.iter_mut().zip(&mut *runs) {
+            let start = Instant::now();
+            black_box(run());
+            *best = best.min(start.elapsed().as_secs_f64());
+        }
+    }
+    best
+}
