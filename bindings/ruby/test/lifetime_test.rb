@@ -178,6 +178,24 @@ class LifetimeTest < Minitest::Test
     assert_equal "0\n", output
   end
 
+  # Where a function of the library returns, a signal or another thread may come in.
+  def test_offsets_where_another_feeds_in_between
+    scanner = Aside::Scanner.new("think")
+    trace = TracePoint.new(:c_return) do |point|
+      next unless point.method_id == :aside_scanner_feed_text
+
+      trace.disable
+      scanner.feed("bc".b) {}
+    end
+    %w[a a <thi a].each do |chunk|
+      trace.enable
+      scanner.feed_text(chunk)
+      refute_predicate trace, :enabled?
+      at = scanner.offset
+      assert_equal at, scanner.feed("d").first.offset, chunk
+    end
+  end
+
   def test_two_threads_that_feed_one_scanner
     scanner = Aside::Scanner.new("think")
     fed = Array.new(2) do |n|

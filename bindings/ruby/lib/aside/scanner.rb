@@ -65,7 +65,8 @@ module Aside
       make_room
       @due = []
       @converter = nil
-      @offset = 0
+      @settled = 0
+      stand_at(0)
       own(Error.check_address(Native.aside_scanner_new(dialect.address, options)), :aside_scanner_free)
       @open = @address
     end
@@ -117,14 +118,16 @@ module Aside
     def feed_text(chunk)
       return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8 && @due.empty?
 
-      # There is no lock: Ruby lets other threads run, and interrupts, at the end of a Ruby method or block and at a jump
-      # that is taken. From here to @offset there is neither, and the call keeps the others out.
+      # There is no lock: Ruby lets other threads run, and interrupts, at the end of a method or block and at a jump that is
+      # taken. From here into the library there is neither, and that keeps the others out; but its end is such a place.
       size = chunk.bytesize
+      settled = @settled
+      @offset += size
       channel = Native.aside_scanner_feed_text(@open, chunk, size)
-      if channel >= 0
-        @offset += size
-        CHANNELS[channel]
-      end
+      return CHANNELS[channel] if channel >= 0
+
+      @offset -= size if settled == @settled
+      nil
     end
 
     # Feeds pieces whose tokens are known: pairs of a token's text and whether it is one of the tokenizer's added tokens.
@@ -244,7 +247,7 @@ module Aside
         Error.check(Native.aside_scanner_reset(address))
         @due.clear
         @converter = nil
-        @offset = 0
+        stand_at(0)
       end
       self
     end
@@ -313,6 +316,12 @@ module Aside
       @fed = Native.buffer(Native::FED_SIZE)
     end
 
+    # Both at once, as #feed_text needs them.
+    def stand_at(offset)
+      @offset = offset
+      @settled += 1
+    end
+
     def deliver
       unless block_given?
         events = @due
@@ -351,7 +360,7 @@ module Aside
                  end
         Error.check(status) if status.negative?
         take(chunk)
-        return @offset = Native.aside_scanner_offset(address) unless status == Native::MORE
+        return stand_at(Native.aside_scanner_offset(address)) unless status == Native::MORE
 
         next if ending
 
