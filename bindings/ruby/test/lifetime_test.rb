@@ -196,6 +196,41 @@ class LifetimeTest < Minitest::Test
     end
   end
 
+  # Raises in a call, as a signal, Thread#raise or Timeout do: where the first function or block ends, then the second, and
+  # so on to the last. What was called is made for each. Sums of Integers are calls where they are traced, and only there.
+  def raised_everywhere(make)
+    stop = Class.new(StandardError)
+    (0..).each do |count|
+      made = make.call
+      ends = 0
+      trace = TracePoint.new(:c_return, :return, :b_return) do |point|
+        next if point.path == __FILE__ || %i[+ -].include?(point.method_id) || (ends += 1) <= count
+
+        trace.disable
+        raise stop
+      end
+      trace.enable { yield made }
+      return count
+    rescue stop
+      made.close # where nobody is inside
+    end
+  end
+
+  def test_what_raises_in_a_call_leaves_nobody_inside
+    scanner = -> { Aside::Scanner.new("think", collect: 100).feed("a") {} }
+    assert_operator raised_everywhere(scanner) { |made| made.feed_text("bc") }, :>, 3
+    ["bc", "<think>b</think>"].each do |chunk|
+      assert_operator raised_everywhere(scanner) { |made| made.feed(chunk) {} }, :>, 5
+    end
+    assert_operator raised_everywhere(scanner, &:take_thought), :>, 5
+    rewriter = -> { Aside::Rewriter.new("think") }
+    assert_operator raised_everywhere(rewriter) { |made| made.feed("data: 1\n\n") }, :>, 5
+    compressor = -> { Aside::Compressor.new }
+    assert_operator raised_everywhere(compressor) { |made| made.compress("a\n", tool_id: "bash") }, :>, 5
+    stream = -> { Aside::Compressor.new.stream(tool_id: "bash", memory: 4096) }
+    assert_operator raised_everywhere(stream) { |made| made.feed("a\n") }, :>, 5
+  end
+
   def test_two_threads_that_feed_one_scanner
     scanner = Aside::Scanner.new("think")
     fed = Array.new(2) do |n|

@@ -139,14 +139,15 @@ module Aside
 
     def using
       Host::Call.within(@hosts) do |call|
-        @lock.synchronize do
-          address
-          @inside += 1
-        end
         begin
+          entered = nil
+          @lock.synchronize do
+            address
+            entered = @inside += 1
+          end
           yield call
         ensure
-          @lock.synchronize { @inside -= 1 }
+          @lock.synchronize { @inside -= 1 } if entered
         end
       end
     end

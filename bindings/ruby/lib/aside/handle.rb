@@ -5,10 +5,34 @@ module Aside
   # than the main one by +close+ alone: Ruby keeps finalizers in a table that Ractors change without a lock (seen to end
   # the process in Ruby 3.1, without this gem).
   module Handle
-    # It keeps what it is in from being sent to another Ractor, which would copy it without a word.
+    # It also keeps its owner from being sent to another Ractor, which would copy it without a word, or move it: a Mutex
+    # cannot be moved.
     class Lock < Thread::Mutex # :nodoc:
+      def initialize
+        @free = true
+        super
+      end
+
       def initialize_copy(_other)
         raise TypeError, "it cannot be sent to another Ractor"
+      end
+
+      # For one at a time: the others get an error.
+      #
+      # With +try_lock+ it would stay locked where a signal, or another thread as Timeout does, raises as that returns.
+      # Between the look at @free and its change nothing can: Ruby lets others in where a method or block ends, its own ones
+      # too, and at a jump that is taken.
+      def hold(owner)
+        if @free
+          begin
+            @free = false
+            yield
+          ensure
+            @free = true
+          end
+        else
+          raise BusyError, "this #{owner.class} is in use by another thread"
+        end
       end
     end
 
@@ -39,16 +63,7 @@ module Aside
 
     # For what one thread at a time may use: it has a Lock, +@lock+.
     def exclusively
-      raise_busy unless @lock.try_lock
-      begin
-        yield
-      ensure
-        @lock.unlock
-      end
-    end
-
-    def raise_busy
-      raise BusyError, "this #{self.class} is in use by another thread"
+      @lock.hold(self) { yield }
     end
 
     def own(address, function)

@@ -15,7 +15,9 @@ module Aside
   # becomes U+FFFD. Offsets count bytes of the UTF-8 stream.
   #
   # Blocks. Events are settled in one call of the library, and then given to the block. Where the block raises or
-  # breaks, what it had not been given yet comes first in the next call. A block may feed its own scanner.
+  # breaks, what it had not been given yet comes first in the next call. A block may feed its own scanner. What a signal or
+  # another thread raises into a call outside the block, as Timeout may, can lose what the call was about to give: the
+  # scanner can be used on, and #offset says how much it has taken.
   #
   # Threads. One thread at a time may use a scanner (another gets a BusyError, and nothing has changed), whichever that
   # is; different scanners share nothing. A Ractor makes its own, as a scanner is neither copied nor moved to one, and
