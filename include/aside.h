@@ -457,7 +457,7 @@ typedef struct aside_event {
  *
  * The callback runs in the thread that feeds. It may use other scanners and any dialect; every function that is given
  * the scanner that is feeding says `ASIDE_ERROR_BUSY` and does nothing. No C++ exception and no `longjmp` may leave it:
- * catch there, return 1, and throw again behind the call.
+ * catch there, return 1, and throw again behind the call. Nor may its thread end in it.
  */
 typedef int32_t (*aside_event_fn)(void *user, const struct aside_event *event, const char *bytes);
 
@@ -609,7 +609,8 @@ typedef void (*aside_release_fn)(void *user);
 /**
  * A host's own filter. Set all of it to zero, then `size`. It promises only that what it calls compressed is shorter; that is
  * checked. Its callbacks run in the threads that compress, several at once if the host does so. They may use the library,
- * but for the compressor that called them: that says `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them.
+ * but for the compressor that called them: that says `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them,
+ * nor may their thread end in them.
  */
 typedef struct aside_filter {
     /** `sizeof(aside_filter)` of the caller's header. */
@@ -1204,8 +1205,8 @@ int32_t aside_scanner_quiet(const struct aside_scanner *scanner,
 
 /**
  * Says that chunks of `len` bytes in all have passed outside that `aside_scanner_quiet()` allowed: offset and counts go
- * on as if they had been fed. Call it before any other call for this scanner, but for `aside_scanner_feed_text()`: what
- * that takes may come before.
+ * on as if they had been fed. Call it before any other call for this scanner, but for `aside_scanner_feed_text()` and
+ * `aside_scanner_quiet()`, and for those that ask what is held and take thoughts.
  *
  * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` where no such chunk can have passed, and for more
  * bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. After an

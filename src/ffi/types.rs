@@ -377,7 +377,7 @@ pub struct aside_event {
 ///
 /// The callback runs in the thread that feeds. It may use other scanners and any dialect; every function that is given
 /// the scanner that is feeding says `ASIDE_ERROR_BUSY` and does nothing. No C++ exception and no `longjmp` may leave it:
-/// catch there, return 1, and throw again behind the call.
+/// catch there, return 1, and throw again behind the call. Nor may its thread end in it.
 pub type aside_event_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, event: *const aside_event, bytes: *const c_char) -> i32>;
 

@@ -106,12 +106,17 @@ TEST(Compress, TakesOptions)
     EXPECT_EQ(aside::format_banner({"a", "b"}, 2000, 100).find("[Output compressed by a, b (2000 "), 0u);
 }
 
+struct Speechless : std::exception {
+    const char *what() const noexcept override { return nullptr; }
+};
+
 TEST(Compress, ReportsWhatCallablesThrow)
 {
     auto held = std::make_shared<int>(0);
     Registry registry(Registry::From::nothing);
     registry.add_filter({"throws", {}, {}, [](auto, auto) -> std::optional<std::string> { throw std::runtime_error("broken"); }});
     registry.add_filter({"throws 7", {}, {}, [](auto, auto) -> std::optional<std::string> { throw 7; }});
+    registry.add_filter({"throws nothing", {}, {}, [](auto, auto) -> std::optional<std::string> { throw Speechless(); }});
     registry.add_filter({"no match", {}, [](auto, auto) -> bool { throw std::runtime_error("unmatched"); }, half});
     registry.add_filter({"other tool", {"fish"}, {}, half});
     registry.add_filter({"idle", {}, {}, [](auto, auto) { return std::nullopt; }});
@@ -128,11 +133,12 @@ TEST(Compress, ReportsWhatCallablesThrow)
             const Report report = result.report();
             ASSERT_EQ(report.filters.size(), 1u);
             EXPECT_EQ(report.filters[0], "half");
-            ASSERT_EQ(report.failed.size(), 3u);
+            ASSERT_EQ(report.failed.size(), 4u);
             EXPECT_EQ(report.failed[0].reason, "broken");
             EXPECT_EQ(report.failed[1].reason, "an exception");
-            EXPECT_EQ(report.failed[2].id, "no match");
-            EXPECT_EQ(report.failed[2].reason, "unmatched");
+            EXPECT_EQ(report.failed[2].reason, "an exception");
+            EXPECT_EQ(report.failed[3].id, "no match");
+            EXPECT_EQ(report.failed[3].reason, "unmatched");
             EXPECT_TRUE(ends_with(result.text(0, noise), noise.substr(0, noise.size() / 2)));
         }
     }

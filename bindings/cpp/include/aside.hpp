@@ -43,7 +43,8 @@
 //
 // Exceptions of a callable do not pass through the library: they are caught behind it, pause the scanner, and are thrown
 // again from the function that was given it, in the try_ forms too. The scanner is as good as before; the event that was
-// being handled counts as delivered. See Pauses for how to go on.
+// being handled counts as delivered. See Pauses for how to go on. A callable's thread must not end in it, by pthread_exit or
+// by being cancelled.
 //
 // Pauses. A callable that returns Flow::pause, or throws, pauses the call, as does leaving a loop early. Nothing is lost
 // if the rest is fed: after a feed, from chunk.substr(scanner.consumed()) on; after a loop, range.rest(), or another loop

@@ -28,7 +28,9 @@
 // call, and the report says so.
 //
 // Callables of filters and caches run in the threads that compress, several at once if the host does so. An exception does
-// not pass through the library: it is caught, and its what() becomes the reason in the report. A callable that uses the compressor that called it gets Status::busy; one that ends it there never frees it.
+// not pass through the library: it is caught, and its what() becomes the reason in the report. The thread must not end in a
+// callable, by pthread_exit or by being cancelled. A callable that uses the compressor that called it gets Status::busy; one
+// that ends it there never frees it.
 //
 // Threads. A compressor never changes, its caches apart: any number of threads may use one. One thread at a time uses a
 // registry or a stream.
@@ -101,32 +103,24 @@ inline std::vector<aside_bytes> lend(const std::vector<std::string> &texts)
 
 inline std::string_view view(aside_bytes bytes) noexcept { return {bytes.at, bytes.len}; }
 
-inline std::string reason()
-{
-    try {
-        throw;
-    } catch (const std::exception &error) {
-        return error.what();
-    } catch (...) {
-        return "an exception";
-    }
-}
-
 inline std::int32_t answer(aside_reply *reply, std::string_view text)
 {
     return aside_reply_write(reply, text.data(), text.size()) == ASIDE_OK ? 1 : -1;
 }
 
-/// Runs a callable. What it throws is the reason of its failure.
+/// Runs a callable. What it throws is the reason of its failure; no string is made of that, which could throw again.
 template <class F>
 std::int32_t run(aside_reply *reply, F callable) noexcept
 {
     try {
         return callable();
+    } catch (const std::exception &error) {
+        const char *what = error.what();
+        static_cast<void>(answer(reply, what != nullptr ? what : "an exception"));
     } catch (...) {
-        static_cast<void>(answer(reply, reason()));
-        return -1;
+        static_cast<void>(answer(reply, "an exception"));
     }
+    return -1;
 }
 
 inline std::int32_t on_matches(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,

@@ -93,7 +93,8 @@ pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
 /// A host's own filter. Set all of it to zero, then `size`. It promises only that what it calls compressed is shorter; that is
 /// checked. Its callbacks run in the threads that compress, several at once if the host does so. They may use the library,
-/// but for the compressor that called them: that says `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them.
+/// but for the compressor that called them: that says `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them,
+/// nor may their thread end in them.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]

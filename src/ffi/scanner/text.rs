@@ -65,8 +65,8 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
 }
 
 /// Says that chunks of `len` bytes in all have passed outside that `aside_scanner_quiet()` allowed: offset and counts go
-/// on as if they had been fed. Call it before any other call for this scanner, but for `aside_scanner_feed_text()`: what
-/// that takes may come before.
+/// on as if they had been fed. Call it before any other call for this scanner, but for `aside_scanner_feed_text()` and
+/// `aside_scanner_quiet()`, and for those that ask what is held and take thoughts.
 ///
 /// Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` where no such chunk can have passed, and for more
 /// bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. After an
