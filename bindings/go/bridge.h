@@ -44,7 +44,7 @@ static inline void aside_go_look(aside_go *go)
         go->channel = (uint32_t)channel;
 }
 
-/* The scanner, told of what has passed: of every call but aside_scanner_feed_text(), this comes first. */
+/* The scanner, told of what has passed: of every call this comes first that aside_scanner_skip() does not name. */
 static inline aside_scanner *aside_go_told(aside_go *go)
 {
     if (go->passed > 0)

@@ -26,8 +26,9 @@ const (
 //
 // Its methods run in the goroutines that compress, several at once if the host does so. They may use the package, but for
 // the compressor that called them: that says [ErrBusy]. One that panics has failed: the filter is passed over in that
-// call, and [Report.Failed] has the panic. They must not call [runtime.Goexit], and so no FailNow of a test. The bytes that
-// they are given are good until they return, and must not be changed. input is JSON with sorted keys and no white space.
+// call, and [Report.Failed] has the panic. They must not call [runtime.Goexit], and so no FailNow of a test, nor the next of
+// an [iter.Pull] that was made outside of them. The bytes that they are given are good until they return, and must not be
+// changed. input is JSON with sorted keys and no white space.
 type Filter interface {
 	// ID is its name in banners and reports, without control characters. One of the same id makes place for it.
 	ID() string
@@ -79,6 +80,7 @@ type CompressorOptions struct {
 
 // Compressor makes tool results shorter. It never changes, its caches apart: any number of goroutines may use one at once.
 type Compressor struct {
+	_ noCopy
 	c *C.aside_compressor // nil once closed
 	_ *byte               // without a pointer of Go's, small values share memory, and a finalizer may never run
 }
@@ -86,7 +88,8 @@ type Compressor struct {
 // NewCompressor makes a compressor. The options may be nil: the built-in filters, no cache and no budget. A text that is no
 // filter file is [ErrFilter], and the message names line and key.
 //
-// Close frees the compressor; one that is forgotten is freed by the garbage collector.
+// Close frees the compressor; one that is forgotten is freed by the garbage collector, unless a filter or cache of its own
+// leads to it.
 func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if options == nil {
 		options = &CompressorOptions{}
@@ -101,8 +104,12 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if registry == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
+	defer func() { // also where ID or ToolIDs of a filter or cache panics
+		if registry != nil {
+			C.aside_registry_free(registry)
+		}
+	}()
 	if err := options.register(registry); err != nil {
-		C.aside_registry_free(registry)
 		return nil, err
 	}
 	var pin runtime.Pinner
@@ -113,9 +120,9 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 		switch_off: pinned(&pin, options.SwitchOff),
 	})
 	if c == nil {
-		C.aside_registry_free(registry)
 		return nil, lastFailure(C.aside_last_status())
 	}
+	registry = nil // it is the compressor's
 	compressor := &Compressor{c: c}
 	runtime.SetFinalizer(compressor, (*Compressor).Close)
 	return compressor, nil
@@ -294,12 +301,20 @@ type under struct {
 // run makes a call whose callbacks find u.
 func (u *under) run(call func() C.aside_status) error {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	returned := false
+	defer func() {
+		// A thread that was left inside the library, by a Goexit, ends with its goroutine.
+		if returned {
+			runtime.UnlockOSThread()
+		}
+	}()
 	handle := cgo.NewHandle(u)
 	defer handle.Delete()
 	u.around = C.aside_go_inside(C.uintptr_t(handle))
 	defer func() { C.aside_go_inside(u.around) }()
-	if status := call(); status != C.ASIDE_OK {
+	status := call()
+	returned = true
+	if status != C.ASIDE_OK {
 		return lastFailure(status)
 	}
 	return nil
@@ -411,7 +426,21 @@ type Report struct {
 	// CutProtected: text of a machine format was cut, because it outgrew a stream's memory and there was a budget.
 	CutProtected bool
 
+	c *compressed // copies of a Report share it
+}
+
+// compressed is what Slice needs, freed when no Report leads to it any more.
+type compressed struct {
 	c *C.aside_compressed // nil once closed
+	_ *byte               // as of a Compressor
+}
+
+func (c *compressed) free() {
+	if c.c != nil {
+		runtime.SetFinalizer(c, nil)
+		C.aside_compressed_free(c.c)
+		c.c = nil
+	}
 }
 
 // Failed is a filter or cache that failed in a call.
@@ -458,7 +487,7 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 		Hit:          text(raw.hit),
 		CutProtected: raw.cut_protected != 0,
 		Failed:       failed,
-		c:            c,
+		c:            &compressed{c: c},
 	}
 	for _, id := range unsafe.Slice(raw.filters, int(raw.filter_count)) {
 		r.Filters = append(r.Filters, text(id))
@@ -480,7 +509,7 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 		}
 		r.Parts = append(r.Parts, PartReport{int(part.part), int(part.len), uint64(part.hash), stretches})
 	}
-	runtime.SetFinalizer(r, (*Report).Close)
+	runtime.SetFinalizer(r.c, (*compressed).free)
 	return r
 }
 
@@ -488,7 +517,7 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 // that part as it came in. Another text, and a part that no filter changed, is [ErrOriginal]; a range outside it is
 // [ErrRange].
 func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error) {
-	if r.c == nil {
+	if r.c == nil || r.c.c == nil {
 		return nil, ErrClosed
 	}
 	if part < 0 || start < 0 || end < start {
@@ -498,7 +527,7 @@ func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error
 	defer runtime.UnlockOSThread()
 	defer runtime.KeepAlive(r)
 	data := (*C.char)(unsafe.Pointer(unsafe.SliceData(original)))
-	if status := C.aside_go_slice(r.c, C.size_t(part), data, C.size_t(len(original)), C.uint64_t(start),
+	if status := C.aside_go_slice(r.c.c, C.size_t(part), data, C.size_t(len(original)), C.uint64_t(start),
 		C.uint64_t(end-start)); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
@@ -509,9 +538,7 @@ func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error
 // Closing it again does nothing.
 func (r *Report) Close() error {
 	if r.c != nil {
-		runtime.SetFinalizer(r, nil)
-		C.aside_compressed_free(r.c)
-		r.c = nil
+		r.c.free()
 	}
 	return nil
 }
@@ -519,11 +546,23 @@ func (r *Report) Close() error {
 // ToolStream is a writer for one tool's output that is compressed as it comes, into another writer. One goroutine at a time
 // may use it.
 type ToolStream struct {
-	c       *C.aside_tool_stream // nil once closed
+	_       noCopy
+	c       *toolStream // nil once closed
 	to      io.Writer
 	err     error // of the writer: it lasts
 	inside  bool
 	callers under
+}
+
+// toolStream has the finalizer: a writer may lead back to its ToolStream, and what is in a circle is never finalized.
+type toolStream struct {
+	c *C.aside_tool_stream
+	_ *byte // as of a Compressor
+}
+
+func (s *toolStream) free() {
+	runtime.SetFinalizer(s, nil)
+	C.aside_tool_stream_free(s.c)
 }
 
 // NewStream makes a stream for one tool's output, with memory bytes for it: at least four times the budget, and at least
@@ -548,17 +587,18 @@ func (c *Compressor) NewStream(call Call, memory int, to io.Writer) (*ToolStream
 	if stream == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
-	s := &ToolStream{c: stream, to: to, callers: under{compressor: c}}
-	runtime.SetFinalizer(s, (*ToolStream).Close)
+	s := &ToolStream{c: &toolStream{c: stream}, to: to, callers: under{compressor: c}}
+	runtime.SetFinalizer(s.c, (*toolStream).free)
 	return s, nil
 }
 
 // Write feeds the next bytes of the output, cut anywhere, and writes what is decided. The error of the writer is given as it
-// is, and again by each later call; the bytes of p are taken all the same. After Finish it is [ErrOrder].
+// is, and again by each later call; the bytes of p are taken all the same. A writer that panics has failed for all later
+// calls. After Finish the error is [ErrOrder].
 func (s *ToolStream) Write(p []byte) (int, error) {
 	data := (*C.char)(unsafe.Pointer(unsafe.SliceData(p)))
 	fed, err := s.run(func(out **C.char, n *C.size_t) C.aside_status {
-		return C.aside_tool_stream_feed(s.c, data, C.size_t(len(p)), out, n)
+		return C.aside_tool_stream_feed(s.c.c, data, C.size_t(len(p)), out, n)
 	})
 	if fed {
 		return len(p), err
@@ -568,14 +608,16 @@ func (s *ToolStream) Write(p []byte) (int, error) {
 
 // Finish ends the output, writes the rest, and gives what was done. The stream takes no more text then.
 func (s *ToolStream) Finish() (*Report, error) {
-	var compressed *C.aside_compressed
-	finished, err := s.run(func(out **C.char, n *C.size_t) C.aside_status {
-		return C.aside_tool_stream_finish(s.c, out, n, &compressed)
+	var report *Report // before the writer is called, which may panic
+	_, err := s.run(func(out **C.char, n *C.size_t) C.aside_status {
+		var compressed *C.aside_compressed
+		status := C.aside_tool_stream_finish(s.c.c, out, n, &compressed)
+		if status == C.ASIDE_OK {
+			report = newReport(compressed, s.callers.failed)
+		}
+		return status
 	})
-	if !finished {
-		return nil, err
-	}
-	return newReport(compressed, s.callers.failed), err
+	return report, err
 }
 
 // run makes a call, and writes what that gives. done says whether the library has done its part.
@@ -589,6 +631,7 @@ func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (d
 		return false, s.err
 	}
 	s.inside = true
+	defer runtime.KeepAlive(s.c) // until the writer returns
 	defer func() { s.inside = false }()
 	var out *C.char
 	var n C.size_t
@@ -597,6 +640,7 @@ func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (d
 	}
 	if n > 0 {
 		var written int
+		s.err = errLeft // until the writer returns
 		if written, s.err = s.to.Write(lent(out, n)); s.err == nil && written < int(n) {
 			s.err = io.ErrShortWrite
 		}
@@ -611,8 +655,7 @@ func (s *ToolStream) Close() error {
 		return ErrBusy
 	}
 	if s.c != nil {
-		runtime.SetFinalizer(s, nil)
-		C.aside_tool_stream_free(s.c)
+		s.c.free()
 		s.c = nil
 	}
 	return nil

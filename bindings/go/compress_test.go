@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"runtime"
@@ -443,6 +444,144 @@ func TestToolStream(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestToolStreamWriterPanics(t *testing.T) {
+	c := compressorOf(t, nil)
+	call := callOf("make")
+	stream, err := c.NewStream(call, 4096, writerFunc(func([]byte) (int, error) { panic("writer") }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	func() {
+		defer func() {
+			if said := recover(); said != "writer" {
+				t.Error(said)
+			}
+		}()
+		for i := range 1000 {
+			fmt.Fprintf(stream, "line %d\n", i)
+		}
+	}()
+	_, failed := io.WriteString(stream, "more\n")
+	if report, err := stream.Finish(); failed == nil || err != failed || report != nil {
+		t.Error(failed, err)
+	}
+}
+
+// session is a writer that leads back to its stream.
+type session struct{ stream *aside.ToolStream }
+
+func (s *session) Write(p []byte) (int, error) { return len(p), nil }
+
+// Memory of C's that nobody has any more: of streams, of reports whose stream's writer has panicked, of filters that could
+// not be added.
+func TestNothingIsLeftBehind(t *testing.T) {
+	c := compressorOf(t, nil)
+	// With many stretches, so that its report is large.
+	var text []byte
+	for i := range 500 {
+		text = append(text, strings.Repeat(fmt.Sprintf("waiting for server %d\n", i), 4)...)
+	}
+	panics := writerFunc(func([]byte) (int, error) { panic("writer") })
+	for name, once := range map[string]func(){
+		"a writer that leads to its stream": func() {
+			to := &session{}
+			var err error
+			if to.stream, err = c.NewStream(callOf("make"), 1<<20, to); err != nil {
+				t.Fatal(err)
+			}
+			to.stream.Write(text)
+		},
+		"a writer that panics": func() {
+			stream, err := c.NewStream(callOf("make"), 1<<20, panics)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stream.Close()
+			defer func() { recover() }()
+			stream.Write(text)
+			stream.Finish()
+			t.Error("it did not panic")
+		},
+		"a filter that is nil": func() {
+			defer func() { recover() }()
+			aside.NewCompressor(&aside.CompressorOptions{Filters: []aside.Filter{(*hostFilter)(nil)}})
+			t.Error("it did not panic")
+		},
+	} {
+		const many = 1000
+		run := func() {
+			for i := range many {
+				if once(); i%20 == 0 {
+					runtime.GC()
+				}
+			}
+		}
+		run() // until memory is as much as it will be
+		before := resident(t)
+		run()
+		if grown := resident(t) - before; grown > many<<14 {
+			t.Errorf("%s: %d KiB more after %d", name, grown>>10, many)
+		}
+	}
+}
+
+// Reports are plain values.
+func TestReportsAreCopied(t *testing.T) {
+	c := compressorOf(t, nil)
+	var kept []aside.Report
+	for range 20 {
+		_, report, err := c.Compress(callOf("make"), log4k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, *report)
+	}
+	runtime.GC()
+	runtime.GC()
+	compress(t, c, callOf("make"), log4k) // takes memory that was given back
+	for i := range kept {
+		if got, err := kept[i].Slice(0, log4k, 0, 9); string(got) != "the noise" || err != nil {
+			t.Errorf("%q %v", got, err)
+		}
+	}
+	copied := kept[0]
+	kept[0].Close()
+	if _, err := copied.Slice(0, log4k, 0, 9); err != aside.ErrClosed {
+		t.Error(err)
+	}
+}
+
+// It is forbidden; but the threads of others work on.
+func TestGoexitInAFilter(t *testing.T) {
+	c := compressorOf(t, &aside.CompressorOptions{Filters: []aside.Filter{
+		&hostFilter{id: "exits", tools: []string{"exits"}, apply: func([]byte, []byte) ([]byte, error) {
+			runtime.Goexit()
+			return nil, nil
+		}},
+	}})
+	var group sync.WaitGroup
+	for range 20 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			c.Compress(aside.Call{ToolID: "exits"}, log4k)
+			t.Error("it came back")
+		}()
+	}
+	group.Wait()
+	for range 200 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			if _, _, err := c.Compress(callOf("make"), log4k); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	group.Wait()
+}
 
 func TestProtectedAndBanner(t *testing.T) {
 	for text, want := range map[string]bool{"": false, "plain": false, `{"a": 1}`: true, "{": false, "[INFO]\n": false} {

@@ -13,7 +13,8 @@ import (
 // one at once.
 type Dialect struct {
 	c *C.aside_dialect // nil once closed
-	_ *byte            // without a pointer of Go's, small values share memory, and a finalizer may never run
+	_ noCopy
+	_ *byte // without a pointer of Go's, small values share memory, and a finalizer may never run
 }
 
 // Find gives the built-in dialect of that name or alias. Where there is none, the error is [ErrUnknown] and names the

@@ -46,6 +46,7 @@ const (
 // use it.
 type Rewriter struct {
 	c *C.aside_go_sse // nil once closed
+	_ noCopy
 }
 
 // NewRewriter makes a rewriter at the start of a stream. The options may be nil. The dialect may be closed before the

@@ -71,8 +71,8 @@ const (
 //
 // A yield function that returns false pauses the scanner, and so does one that panics; the event that it was called
 // with counts as delivered. This is no error and nothing is lost or repeated: events that are still due come first in
-// the next call, and [Scanner.Consumed] bytes of the chunk are done. A scanner that is called from its own yield function
-// says [ErrBusy].
+// the next call, and [Scanner.Consumed] bytes of the chunk are done. A scanner that is called from its own yield function,
+// or from the reader that All reads, says [ErrBusy].
 type Scanner struct {
 	c         *C.aside_go // nil once closed
 	busy      bool        // a call is under way
@@ -90,14 +90,24 @@ type Scanner struct {
 	consumed    int
 	tokens      []C.aside_token // what FeedTokens was given, as C has it
 
-	// What All reads into, and what of it was not fed yet.
+	// What All reads into, what of it was not fed yet, and the reader's error behind that.
 	buf, rest []byte
+	readErr   error
+
+	_ noCopy
 }
+
+// noCopy lets go vet see copies: one would free the memory of the other.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 // NewScanner makes a scanner at the start of a stream. The options may be nil. The dialect may be closed before the
 // scanner. A start that the dialect does not have is [ErrOption].
 //
-// Close frees the scanner; one that is forgotten is freed by the garbage collector.
+// Close frees the scanner; one that is forgotten is freed by the garbage collector, which does not see how much memory of
+// C's there is.
 func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
@@ -147,6 +157,7 @@ func (s *Scanner) Clone() (*Scanner, error) {
 		attributes: bytes.Clone(s.attributes),
 		consumed:   s.consumed,
 		rest:       bytes.Clone(s.rest),
+		readErr:    s.readErr,
 	}
 	if status := C.aside_go_clone(s.c, &second.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
@@ -230,7 +241,7 @@ type Token struct {
 }
 
 // FeedTokens is Feed for bytes whose tokens are known: their lengths add up to p's, or the error is [ErrLength] and
-// nothing has changed. Markers that a dialect calls special then count only where a special token begins them, so that a
+// nothing of p is fed. Markers that a dialect calls special then count only where a special token begins them, so that a
 // marker typed as ordinary text stays text, and Counts tells the tokens of each channel. Feeds with and without tokens
 // may be mixed.
 //
@@ -276,6 +287,7 @@ func (s *Scanner) Finish(yield func(Event) bool) error {
 	if err := s.ready(); err != nil && !(err == ErrOrder && s.finishing) {
 		return err
 	}
+	s.readErr = nil
 	_, err := s.run(finish, nil, yield)
 	return err
 }
@@ -312,7 +324,7 @@ func (s *Scanner) Reset() error {
 	}
 	s.finishing = false
 	s.next, s.count, s.consumed = 0, 0, 0
-	s.rest = nil
+	s.rest, s.readErr = nil, nil
 	return nil
 }
 
@@ -342,32 +354,46 @@ func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 	if s.buf == nil {
 		s.buf = make([]byte, readSize)
 	}
-	empty := 0
+	empty, eof := 0, false
 	for !s.finishing {
 		// Also without a rest: events may be due since a pause.
 		if paused, err := s.feedRest(yield); paused || err != nil {
 			return err
 		}
-		n, err := r.Read(s.buf)
+		if err := s.readErr; err != nil {
+			s.readErr = nil
+			return err
+		}
+		if eof {
+			break
+		}
+		n, err := s.read(r)
+		if n < 0 || n > len(s.buf) {
+			return errCount
+		}
 		s.rest = s.buf[:n]
-		if err == nil {
-			if empty++; n > 0 {
-				empty = 0
-			} else if empty == emptyReads {
+		switch {
+		case err == io.EOF:
+			eof = true
+		case err != nil:
+			s.readErr = err
+		case n > 0:
+			empty = 0
+		default:
+			if empty++; empty == emptyReads {
 				return io.ErrNoProgress
 			}
-			continue
 		}
-		if paused, err := s.feedRest(yield); paused || err != nil {
-			return err
-		}
-		if err != io.EOF {
-			return err
-		}
-		break
 	}
 	_, err := s.run(finish, nil, yield)
 	return err
+}
+
+// read reads into buf. A reader that calls the scanner finds it busy: it must not be closed under All.
+func (s *Scanner) read(r io.Reader) (int, error) {
+	s.busy = true
+	defer func() { s.busy = false }()
+	return r.Read(s.buf)
 }
 
 // feedRest feeds what All has read; also where yield panics, what is done of it counts as done.

@@ -362,19 +362,22 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Who forgets Close leaves no memory behind for long. C's memory is what counts, which Go does not see.
-func TestForgotten(t *testing.T) {
-	resident := func() int {
-		line, err := os.ReadFile("/proc/self/statm")
-		if err != nil {
-			t.Skip("needs /proc")
-		}
-		var size, pages int
-		if _, err := fmt.Sscan(string(line), &size, &pages); err != nil {
-			t.Fatal(err)
-		}
-		return pages * os.Getpagesize()
+// resident gives how many bytes of memory the process has: C's too, which Go does not see.
+func resident(t *testing.T) int {
+	t.Helper()
+	line, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("needs /proc")
 	}
+	var size, pages int
+	if _, err := fmt.Sscan(string(line), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}
+
+// Who forgets Close leaves no memory behind for long.
+func TestForgotten(t *testing.T) {
 	const many = 10_000
 	forget := func() {
 		for i := range many {
@@ -394,10 +397,10 @@ func TestForgotten(t *testing.T) {
 		}
 	}
 	forget() // until memory is as much as it will be
-	before := resident()
+	before := resident(t)
 	forget()
 	// A scanner's events alone are 2 KiB.
-	if grown := resident() - before; grown > many*1024 {
+	if grown := resident(t) - before; grown > many*1024 {
 		t.Errorf("%d forgotten scanners and dialects: %d KiB more", many, grown>>10)
 	}
 }
@@ -557,6 +560,98 @@ type noProgress struct{}
 func (noProgress) Read([]byte) (int, error) { return 0, nil }
 
 // One dialect, many goroutines, a scanner each; the race detector looks on.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// readAll gives the text of a stream and the error at its end.
+func readAll(scanner *aside.Scanner, r io.Reader) (text string, err error) {
+	for event, failure := range scanner.All(r) {
+		text += string(event.Text)
+		err = failure
+	}
+	return text, err
+}
+
+func TestAllWhereTheReaderUsesTheScanner(t *testing.T) {
+	scanner := newScanner(t, "qwen3")
+	reads := 0
+	text, err := readAll(scanner, readerFunc(func(p []byte) (int, error) {
+		if err := scanner.Close(); err != aside.ErrBusy {
+			t.Error(err)
+		}
+		if _, err := scanner.Feed([]byte("b"), nil); err != aside.ErrBusy {
+			t.Error(err)
+		}
+		if reads++; reads == 3 {
+			return copy(p, "c"), io.EOF
+		}
+		return copy(p, "a"), nil
+	}))
+	if text != "aac" || err != nil {
+		t.Errorf("%q %v", text, err)
+	}
+	func() {
+		defer func() { recover() }()
+		readAll(scanner, readerFunc(func([]byte) (int, error) { panic("reader") }))
+	}()
+	if text, err := readAll(scanner, strings.NewReader("d")); text != "d" || err != nil {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
+func TestAllWhereTheReaderLies(t *testing.T) {
+	for _, n := range []int{-1, 1 << 20} {
+		scanner := newScanner(t, "qwen3")
+		if text, err := readAll(scanner, readerFunc(func([]byte) (int, error) { return n, nil })); text != "" || err == nil {
+			t.Errorf("%d: %q %v", n, text, err)
+		}
+	}
+}
+
+// Readers may say an error once and the end of the file then.
+func TestAllKeepsTheReadersErrorOverAPause(t *testing.T) {
+	errCut := errors.New("cut")
+	reader := func() io.Reader {
+		return io.MultiReader(strings.NewReader("<think>a</think>b"), iotest.ErrReader(errCut))
+	}
+	once := func(r io.Reader) io.Reader {
+		failed := false
+		return readerFunc(func(p []byte) (int, error) {
+			if failed {
+				return 0, io.EOF
+			}
+			n, err := io.ReadFull(r, p)
+			failed = true
+			return n, err
+		})
+	}
+	scanner := newScanner(t, "qwen3")
+	r := once(reader())
+	for range scanner.All(r) {
+		break
+	}
+	second, err := scanner.Clone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	for _, s := range []*aside.Scanner{scanner, second} {
+		if text, err := readAll(s, r); text != "a</think>b" || err != errCut {
+			t.Errorf("%q %v", text, err)
+		}
+	}
+	for range scanner.All(once(reader())) {
+		break
+	}
+	if err := scanner.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := readAll(scanner, strings.NewReader("c")); text != "c" || err != nil {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
 func TestGoroutines(t *testing.T) {
 	dialect := find(t, "thought-stream")
 	want := scan(t, streamScanner(t), text).String()

@@ -35,7 +35,7 @@ func NewSplitter(d *Dialect, content, thinking io.Writer) (*Splitter, error) {
 
 // Write feeds the next bytes of the stream. The error of a writer is given as it is, and again by each later call; n
 // bytes of p stand before the first byte that this writer did not take. A writer that takes less than it was given and
-// has no error fails with [io.ErrShortWrite].
+// has no error fails with [io.ErrShortWrite], and one that panics has failed for all later calls.
 func (sp *Splitter) Write(p []byte) (n int, err error) {
 	if sp.err != nil {
 		return 0, sp.err
@@ -66,7 +66,9 @@ func (sp *Splitter) Close() error {
 	return err
 }
 
-var errCount = errors.New("aside: a writer says that it took a number of bytes that cannot be")
+var errCount = errors.New("aside: a reader or writer names a number of bytes that cannot be")
+
+var errLeft = errors.New("aside: a writer has panicked or ended its goroutine")
 
 // event writes an event's text; false where that fails.
 func (sp *Splitter) event(event Event) bool {
@@ -87,7 +89,15 @@ func (sp *Splitter) event(event Event) bool {
 	if to == nil {
 		return true
 	}
+	returned := false
+	defer func() {
+		// Nobody knows what the writer took.
+		if !returned {
+			sp.err, sp.errAt = errLeft, event.Offset
+		}
+	}()
 	n, err := to.Write(event.Text)
+	returned = true
 	switch {
 	case n < 0 || n > len(event.Text):
 		n, err = 0, errCount

@@ -136,3 +136,24 @@ func TestSplitterWriterLies(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// What such a writer took nobody knows, nor what was to come behind.
+func TestSplitterWriterPanics(t *testing.T) {
+	splitter := newSplitter(t, "qwen3", writerFunc(func([]byte) (int, error) { panic("writer") }), nil)
+	func() {
+		defer func() {
+			if said := recover(); said != "writer" {
+				t.Error(said)
+			}
+		}()
+		io.WriteString(splitter, strings.Repeat("a<think>b</think>", 50)+"c")
+	}()
+	n, err := io.Copy(splitter, bytes.NewBufferString("abc"))
+	if n != 0 || err == nil || splitter.Close() != err {
+		t.Error(n, err)
+	}
+}
