@@ -212,6 +212,17 @@ class CompressorTest < Minitest::Test
     assert_raises(Aside::OptionError) { compressor.compress(PLAIN, tool_id: "\xFF") }
   end
 
+  def test_deep_inputs
+    compressor = Aside::Compressor.new
+    deep = ->(depth) { %({"a":#{"[" * (depth - 1)}#{"]" * (depth - 1)}}) }
+    [nil, 1].each do |exit_code|
+      compressor.compress(LOG, tool_id: "bash", input: deep.call(127), exit_code: exit_code)
+      assert_raises(exit_code ? ArgumentError : Aside::OptionError) do
+        compressor.compress(LOG, tool_id: "bash", input: deep.call(100_000), exit_code: exit_code)
+      end
+    end
+  end
+
   def test_filters_in_ruby
     first = Filter.new("first", tool_ids: %w[bash sh]) { |text| text.lines.first(20).join }
     other = Filter.new("other", tool_ids: ["web"]) { "" }
@@ -314,6 +325,41 @@ class CompressorTest < Minitest::Test
     assert_equal PLAIN[0, 500], result.report.slice(0, "#{PLAIN} ", 0...500)
   end
 
+  # A Fiber that yielded in a call may be resumed behind it: what the library lent for its answer is gone then.
+  def test_an_answer_that_comes_too_late
+    fiber = nil
+    filter = Filter.new { fiber = Fiber.current; Fiber.yield; "short" }
+    cache = Class.new do
+      define_method(:id) { "late" }
+      define_method(:lookup) { |*| fiber = Fiber.current; Fiber.yield; ["late", Time.at(1)] }
+      define_method(:record) { |*| nil }
+    end.new
+    [Aside::Compressor.new(filters: [filter]), Aside::Compressor.new(caches: [cache])].each do |compressor|
+      wanted = Aside::Compressor.new.compress(LOG, tool_id: "bash").text
+      10.times do
+        result = compressor.compress(LOG, tool_id: "bash")
+        assert_equal [FiberError], (result.report.failed.map { |failed| failed.error.class })
+        late = fiber
+        assert_equal wanted, compressor.compress(LOG, tool_id: "bash").text
+        late.resume
+      end
+    end
+  end
+
+  def test_what_a_filter_changes_of_what_the_compressor_was_given
+    sentence = +"#{"Ask the host. " * 100}This is the end of it."
+    named = Filter.new { "short" }
+    named.define_singleton_method(:id) { sentence.clear && "named" }
+    text = Aside::Compressor.new(filters: [named], switch_off: sentence).compress(PLAIN, tool_id: "bash").text
+    assert_includes text, "Ask the host. This is the end of it."
+    [:clear, [:push, "x"]].each do |change|
+      parts = [LOG, PLAIN]
+      result = Aside::Compressor.new(filters: [Filter.new { parts.public_send(*change) && nil }]).compress(parts, tool_id: "bash")
+      assert_equal 2, result.parts.size
+      assert_equal PLAIN, result.parts[1]
+    end
+  end
+
   def test_caches
     [[nil, { last_run: 1 << 20 }, "last-run"], *[Cache.new].map { |cache| [cache, { caches: [cache] }, "memory"] }].each do |cache, options, id|
       compressor = Aside::Compressor.new(**options)
@@ -361,6 +407,14 @@ class CompressorTest < Minitest::Test
     end
     assert_raises(Aside::OptionError) { compressor.stream(tool_id: "bash", memory: 5_999) }
     assert_raises(TypeError) { compressor.stream(tool_id: "bash", memory: 6_000).feed(nil) }
+  end
+
+  def test_a_frozen_stream
+    stream = Aside::Compressor.new.stream(tool_id: "bash", memory: 16_000)
+    stream.feed(LOG)
+    stream.freeze
+    assert_raises(FrozenError) { stream.finish }
+    assert_raises(FrozenError) { stream.feed("more") }
   end
 
   def test_command_lines_are_taken_apart

@@ -3,6 +3,7 @@
 # Who frees what, and who may use it: garbage collection, threads, Ractors.
 
 require_relative "helper"
+require "yaml"
 
 class LifetimeTest < Minitest::Test
   def test_scanners_and_dialects_are_collected
@@ -121,6 +122,23 @@ class LifetimeTest < Minitest::Test
     assert_predicate status, :success?
   end
 
+  def test_a_loaded_dialect_is_not_moved_to_another_ractor
+    output, status = Support.ruby(<<~'RUBY')
+      require "aside"
+      mine = Aside::Dialect.load(%(name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<hm>"]\nclose = ["</hm>"]\n))
+      ractor = Ractor.new { Ractor.receive }
+      begin
+        ractor.send(mine, move: true)
+        puts "it went"
+      rescue StandardError => e
+        puts e.class
+      end
+      puts Aside.strip("<hm>a</hm>c", Ractor.make_shareable(mine))
+    RUBY
+    assert_equal "TypeError\nc\n", output
+    assert_predicate status, :success?
+  end
+
   def test_collecting_at_every_chance
     output, = Support.ruby(<<~'RUBY')
       require "aside"
@@ -178,28 +196,98 @@ class LifetimeTest < Minitest::Test
     assert_equal "0\n", output
   end
 
-  # Where a function of the library returns, a signal or another thread may come in.
-  def test_offsets_where_another_feeds_in_between
-    scanner = Aside::Scanner.new("think")
+  # Does something where a function returns, as a signal's handler or another thread may, once.
+  def at_return_of(function, &work)
     trace = TracePoint.new(:c_return) do |point|
-      next unless point.method_id == :aside_scanner_feed_text
+      next unless point.method_id == function
 
       trace.disable
-      scanner.feed("bc".b) {}
+      work.call
     end
-    %w[a a <thi a].each do |chunk|
-      trace.enable
-      scanner.feed_text(chunk)
-      refute_predicate trace, :enabled?
-      at = scanner.offset
-      assert_equal at, scanner.feed("d").first.offset, chunk
+    trace.tap(&:enable)
+  end
+
+  def test_offsets_where_something_comes_in_between
+    stop = Class.new(StandardError)
+    scanner = Aside::Scanner.new("think")
+    [-> { scanner.feed("bc".b) {} }, -> { scanner.feed_text("bc") }, -> { raise stop }].each do |comes_in|
+      %w[a a <thi a].each do |chunk|
+        trace = at_return_of(:aside_scanner_feed_text, &comes_in)
+        begin
+          scanner.feed_text(chunk)
+        rescue stop
+          nil
+        end
+        refute_predicate trace, :enabled?
+        at = scanner.offset
+        assert_equal at, scanner.feed("d").first.offset, chunk
+      end
     end
+  end
+
+  def test_copying_what_another_closes
+    scanner = Aside::Scanner.new("think", collect: 100).feed("<think>a") {}
+    others = nil
+    at_return_of(:undefine_finalizer) do
+      scanner.close
+      others = Array.new(3) { Aside::Scanner.new("think", collect: 100).feed("<think>another's") {} }
+    end
+    assert_raises(Aside::ClosedError) { scanner.dup }
+    assert_equal 3, others.size
+  end
+
+  # Who was inside when another thread forked is not there to leave.
+  def test_after_a_fork_nobody_is_inside
+    scanner = Aside::Scanner.new("think")
+    compressor = Aside::Compressor.new
+    feeding = compressing = true
+    threads = [Thread.new { scanner.feed("<think>a</think>b" * 20_000) {} while feeding },
+               Thread.new { compressor.compress("a line\n" * 20_000, tool_id: "bash") while compressing }]
+    statuses = Array.new(20) do
+      sleep 0.003
+      Process.wait2(fork do
+        scanner.reset
+        compressor.close
+        exit!(0)
+      rescue Aside::BusyError
+        exit!(1)
+      end).last.exitstatus
+    end
+    feeding = compressing = false
+    threads.each(&:join)
+    assert_equal [0], statuses.uniq
+  end
+
+  def test_what_is_not_dumped
+    dialects = [Aside::Dialect.find("think"), Aside::Dialect.load(%(name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<hm>"]\nclose = ["</hm>"]\n))]
+    [*dialects, Aside::Scanner.new("think"), Aside::Rewriter.new("think")].each do |one|
+      assert_raises(TypeError) { Marshal.dump(one) }
+      assert_raises(TypeError) { YAML.dump(one) }
+    end
+  end
+
+  # Of what strip gives, where Timeout raises as it is given.
+  def test_texts_are_freed_where_something_is_raised
+    stop = Class.new(StandardError)
+    text = "a" * 1_000_000
+    lose = lambda do
+      at_return_of(:aside_strip) { raise stop }
+      assert_raises(stop) { Aside.strip(text, "think") }
+    end
+    resident = Array.new(2) do
+      50.times { lose.call }
+      GC.start
+      File.read("/proc/self/statm").split[1].to_i * 4096
+    end
+    assert_operator resident[1] - resident[0], :<, 25_000_000
   end
 
   # Raises in a call, as a signal, Thread#raise or Timeout do: where the first function or block ends, then the second, and
   # so on to the last. What was called is made for each. Sums of Integers are calls where they are traced, and only there.
   def raised_everywhere(make)
     stop = Class.new(StandardError)
+    GC.start # no finalizer of an earlier test runs in between: it would take the exception
+    GC.disable
     (0..).each do |count|
       made = make.call
       ends = 0
@@ -214,6 +302,8 @@ class LifetimeTest < Minitest::Test
     rescue stop
       made.close # where nobody is inside
     end
+  ensure
+    GC.enable
   end
 
   def test_what_raises_in_a_call_leaves_nobody_inside

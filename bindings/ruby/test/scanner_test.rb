@@ -211,6 +211,31 @@ class ScannerTest < Minitest::Test
     assert_equal :content, second.feed_text("j")
   end
 
+  class Long < String
+    def bytesize = 100_000_000
+    def b = self
+    def dup = self
+  end
+
+  def test_strings_that_say_they_are_longer
+    text = Long.new("<think>a</think>b")
+    assert_equal "<think>a</think>b", Support.scan(@scanner, [text]).map(&:text).join
+    assert_equal "b", Aside.strip(text, "think")
+    assert_equal "b", Aside.strip(Long.new(text.encode("UTF-16LE")), "think")
+    rewriter = Aside::Rewriter.new("think")
+    assert_equal "<think>a</think>b", rewriter.feed(text) + rewriter.finish
+    assert_raises(Aside::UnknownDialectError) { Aside::Dialect.find(Long.new("none")) }
+  end
+
+  # What is no String becomes one before anybody is inside.
+  def test_a_conversion_that_never_ends
+    never = Object.new
+    def never.to_str = Fiber.yield
+    Fiber.new { @scanner.feed(never) {} }.resume
+    assert_equal ["a"], @scanner.feed("a").map(&:text)
+    @scanner.close
+  end
+
   def test_torn_characters
     TEXT.b.bytesize.times do |cut|
       [Encoding::BINARY, Encoding::UTF_8, Encoding::US_ASCII].each do |encoding|
@@ -229,6 +254,17 @@ class ScannerTest < Minitest::Test
       (0..wide.bytesize).each do |cut|
         chunks = [wide[0...cut], "", wide[cut..]].map { |chunk| chunk.dup.force_encoding(name) }
         assert_equal text, Support.scan(@scanner, chunks).map(&:text).join, "#{name}, cut at #{cut}"
+      end
+    end
+  end
+
+  # Ruby 3.1 writes behind the end of some copies that it converts itself.
+  def test_copies_in_wide_encodings
+    %w[UTF-16LE UTF-32LE].each do |name|
+      wide = (TEXT * 2).encode(name).b
+      (0..wide.bytesize).each do |cut|
+        chunks = [wide[0...cut], wide[cut..]].map { |chunk| chunk.force_encoding(name).dup }
+        assert_equal TEXT * 2, Support.scan(Aside::Scanner.new("think"), chunks).map(&:text).join, "#{name}, cut at #{cut}"
       end
     end
   end

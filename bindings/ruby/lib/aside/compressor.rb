@@ -35,7 +35,8 @@ module Aside
   # exception. A StandardError is not raised afterwards, so that no result is lost by a filter's defect; anything else, as
   # Interrupt and SystemExit, is raised when the call of the library is over, which then gives nothing. They run in the
   # thread that compresses, in a Fiber of their own: to throw or yield past it, or to exit the thread, is an exception as
-  # well. What another thread sends meanwhile, as Timeout does, waits until the call is over.
+  # well. What another thread sends meanwhile, as Timeout does, waits until the call is over. A signal's handler may raise, but
+  # not throw past the call.
   #
   # Strings. Texts are read as Aside.strip reads one. What changed is UTF-8, and valid if it was.
   #
@@ -45,6 +46,10 @@ module Aside
   # caches in Ruby work in the main Ractor alone.
   class Compressor
     include Handle
+
+    # No JSON that is deeper is read by the library.
+    MAX_NESTING = 127
+    private_constant :MAX_NESTING
 
     # A compressor.
     #
@@ -66,11 +71,11 @@ module Aside
                    last_run: nil, caches: [])
       raise OptionError, "budget is below 1024" if budget&.zero?
 
-      switch_off = Native.utf8(switch_off || "")
+      switch_off = Native.fixed(Native.utf8(switch_off || ""))
       options = [Native::COMPRESSOR_OPTIONS_SIZE, Native.count("budget", budget || 0), switch_off, switch_off.bytesize]
                 .pack(Native::COMPRESSOR_OPTIONS)
       @lock = Lock.new
-      @inside = 0
+      @inside = {}.compare_by_identity # of calls, their threads
       @hosts = []
       registry = Error.check_address(Native.aside_registry_new(built_in ? 1 : 0))
       begin
@@ -99,7 +104,7 @@ module Aside
     # The same text, input, options, caches and time give the same bytes.
     def compress(result, tool_id:, input: nil, exit_code: nil, now: Time.now)
       text = String.try_convert(result)
-      parts = text ? [result] : Array.try_convert(result) or
+      parts = text ? [result] : Array.try_convert(result)&.dup or
         raise TypeError, "a result is a String or an Array of parts, not #{result.class}"
       tool_id = Native.name(tool_id)
       texts = parts.map { |part| (text = String.try_convert(part)) && Native.fixed(Native.utf8(text)) }
@@ -128,7 +133,7 @@ module Aside
     # raises ClosedError. BusyError while it compresses.
     def close
       @lock.synchronize do
-        raise BusyError, "this #{self.class} is in use" if @inside.positive?
+        raise BusyError, "this #{self.class} is in use" if @inside.values.any?(&:alive?) # behind a fork, some are not
 
         Native.aside_compressor_free(disown) unless closed?
       end
@@ -140,14 +145,13 @@ module Aside
     def using
       Host::Call.within(@hosts) do |call|
         begin
-          entered = nil
           @lock.synchronize do
             address
-            entered = @inside += 1
+            @inside[call] = Thread.current
           end
           yield call
         ensure
-          @lock.synchronize { @inside -= 1 } if entered
+          @lock.synchronize { @inside.delete(call) }
         end
       end
     end
@@ -181,7 +185,7 @@ module Aside
       missing = [:id, *methods].find { |method| !object.respond_to?(method) }
       raise TypeError, "#{object.inspect} has no method `#{missing}`" if missing
 
-      id = Native.name(object.id)
+      id = Native.fixed(Native.name(object.id))
       tool_ids = Native.names(object.respond_to?(:tool_ids) ? object.tool_ids : [])
       @hosts << Host::Named.new(id, object).freeze
       [size, id, id.bytesize, tool_ids.first, tool_ids.last, *callbacks, 0, @hosts.size - 1]
@@ -199,12 +203,12 @@ module Aside
       text = String.try_convert(input)
       return Native.fixed(Native.utf8(text)) if text && !exit_code
 
-      input = JSON.parse(Native.utf8(text), max_nesting: false) if text
+      input = JSON.parse(Native.utf8(text), max_nesting: MAX_NESTING) if text
       if exit_code
         input = Hash.try_convert(input || {}) or raise ArgumentError, "exit_code is for an input that is an object"
         input = input.transform_keys(&:to_s).merge("exit_code" => Integer(exit_code))
       end
-      Native.fixed(JSON.generate(input))
+      Native.fixed(JSON.generate(input, max_nesting: MAX_NESTING))
     rescue JSON::JSONError, EncodingError => e
       raise ArgumentError, "input is no JSON: #{e.message}"
     end

@@ -90,6 +90,8 @@ module Aside
 
     def initialize(address, free = nil) # :nodoc:
       free ? own(address, free) : @address = address
+      # What has a Proc cannot be moved to another Ractor, where its finalizer would not come along; but be made shareable.
+      @unmovable = Handle.finalizer(free, address, nil) if free
       len = Native.buffer(8)
       @name = Native.text(Native.aside_dialect_name(address, len), len.unpack1("J")).freeze
       @max_hold = Native.aside_dialect_max_hold(address)

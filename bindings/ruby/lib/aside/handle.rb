@@ -9,7 +9,7 @@ module Aside
     # cannot be moved.
     class Lock < Thread::Mutex # :nodoc:
       def initialize
-        @free = true
+        @inside = nil
         super
       end
 
@@ -20,19 +20,29 @@ module Aside
       # For one at a time: the others get an error.
       #
       # With +try_lock+ it would stay locked where a signal, or another thread as Timeout does, raises as that returns.
-      # Between the look at @free and its change nothing can: Ruby lets others in where a method or block ends, its own ones
-      # too, and at a jump that is taken.
+      # Between the look at @inside and its change nothing can: Ruby lets others in where a method or block ends, its own
+      # ones too, and at a jump that is taken.
       def hold(owner)
-        if @free
+        thread = Thread.current
+        forget if @inside
+        if @inside.nil?
           begin
-            @free = false
+            @inside = thread
             yield
           ensure
-            @free = true
+            @inside = nil
           end
         else
           raise BusyError, "this #{owner.class} is in use by another thread"
         end
+      end
+
+      private
+
+      # Who was inside when another thread forked stays in the first process.
+      def forget
+        thread = @inside
+        @inside = nil if thread && !thread.alive? && @inside == thread
       end
     end
 
@@ -56,7 +66,18 @@ module Aside
     end
 
     def initialize_copy(_other) # :nodoc:
-      raise TypeError, "a #{self.class} cannot be copied"
+      @address = nil
+      raise TypeError, "an #{self.class} cannot be copied"
+    end
+
+    # Its address means nothing to who loads it.
+    def marshal_dump # :nodoc:
+      raise TypeError, "an #{self.class} cannot be dumped"
+    end
+
+    # The same for YAML.
+    def encode_with(_coder) # :nodoc:
+      marshal_dump
     end
 
     private

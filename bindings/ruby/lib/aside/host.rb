@@ -54,7 +54,7 @@ module Aside
       def apply(number, text, input, reply)
         answer(number, reply) do |filter|
           shorter = filter.apply(text(text), parsed(input))
-          shorter.nil? ? 0 : write(reply, shorter)
+          shorter.nil? ? 0 : [1, Native.utf8(shorter)]
         end
       end
 
@@ -63,13 +63,16 @@ module Aside
       end
 
       def lookup(number, tool_id, input, reply, timestamp)
-        answer(number, reply) do |cache|
+        at = nil
+        code = answer(number, reply) do |cache|
           recorded, time = cache.lookup(text(tool_id), parsed(input))
           next 0 if recorded.nil?
 
-          Native.memcpy_to(timestamp, [Native.count("the time of a recorded result", time.to_i)].pack("Q"), 8)
-          write(reply, recorded)
+          at = [Native.count("the time of a recorded result", time.to_i)].pack("Q")
+          [1, Native.utf8(recorded)]
         end
+        Native.memcpy_to(timestamp, at, 8) if code == 1
+        code
       end
 
       def record(number, tool_id, input, text, now, reply)
@@ -83,9 +86,13 @@ module Aside
         host = @hosts[number]
         # A blocking one: a scheduler of Fibers would otherwise change the thread's stack in the middle of the call.
         fiber = Fiber.new(blocking: true) { contain(host.object, &block) }
-        code, failure = fiber.resume
+        # What the library lends is written here: whoever kept a Fiber that yielded may resume it when the call is over.
+        (code, said), failure = fiber.resume
         failure = FiberError.new("it yielded in the middle of a call") if fiber.alive?
-        return code || 0 unless failure
+        unless failure
+          write(reply, said) if said
+          return code || 0
+        end
 
         @fatal ||= failure unless failure.is_a?(StandardError)
         @failed << [host.id, failure]

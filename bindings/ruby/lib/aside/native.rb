@@ -87,7 +87,7 @@ module Aside
 
       # Texts as the library takes several: their array, nil for none, and how many there are.
       def names(objects)
-        names = Array(objects).map { |object| name(object) }
+        names = Array(objects).map { |object| fixed(name(object)) }
         [(names.flat_map { |name| [name, name.bytesize] }.pack(TEXT * names.size) unless names.empty?), names.size]
       end
 
@@ -117,12 +117,11 @@ module Aside
       def given
         at = buffer(8)
         len = buffer(8)
-        Error.check(yield(at, len))
-        at = at.unpack1("J")
         begin
-          text(at, len.unpack1("J"))
+          Error.check(yield(at, len))
+          text(at.unpack1("J"), len.unpack1("J"))
         ensure
-          free(at)
+          free(at.unpack1("J"))
         end
       end
 
@@ -155,7 +154,12 @@ module Aside
       end
 
       def string(object)
-        String.try_convert(object) or raise TypeError, "text is a String, not #{object.nil? ? "nil" : object.class}"
+        string = String.try_convert(object) or
+          raise TypeError, "text is a String, not #{object.nil? ? "nil" : object.class}"
+        # What nobody else can change, and whose methods are those of String.
+        return String.new(string) unless string.instance_of?(String)
+
+        string.frozen? ? string : string.b.force_encoding(string.encoding)
       end
 
       private

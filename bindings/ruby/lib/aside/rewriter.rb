@@ -15,7 +15,7 @@ module Aside
   # called UTF-8 as event streams are: valid where what came in was.
   #
   # One thread at a time may use a rewriter (another gets a BusyError, and nothing has changed). A Ractor makes its own,
-  # and closes it.
+  # and closes it. What a signal or another thread raises into a call, as Timeout may, can lose what the call was to give.
   class Rewriter
     include Handle
 

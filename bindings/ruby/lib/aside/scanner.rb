@@ -12,7 +12,8 @@ module Aside
   #
   # Chunks. UTF-8 and BINARY Strings are bytes and taken as they are, torn characters and invalid ones too. Chunks of
   # another encoding are transcoded to UTF-8, and may be torn inside a character as well; what has no counterpart
-  # becomes U+FFFD. Offsets count bytes of the UTF-8 stream.
+  # becomes U+FFFD. Offsets count bytes of the UTF-8 stream. Nobody may change a chunk while it is fed, which another thread
+  # or a signal's handler could.
   #
   # Blocks. Events are settled in one call of the library, and then given to the block. Where the block raises or
   # breaks, what it had not been given yet comes first in the next call. A block may feed its own scanner. What a signal or
@@ -68,7 +69,7 @@ module Aside
       @due = []
       @converter = nil
       @settled = 0
-      stand_at(0)
+      @offset = 0
       own(Error.check_address(Native.aside_scanner_new(dialect.address, options)), :aside_scanner_free)
       @open = @address
     end
@@ -118,18 +119,26 @@ module Aside
     #     scanner.feed_deltas(chunk) { |channel, text| print text if channel == :content }
     #   end
     def feed_text(chunk)
-      return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8 && @due.empty?
+      return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8
 
-      # There is no lock: Ruby lets other threads run, and interrupts, at the end of a method or block and at a jump that is
-      # taken. From here into the library there is neither, and that keeps the others out; but its end is such a place.
+      # There is no lock: Ruby lets other threads run, and interrupts, at the end of a method or block, of the library's
+      # functions too, and at a jump that is taken. Who comes in at the end of this one finds the short way closed.
       size = chunk.bytesize
-      settled = @settled
-      @offset += size
-      channel = Native.aside_scanner_feed_text(@open, chunk, size)
-      return CHANNELS[channel] if channel >= 0
-
-      @offset -= size if settled == @settled
-      nil
+      if @due.empty?
+        settled = @settled
+        open = @open
+        @open = 0
+        @offset += size
+        channel = Native.aside_scanner_feed_text(open, chunk, size)
+        if channel >= 0
+          @open = open if settled == @settled
+          CHANNELS[channel]
+        elsif settled == @settled
+          @offset -= size
+          @open = open
+          nil
+        end
+      end
     end
 
     # Feeds pieces whose tokens are known: pairs of a token's text and whether it is one of the tokenizer's added tokens.
@@ -249,7 +258,6 @@ module Aside
         Error.check(Native.aside_scanner_reset(address))
         @due.clear
         @converter = nil
-        stand_at(0)
       end
       self
     end
@@ -276,20 +284,24 @@ module Aside
       nil
     end
 
-    # The lock that both have until here is the first one's.
-    def initialize_copy(_other) # :nodoc:
+    # What both have until here is the first one's: its lock, and what another may free as soon as Ruby lets it in.
+    def initialize_copy(other) # :nodoc:
+      @address = nil
+      @open = 0
       ObjectSpace.undefine_finalizer(self) if @finalized
       exclusively do
+        @converter = other.converter
         raise TypeError, "a scanner cannot be copied between chunks of #{@converter.source_encoding}" if @converter
 
-        own(Error.check_address(Native.aside_scanner_clone(address)), :aside_scanner_free)
-        @due = @due.dup
+        own(Error.check_address(Native.aside_scanner_clone(other.address)), :aside_scanner_free)
+        @due = other.due.dup
       end
       make_room
     end
 
     # Feeds a chunk the long way: what it settles is due.
     def take_in(chunk) # :nodoc:
+      chunk = Native.string(chunk) # outside, for it may be the caller's code
       exclusively { settle(utf8(chunk)) }
     end
 
@@ -298,6 +310,10 @@ module Aside
       deliver { |event| yield event.channel, +event.text if event.kind == :text }
     end
 
+    protected
+
+    attr_reader :converter, :due # :nodoc:
+
     private
 
     # The short way is open where nobody is inside, and no chunk is torn that is to be transcoded. To the library no
@@ -305,9 +321,10 @@ module Aside
     def exclusively
       super do
         @open = 0
+        @settled += 1
         yield
       ensure
-        @open = @converter ? 0 : @address || 0
+        @open = @address && !@converter ? stand : 0
       end
     end
 
@@ -318,10 +335,10 @@ module Aside
       @fed = Native.buffer(Native::FED_SIZE)
     end
 
-    # Both at once, as #feed_text needs them.
-    def stand_at(offset)
-      @offset = offset
-      @settled += 1
+    # Where the stream stands, and the way in.
+    def stand
+      @offset = Native.aside_scanner_offset(@address)
+      @address
     end
 
     def deliver
@@ -362,7 +379,7 @@ module Aside
                  end
         Error.check(status) if status.negative?
         take(chunk)
-        return stand_at(Native.aside_scanner_offset(address)) unless status == Native::MORE
+        return unless status == Native::MORE
 
         next if ending
 
@@ -441,9 +458,7 @@ module Aside
 
     # A chunk as UTF-8, behind what is left of a chunk in another encoding.
     def utf8(chunk)
-      return chunk if chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8 && !@converter
-
-      chunk = Native.string(chunk)
+      return chunk if chunk.encoding == Encoding::UTF_8 && !@converter
       return "" if chunk.empty?
 
       encoding = chunk.encoding
@@ -463,7 +478,8 @@ module Aside
         rest = converted_rest
         @converter = converter
       end
-      rest << @converter.convert(chunk)
+      # A copy of its bytes: with one that +dup+ has made of wide characters, Ruby 3.1 writes behind the end.
+      rest << @converter.convert(chunk.b.force_encoding(chunk.encoding))
     end
 
     # What the torn end of a chunk in another encoding comes to.

@@ -57,6 +57,8 @@ module Aside
     private
 
     def call(&block)
+      raise FrozenError.new("can't modify a frozen #{self.class}", receiver: self) if frozen?
+
       exclusively do
         Host::Call.within(@hosts) do |call|
           text = Native.lent(&block)
