@@ -332,8 +332,8 @@ func (s *Scanner) Reset() error {
 // with an empty event, and is the last.
 //
 // A loop that is left early pauses the scanner: ranging over All of the same reader goes on where it stopped, and until
-// then or Reset, Feed, Flush and Finish are [ErrOrder] if bytes were read and not fed yet. After an error of r the stream
-// is not finished: what is held back stays so.
+// then or Reset, Feed, Flush and Finish are [ErrOrder] if bytes were read and not fed yet. An error that r has given by then
+// is kept for the next All. After an error of r the stream is not finished: what is held back stays so.
 func (s *Scanner) All(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if err := s.all(r, func(event Event) bool { return yield(event, nil) }); err != nil {

@@ -559,7 +559,6 @@ type noProgress struct{}
 
 func (noProgress) Read([]byte) (int, error) { return 0, nil }
 
-// One dialect, many goroutines, a scanner each; the race detector looks on.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
@@ -652,6 +651,7 @@ func TestAllKeepsTheReadersErrorOverAPause(t *testing.T) {
 	}
 }
 
+// One dialect, many goroutines, a scanner each; the race detector looks on.
 func TestGoroutines(t *testing.T) {
 	dialect := find(t, "thought-stream")
 	want := scan(t, streamScanner(t), text).String()

@@ -325,6 +325,13 @@ class CompressorTest < Minitest::Test
     assert_equal PLAIN[0, 500], result.report.slice(0, "#{PLAIN} ", 0...500)
   end
 
+  def test_what_a_yielded_object_says_is_not_asked
+    odd = Object.new
+    def odd.to_ary = raise("odd")
+    filter = Filter.new { Fiber.yield(odd) }
+    assert_equal [FiberError], (Aside::Compressor.new(filters: [filter]).compress(LOG, tool_id: "bash").report.failed.map { |failed| failed.error.class })
+  end
+
   # A Fiber that yielded in a call may be resumed behind it: what the library lent for its answer is gone then.
   def test_an_answer_that_comes_too_late
     fiber = nil

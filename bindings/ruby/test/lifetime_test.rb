@@ -240,22 +240,24 @@ class LifetimeTest < Minitest::Test
   def test_after_a_fork_nobody_is_inside
     scanner = Aside::Scanner.new("think")
     compressor = Aside::Compressor.new
-    feeding = compressing = true
-    threads = [Thread.new { scanner.feed("<think>a</think>b" * 20_000) {} while feeding },
-               Thread.new { compressor.compress("a line\n" * 20_000, tool_id: "bash") while compressing }]
-    statuses = Array.new(20) do
-      sleep 0.003
-      Process.wait2(fork do
-        scanner.reset
-        compressor.close
-        exit!(0)
-      rescue Aside::BusyError
-        exit!(1)
-      end).last.exitstatus
+    { -> { scanner.feed("<think>a</think>b" * 20_000) {} } => -> { scanner.reset },
+      -> { compressor.compress("a line\n" * 20_000, tool_id: "bash") } => -> { compressor.close } }.each do |work, use|
+      works = true
+      thread = Thread.new { work.call while works }
+      statuses = Array.new(5) do
+        sleep 0.003
+        child = fork do
+          use.call
+          exit!(0)
+        rescue Aside::BusyError
+          exit!(1)
+        end
+        Process.wait2(child).last.exitstatus
+      end
+      works = false
+      thread.join
+      assert_equal [0], statuses.uniq
     end
-    feeding = compressing = false
-    threads.each(&:join)
-    assert_equal [0], statuses.uniq
   end
 
   def test_what_is_not_dumped

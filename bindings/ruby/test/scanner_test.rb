@@ -225,6 +225,9 @@ class ScannerTest < Minitest::Test
     rewriter = Aside::Rewriter.new("think")
     assert_equal "<think>a</think>b", rewriter.feed(text) + rewriter.finish
     assert_raises(Aside::UnknownDialectError) { Aside::Dialect.find(Long.new("none")) }
+    single = +"<think>a</think>b"
+    def single.bytesize = 100_000_000
+    assert_equal "b", Aside.strip(single.freeze, "think")
   end
 
   # What is no String becomes one before anybody is inside.

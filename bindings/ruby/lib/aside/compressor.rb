@@ -112,8 +112,12 @@ module Aside
       called = called(tool_id, input, exit_code, now)
       out = Native.buffer(8)
       using do |call|
-        Error.check(Native.aside_compress(address, called, list, texts.size, out))
-        report = Report.new(out.unpack1("J"), tool_id, call.failed)
+        begin
+          Error.check(Native.aside_compress(address, called, list, texts.size, out))
+        ensure
+          # Also where a signal's handler raises: then it is freed with the Report.
+          report = Report.new(out.unpack1("J"), tool_id, call.failed) unless out.unpack1("J").zero?
+        end
         Compressed.new(parts.each_with_index.map { |part, index| outcome(report, index, part) }, report)
       end
     end
@@ -151,7 +155,7 @@ module Aside
           end
           yield call
         ensure
-          @lock.synchronize { @inside.delete(call) }
+          @inside.delete(call) # without the lock: who waits for it may be interrupted
         end
       end
     end

@@ -87,8 +87,9 @@ module Aside
         # A blocking one: a scheduler of Fibers would otherwise change the thread's stack in the middle of the call.
         fiber = Fiber.new(blocking: true) { contain(host.object, &block) }
         # What the library lends is written here: whoever kept a Fiber that yielded may resume it when the call is over.
-        (code, said), failure = fiber.resume
-        failure = FiberError.new("it yielded in the middle of a call") if fiber.alive?
+        answer = fiber.resume
+        answer = [nil, FiberError.new("it yielded in the middle of a call")] if fiber.alive?
+        (code, said), failure = answer
         unless failure
           write(reply, said) if said
           return code || 0

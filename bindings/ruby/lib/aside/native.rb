@@ -156,10 +156,7 @@ module Aside
       def string(object)
         string = String.try_convert(object) or
           raise TypeError, "text is a String, not #{object.nil? ? "nil" : object.class}"
-        # What nobody else can change, and whose methods are those of String.
-        return String.new(string) unless string.instance_of?(String)
-
-        string.frozen? ? string : string.b.force_encoding(string.encoding)
+        String.new(string) # what nobody else can change, and whose methods are those of String
       end
 
       private

@@ -124,7 +124,7 @@ module Aside
       # There is no lock: Ruby lets other threads run, and interrupts, at the end of a method or block, of the library's
       # functions too, and at a jump that is taken. Who comes in at the end of this one finds the short way closed.
       size = chunk.bytesize
-      if @due.empty?
+      if @due.empty? && @open != 0
         settled = @settled
         open = @open
         @open = 0
