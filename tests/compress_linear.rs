@@ -13,6 +13,7 @@ use std::{env, hint::black_box};
 use aside::compress::*;
 use callgrind::SIZES;
 use shell::PIECES;
+use twox_hash::XxHash3_64;
 
 /// A trap is one of these, again and again.
 const TRAPS: [&str; 57] = [
@@ -91,13 +92,32 @@ fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
     text
 }
 
+/// Lines of eight bytes whose hashes are alike in their upper bits and in most of the lower ones: XXH3 of so many bytes can be
+/// undone, so that a tool can print them. In a table that takes hashes as they are, all would be in one another's way.
+fn lines_whose_hashes_meet(size: usize) -> Vec<u8> {
+    const FACTOR: u64 = 0x9FB2_1C65_1E98_DF25;
+    let inverse = (0..6).fold(1u64, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(FACTOR.wrapping_mul(inverse))));
+    let undo = |mut hash: u64| {
+        hash = (hash ^ hash >> 28 ^ hash >> 56).wrapping_mul(inverse);
+        hash = (hash ^ (hash >> 35).wrapping_add(8)).wrapping_mul(inverse);
+        (0..63).fold(hash, |hash, _| hash ^ hash.rotate_left(49) ^ hash.rotate_left(24))
+    };
+    let secret = undo(XxHash3_64::oneshot(&[0; 8]));
+    let line = |hash: u64| (undo(hash) ^ secret).rotate_left(32).to_le_bytes();
+    assert_eq!(XxHash3_64::oneshot(&line(0x0123_4567)), 0x0123_4567);
+    let lines = (1..).map(|number: u64| line(number << 30 & u64::MAX >> 7));
+    let lines = lines.filter(|line| !line.iter().any(|byte| byte.is_ascii_control()));
+    lines.take(size / 9).flat_map(|line| [&line[..], b"\n"].concat()).collect()
+}
+
 /// The only function in which callgrind counts, call by call.
 #[inline(never)]
 fn counted(work: &dyn Fn()) {
     work();
 }
 
-/// Run under valgrind by the tests below: compresses each trap in each size, or reads command lines, and does nothing else.
+/// Run under valgrind by the tests below: compresses each trap in each size, or lines whose hashes meet, or reads command lines,
+/// and does nothing else.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
@@ -108,6 +128,14 @@ fn work() {
                 let line = piece.repeat(size / piece.len());
                 counted(&|| drop(black_box(Invocation::parse(&line))));
             }
+        }
+        return;
+    }
+    if job == "hashes" {
+        let (compressor, input) = (Compressor::new(Registry::new()), Input::of_command("make"));
+        for size in SIZES {
+            let text = lines_whose_hashes_meet(size);
+            counted(&|| drop(black_box(compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]))));
         }
         return;
     }
@@ -135,6 +163,11 @@ fn work_is_linear() {
 #[test]
 fn work_under_a_budget_is_linear() {
     callgrind::linear("compress_linear", "4000", &TRAPS);
+}
+
+#[test]
+fn hashes_that_meet_are_linear() {
+    callgrind::linear("compress_linear", "hashes", &["lines whose hashes meet"]);
 }
 
 #[test]

@@ -1,11 +1,7 @@
 //! A2 and A3: lines that are there already. Adjacent repeats of lines and blocks, blank runs, progress; then blocks that
 //! repeat something further up. Hunks and error regions are left alone.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
-    sync::LazyLock,
-};
+use std::{collections::HashMap, sync::LazyLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use twox_hash::XxHash3_64;
@@ -138,28 +134,11 @@ fn is_bar(line: &[u8]) -> bool {
     BARS.iter().any(|bar| line[at..].starts_with(bar.as_bytes())) && line.iter().any(u8::is_ascii_digit)
 }
 
-/// A hash for numbers that are hashes already.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("keys are numbers")
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// A3: blocks of lines that are there already, further up. The first copy stays.
 pub fn distant(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
-    let mut first: HashMap<u64, usize, BuildHasherDefault<AsItIs>> = HashMap::default();
+    // With keys of its own: lines can be made whose hashes would meet in one place of a table that takes them as they are.
+    let mut first: HashMap<u64, usize> = HashMap::new();
     first.reserve(text.len());
     let end = text.len().saturating_sub(EDGE);
     let mut line = 0;
