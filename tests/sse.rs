@@ -520,7 +520,20 @@ fn keys_may_be_escaped_doubled_and_anywhere() {
     assert_eq!(qwen3(&escaped), delta("\"reasoning_content\":\"a\"").replace("choices", "ch\\u006Fices"));
     // Of two, readers take the last.
     let input = delta("\"content\":\"x\",\"content\":\"<think>a\"");
-    assert_eq!(qwen3(&input), delta("\"content\":\"x\",\"reasoning_content\":\"a\""));
+    assert_eq!(qwen3(&input), delta("\"content\":\"x\",\"reasoning_content\":\"a\",\"content\":null"));
+    for input in [
+        "{\"choices\":[{\"delta\":{\"content\":\"<think>a</think>b\"},\"delta\":{}}]}",
+        "{\"choices\":[{\"delta\":{\"content\":\"<think>a</think>b\"},\"delta\":null}]}",
+        "{\"choices\":[{\"delta\":{\"content\":\"<think>a</think>b\"}}],\"choices\":null}",
+    ] {
+        let input = format!("data: {input}\n\n{}", content("c"));
+        assert_eq!(qwen3(&input), input);
+    }
+    let split = |reasoning: &str| delta(&format!("{reasoning},\"content\":\"<think>a\""));
+    let first = split("\"reasoning\":\"r\",\"reasoning\":\"\"");
+    assert_eq!(qwen3(&first), first.replace("\"content\":\"<think>a\"", "\"reasoning_content\":\"a\""));
+    let last = split("\"reasoning\":\"\",\"reasoning\":\"r\"");
+    assert_eq!(qwen3(&last), last);
     // Names like it, in other places, are others.
     let other = "data: {\"delta\":{\"content\":\"<think>\"},\"choices\":[{\"content\":\"<think>\",\"message\":{\"content\":\"<think>\"},\
                  \"delta\":{\"x\":{\"content\":\"<think>\"},\"content \":\"<think>\",\"conten\\\"t\":\"<think>\"}}]}\n\n";
@@ -540,6 +553,28 @@ fn a_choice_without_a_number_goes_by_its_place() {
 }
 
 #[test]
+fn other_lines_between_those_of_an_event_stay() {
+    let role = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\"\nid: 7\n: keep\ndata: ,\"content\":\"<think>a</think>b\"}}]}\n\n";
+    let output = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"reasoning_content\":\"a\"},\"finish_reason\":null}]}\n\n\
+                  data: {\"choices\":[{\"delta\":{\nid: 7\n: keep\ndata: \"content\":\"b\"}}]}\n\n";
+    assert_eq!(qwen3(role), output);
+    let field = "data: {\"choices\":[{\"delta\":{\"reasoning_content\":[\nid: 7\n: keep\ndata: ],\"content\":\"<think>a\"}}]}\n\n";
+    let output =
+        "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"a\"\nid: 7\n: keep\ndata: ,\"content\":null}}]}\n\n";
+    assert_eq!(qwen3(field), output);
+}
+
+/// Of one choice, a chunk may have several entries; also the last chunk of the stream.
+#[test]
+fn a_choice_may_come_twice_in_the_last_event() {
+    let entry = |text: &str| format!("{{\"index\":0,\"delta\":{{{text}}}}}");
+    let chunk = |one: &str, two: &str| format!("data: {{\"choices\":[{},{}]}}\n\n", entry(one), entry(two));
+    let error = |chunk: String| chunk.replace("]}\n\n", "],\"error\":{\"message\":\"no\"}}\n\n");
+    let input = error(chunk("\"content\":\"<think>a\"", "\"content\":\"b\""));
+    assert_eq!(qwen3(&input), error(chunk("\"reasoning_content\":\"a\"", "\"reasoning_content\":\"b\"")));
+}
+
+#[test]
 fn choices_are_bounded() {
     let choice = |index: usize| content("<think>a").replace("\"index\":0", &format!("\"index\":{index}"));
     let (mut input, mut wanted) = (String::new(), String::new());
@@ -554,6 +589,10 @@ fn choices_are_bounded() {
     }
     let got = rewrite(&Dialect::find("qwen3").unwrap(), &Options::default(), &[input.as_bytes()]);
     same(wanted.as_bytes(), &got, "many choices");
+    // Each stream has its own.
+    let full: String = (1000..1127).map(choice).collect();
+    let input = format!("{full}data: [DONE]\n\n{}", choice(1127));
+    assert_eq!(qwen3(&input), input.replace("content\":\"<think>", "reasoning_content\":\""));
     // So are those of one event.
     let input = format!("data: {{\"choices\":[{}]}}\n\n", vec!["{\"delta\":{\"content\":\"<think>\"}}"; 129].join(","));
     let got = rewrite(&Dialect::find("qwen3").unwrap(), &Options::default(), &[input.as_bytes()]);

@@ -38,11 +38,13 @@ pub struct Choice {
     pub finishes: bool,
     /// `content` that is a string.
     pub content: Option<Member>,
+    /// There was another `content` before.
+    pub is_doubled: bool,
     /// `content` is a list, or there is reasoning already: who wrote this has split the text.
     pub is_split: bool,
     /// The field for reasoning is there and empty.
     pub field: Option<Member>,
-    /// `role` that is a string.
+    /// `role` that is a string, if it is the only one.
     pub role: Option<Member>,
 }
 
@@ -89,8 +91,10 @@ pub fn read(text: &[u8], part: &[u8], field: Field, choices: &mut Vec<Choice>) -
     let mut error = false;
     let mut reader = Reader::new(text);
     let whole = members(text, &mut reader, |reader, name, _| {
-        if name == b"choices" && reader.peek() == Some(b'[') {
+        if name == b"choices" {
             choices.clear();
+        }
+        if name == b"choices" && reader.peek() == Some(b'[') {
             return reader.array(|reader| {
                 (choices.len() < CHOICES).then_some(())?;
                 memory = choices.try_reserve(1);
@@ -116,6 +120,9 @@ pub fn read(text: &[u8], part: &[u8], field: Field, choices: &mut Vec<Choice>) -
 fn choice(text: &[u8], reader: &mut Reader<'_>, part: &[u8], field: Field, place: usize) -> Option<Choice> {
     let mut choice = Choice { index: Some(place as u64), ..Choice::default() };
     members(text, reader, |reader, name, _| {
+        if name == part {
+            choice = Choice { index: choice.index, finishes: choice.finishes, ..Choice::default() };
+        }
         if name == part && reader.peek() == Some(b'{') {
             return delta(text, reader, field, &mut choice);
         }
@@ -131,6 +138,10 @@ fn choice(text: &[u8], reader: &mut Reader<'_>, part: &[u8], field: Field, place
 }
 
 fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice) -> Option<()> {
+    const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
+    // Of each of these, whether it says something; and whether the content is a list.
+    let mut splits = [false; REASONING.len() + 1];
+    let (mut contents, mut roles) = (0, 0);
     members(text, reader, |reader, name, key| {
         let value = reader.value()?;
         let first = text[value.start];
@@ -138,20 +149,28 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice
         let member = Member { key, value };
         match name {
             b"content" => {
-                choice.is_split |= says && first != b'"';
+                splits[REASONING.len()] = says && first != b'"';
                 choice.content = (first == b'"').then_some(member);
+                choice.is_doubled = contents > 0;
+                contents += 1;
             }
-            b"role" => choice.role = (first == b'"').then_some(member),
-            b"reasoning_content" | b"reasoning" | b"reasoning_details" | b"thinking" => {
-                choice.is_split |= says;
-                if name == field.name().as_bytes() {
-                    choice.field = Some(member);
+            b"role" => {
+                choice.role = (first == b'"' && roles == 0).then_some(member);
+                roles += 1;
+            }
+            _ => {
+                if let Some(place) = REASONING.iter().position(|known| *known == name) {
+                    splits[place] = says;
+                    if name == field.name().as_bytes() {
+                        choice.field = Some(member);
+                    }
                 }
             }
-            _ => {}
         }
         Some(())
-    })
+    })?;
+    choice.is_split = splits.contains(&true);
+    Some(())
 }
 
 /// Writes the beginning of a further chunk of the same stream, up to the choice's own members.

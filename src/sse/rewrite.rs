@@ -153,6 +153,7 @@ struct Voices {
 
 impl Voices {
     fn restart(&mut self) {
+        self.all.truncate(1);
         for voice in &mut self.all {
             voice.scanner.reset();
             voice.over = false;
@@ -243,8 +244,8 @@ impl Voices {
             let role = choice.role.as_ref();
             let further = Further { head: &self.head, index, field, line_end: event.line_end };
             further.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
-            if let Some(role) = role {
-                edits.replace(without(data, role.span()), |_| Ok(()))?;
+            for part in role.into_iter().flat_map(|role| lines(data, without(data, role.span()))) {
+                edits.replace(part, |_| Ok(()))?;
             }
         }
         let Some(content) = content else { return Ok(()) };
@@ -257,11 +258,18 @@ impl Voices {
             }
             (Some(run), Some(empty)) => {
                 edits.replace(whole, |out| put(out, b"null"))?;
-                edits.replace(empty.value.clone(), |out| parts.write_string(run, true, out))
+                let mut run = Some(run);
+                lines(data, empty.value.clone()).try_for_each(|part| {
+                    edits.replace(part, |out| run.take().map_or(Ok(()), |run| parts.write_string(run, true, out)))
+                })
             }
             (Some(run), None) => {
                 edits.replace(content.key.clone(), |out| put_all(out, &[b"\"", field.name().as_bytes(), b"\""]))?;
-                edits.replace(whole, |out| parts.write_string(run, true, out))
+                edits.replace(whole, |out| {
+                    parts.write_string(run, true, out)?;
+                    // Or else the one before would count.
+                    if choice.is_doubled { put(out, b",\"content\":null") } else { Ok(()) }
+                })
             }
         }
     }
@@ -322,7 +330,6 @@ impl Rewrite {
     }
 
     pub fn reset(&mut self) {
-        self.voices.all.truncate(1);
         self.voices.restart();
         self.voices.parts.memory = Ok(());
         self.fresh = true;
@@ -357,8 +364,9 @@ impl Rewrite {
             let here = |index| choices.iter().any(|choice| choice.index == Some(index));
             voices.release(Call::Finish, |index| !here(index), out)?;
         }
-        for choice in choices.iter() {
-            voices.delta(choice, over, raw, event, out)?;
+        for (at, choice) in choices.iter().enumerate() {
+            let goes_on = choices[at + 1..].iter().any(|later| later.index == choice.index);
+            voices.delta(choice, over && !goes_on, raw, event, out)?;
         }
         voices.edits.apply(raw, |span| event.place(span), out)?;
         if ended {
@@ -389,6 +397,16 @@ fn decode<'a>(raw: &'a [u8], decoded: &'a mut Vec<u8>) -> Result<&'a [u8], Error
     decoded.try_reserve(raw.len())?;
     json::unescape(raw, |part| decoded.extend_from_slice(part));
     Ok(decoded)
+}
+
+/// The parts of a stretch of the data on each of its lines: in the event, other lines may stand between them.
+fn lines(data: &[u8], span: Span) -> impl Iterator<Item = Span> {
+    let mut at = span.start;
+    data[span].split(|&byte| byte == b'\n').filter_map(move |line| {
+        let start = at;
+        at += line.len() + 1;
+        (!line.is_empty()).then_some(start..start + line.len())
+    })
 }
 
 /// A member of an object with the comma that goes with it.
