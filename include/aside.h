@@ -603,7 +603,10 @@ typedef int32_t (*aside_apply_fn)(void *user,
                                   size_t input_len,
                                   struct aside_reply *reply);
 
-/** Called once, when nothing needs `user` any more: in whichever thread frees the last that did. */
+/**
+ * Called once, when nothing needs `user` any more: in whichever thread frees the last that did. It must not use what is
+ * being freed.
+ */
 typedef void (*aside_release_fn)(void *user);
 
 /**
@@ -1341,7 +1344,8 @@ void aside_sse_free(struct aside_sse *sse);
  * no error.
  *
  * Threads: one at a time for one rewriter. Memory: it grows with the largest event, up to a small multiple of
- * `options.max_event`, and by 1 MiB at most for chunks that one event becomes.
+ * `options.max_event`, and by 1 MiB at most for chunks that one event becomes; and `*out` is what came out, which may be 30
+ * times what went in, where each event has many choices.
  */
 aside_status aside_sse_feed(struct aside_sse *sse,
                             const char *buf,

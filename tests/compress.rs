@@ -2,6 +2,7 @@
 
 #![cfg(feature = "compress")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use aside::compress::*;
@@ -332,6 +333,27 @@ fn a_failing_filter_is_dropped_and_the_others_go_on() {
     let failed: Vec<_> = result.report.failed.iter().map(|failed| (&*failed.filter, &*failed.reason)).collect();
     assert_eq!(failed, [("panics", "it panicked: oh no"), ("fails", "no luck")]);
     assert_eq!(result.report.filters, ["repeats"]);
+}
+
+/// Not in the next part, nor in the next window of a stream, whose report would grow with the text.
+#[test]
+fn a_filter_that_has_failed_is_not_asked_again_in_the_call() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let compressor = || {
+        let mut registry = Registry::new();
+        registry.add_filter(Box::new(Host("repeats", |_| {
+            ASKED.fetch_add(1, Ordering::Relaxed);
+            Err("no luck".into())
+        })));
+        Compressor::new(registry)
+    };
+    let text = "the same\n".repeat(200);
+    let result = compressor().compress(&Call::new("bash", &Input::of_command("x")), &[Part::Text(text.as_bytes()); 3]);
+    assert_eq!((result.report.failed.len(), ASKED.swap(0, Ordering::Relaxed)), (1, 1));
+    let mut stream = Stream::new(Arc::new(compressor()), "bash", Input::of_command("x"), 4096).unwrap();
+    (0..100).for_each(|_| stream.feed(text.as_bytes(), |_| ()));
+    let report = stream.finish(|_| ());
+    assert_eq!((report.failed.len(), ASKED.load(Ordering::Relaxed)), (1, 1));
 }
 
 #[test]

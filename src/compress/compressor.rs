@@ -467,6 +467,9 @@ impl Run<'_> {
 
     /// One filter's turn. Its result counts if it keeps its promise, is shorter, and fits where it must.
     fn step(&mut self, entry: &Entry, must_fit: Option<usize>, target: usize) -> bool {
+        if matches!(entry, Entry::Host(_)) && self.report.failed.iter().any(|failed| failed.filter == entry.id()) {
+            return false;
+        }
         let next = match entry {
             Entry::BuiltIn(pass) => self.pass(&**pass, target),
             Entry::Host(filter) => self.host(&**filter),

@@ -301,6 +301,62 @@ static void stream_reentry(void)
     CHECK(seen.releases == 1);
 }
 
+/* What a filter's release uses: that what it belongs to is being freed. */
+static struct {
+    aside_registry *registry;
+    aside_tool_stream *stream;
+    int releases;
+} going;
+
+static void release_that_calls(void *user)
+{
+    const char *out;
+    size_t len;
+
+    (void)user;
+    going.releases++;
+    if (going.registry != NULL) {
+        CHECK_STATUS(aside_registry_remove(going.registry, "second", 6), ASIDE_ERROR_BUSY);
+        aside_registry_free(going.registry);
+    } else {
+        CHECK_STATUS(aside_tool_stream_feed(going.stream, "x", 1, &out, &len), ASIDE_ERROR_BUSY);
+        aside_tool_stream_free(going.stream);
+    }
+    CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
+}
+
+static aside_registry *registry_of_two(void)
+{
+    aside_registry *registry = aside_registry_new(0);
+    aside_filter filter = filter_of(NULL);
+
+    filter.release = release_that_calls;
+    filter.id = text("first");
+    CHECK_STATUS(aside_registry_add_filter(registry, &filter), ASIDE_OK);
+    filter.id = text("second");
+    CHECK_STATUS(aside_registry_add_filter(registry, &filter), ASIDE_OK);
+    return registry;
+}
+
+static void release_reentry(void)
+{
+    aside_call call = call_of("{}");
+    aside_compressor *compressor;
+
+    going.registry = registry_of_two();
+    aside_registry_free(going.registry);
+    CHECK(going.releases == 2);
+
+    going.registry = NULL;
+    compressor = compressor_new(registry_of_two(), 0);
+    going.stream = aside_tool_stream_new(compressor, &call, 8192);
+    CHECK(going.stream != NULL);
+    aside_compressor_free(compressor);
+    CHECK(going.releases == 2);
+    aside_tool_stream_free(going.stream);
+    CHECK(going.releases == 4);
+}
+
 static int32_t observe(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
                        aside_reply *reply)
 {
@@ -602,6 +658,7 @@ int main(void)
     command_lines();
     filters();
     stream_reentry();
+    release_reentry();
     caches();
     streams();
     misuse();

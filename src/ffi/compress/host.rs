@@ -88,7 +88,8 @@ pub type aside_record_fn = Option<
     ) -> i32,
 >;
 
-/// Called once, when nothing needs `user` any more: in whichever thread frees the last that did.
+/// Called once, when nothing needs `user` any more: in whichever thread frees the last that did. It must not use what is
+/// being freed.
 pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
 /// A host's own filter. Set all of it to zero, then `size`. It promises only that what it calls compressed is shorter; that is

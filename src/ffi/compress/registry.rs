@@ -58,7 +58,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(registry, |registry| registry.state.load(Relaxed) == BUSY) }
+    unsafe { free(registry, |registry| registry.state.swap(BUSY, Relaxed) == BUSY) }
 }
 
 /// Changes a registry.

@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(stream, |stream| stream.state.load(Relaxed) == BUSY) }
+    unsafe { free(stream, |stream| stream.state.swap(BUSY, Relaxed) == BUSY) }
 }
 
 /// Runs `body` with a stream that is not finished, and lends what it put out.
