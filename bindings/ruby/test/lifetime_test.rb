@@ -210,7 +210,7 @@ class LifetimeTest < Minitest::Test
   def test_offsets_where_something_comes_in_between
     stop = Class.new(StandardError)
     scanner = Aside::Scanner.new("think")
-    [-> { scanner.feed("bc".b) {} }, -> { scanner.feed_text("bc") }, -> { raise stop }].each do |comes_in|
+    [-> { scanner.feed("bc".b) {} }, -> { scanner.feed("bc") {} }, -> { scanner.feed_text("bc") }, -> { raise stop }].each do |comes_in|
       %w[a a <thi a].each do |chunk|
         trace = at_return_of(:aside_scanner_feed_text, &comes_in)
         begin
@@ -219,8 +219,23 @@ class LifetimeTest < Minitest::Test
           nil
         end
         refute_predicate trace, :enabled?
+        2.times do
+          at = scanner.offset
+          assert_equal at, scanner.feed("d").first.offset, chunk
+        end
         at = scanner.offset
-        assert_equal at, scanner.feed("d").first.offset, chunk
+        trace = at_return_of(:aside_scanner_feed_text, &comes_in)
+        begin
+          assert_equal at, scanner.feed("e").first.offset, chunk
+        rescue stop
+          nil
+        end
+        refute_predicate trace, :enabled?
+        2.times do |time|
+          at = scanner.offset if time.zero? # which says it to the scanner too
+          assert_equal at, scanner.feed("f").first.offset, chunk
+          at += 1
+        end
       end
     end
   end

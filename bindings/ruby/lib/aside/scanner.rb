@@ -68,7 +68,6 @@ module Aside
       make_room
       @due = []
       @converter = nil
-      @settled = 0
       @offset = 0
       own(Error.check_address(Native.aside_scanner_new(dialect.address, options)), :aside_scanner_free)
       @open = @address
@@ -77,12 +76,11 @@ module Aside
     # Feeds the next chunk, and yields each Event that it settles. Returns the scanner; without a block an Enumerator
     # over the events, which are settled at once all the same.
     def feed(chunk)
-      unless (channel = feed_text(chunk))
+      unless (event = text(chunk))
         take_in(chunk)
         return block_given? ? deliver { |event| yield event } : deliver
       end
 
-      event = Event.new(channel, @offset - chunk.bytesize, chunk * 1, nil) # the cheapest copy there is
       return [event].each unless defined?(yield) # as block_given?, but cheaper
 
       yield event
@@ -121,23 +119,12 @@ module Aside
     def feed_text(chunk)
       return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8
 
-      # There is no lock: Ruby lets other threads run, and interrupts, at the end of a method or block, of the library's
-      # functions too, and at a jump that is taken. Who comes in at the end of this one finds the short way closed.
       size = chunk.bytesize
-      if @due.empty? && @open != 0
-        settled = @settled
-        open = @open
-        @open = 0
-        @offset += size
-        channel = Native.aside_scanner_feed_text(open, chunk, size)
-        if channel >= 0
-          @open = open if settled == @settled
-          CHANNELS[channel]
-        elsif settled == @settled
-          @offset -= size
-          @open = open
-          nil
-        end
+      # No lock, and no jump from here into the library: see #text.
+      if @due.empty?
+        @offset = nil
+        channel = Native.aside_scanner_feed_text(@open, chunk, size)
+        CHANNELS[channel] if channel >= 0
       end
     end
 
@@ -321,10 +308,28 @@ module Aside
     def exclusively
       super do
         @open = 0
-        @settled += 1
         yield
       ensure
         @open = @address && !@converter ? stand : 0
+      end
+    end
+
+    # The event of a chunk that #feed_text takes; nil where it does not, and where nobody knows where it stands.
+    #
+    # There is no lock: Ruby lets other threads run, and interrupts, at the end of a method or block, of the library's
+    # functions too, and at a jump that is taken. From the look at @offset into the library there is neither. Who comes in
+    # at its end leaves @offset another one.
+    def text(chunk)
+      return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8
+
+      size = chunk.bytesize
+      if @due.empty? && (at = @offset)
+        @offset = false
+        channel = Native.aside_scanner_feed_text(@open, chunk, size)
+        if channel >= 0
+          @offset = at + size if @offset == false
+          Event.new(CHANNELS[channel], at, chunk * 1, nil) # the cheapest copy there is
+        end
       end
     end
 
