@@ -36,6 +36,16 @@ pub(super) unsafe fn admit<T>(
     status
 }
 
+/// For whoever frees a handle: whether a call is inside. If none is, none comes in any more, from what is released with the
+/// handle either.
+pub(super) fn close(state: &AtomicI32) -> bool {
+    let is_busy = state.load(Relaxed) == BUSY;
+    if !is_busy {
+        state.store(BUSY, Relaxed);
+    }
+    is_busy
+}
+
 /// For calls that feed: no error may be left.
 #[inline]
 pub(super) fn is_ready(state: i32) -> bool {

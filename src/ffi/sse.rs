@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::gate::{BUSY, READY, admit, is_ready, is_whole};
+use super::gate::{READY, admit, close, is_ready, is_whole};
 use super::memory::{bytes, free, lend, read_sized, try_box};
 use super::scanner::{failed, start};
 use super::status::{fail, fail_null, fail_with, guard};
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn aside_sse_new(
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(sse, |sse| sse.state.load(Relaxed) == BUSY) }
+    unsafe { free(sse, |sse| close(&sse.state)) }
 }
 
 /// Takes the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes to

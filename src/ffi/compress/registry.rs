@@ -2,7 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::AtomicI32;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
@@ -11,7 +11,7 @@ use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, id};
 use super::types::*;
 use super::{text, texts};
 use crate::compress::{LastRun, Registry, check_filter};
-use crate::ffi::gate::{BUSY, READY, admit, is_ready};
+use crate::ffi::gate::{READY, admit, close, is_ready};
 use crate::ffi::memory::{bytes, free, read_sized};
 use crate::ffi::status::{fail_null, fail_with, guard};
 use crate::ffi::types::*;
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(registry, |registry| registry.state.swap(BUSY, Relaxed) == BUSY) }
+    unsafe { free(registry, |registry| close(&registry.state)) }
 }
 
 /// Changes a registry.

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::AtomicI32;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
@@ -12,7 +12,7 @@ use super::compressor::{aside_compressed, aside_compressor, give_compressed};
 use super::types::*;
 use super::{called, inside};
 use crate::compress::{Compressed, Compressor, Stream};
-use crate::ffi::gate::{BUSY, READY, admit, is_ready};
+use crate::ffi::gate::{READY, admit, close, is_ready};
 use crate::ffi::memory::{bytes, free, lend};
 use crate::ffi::status::{fail_null, fail_with, guard};
 use crate::ffi::types::*;
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(stream, |stream| stream.state.swap(BUSY, Relaxed) == BUSY) }
+    unsafe { free(stream, |stream| close(&stream.state)) }
 }
 
 /// Runs `body` with a stream that is not finished, and lends what it put out.

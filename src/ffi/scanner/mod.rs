@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::gate::{BUSY, READY, admit, is_ready};
+use super::gate::{READY, admit, close, is_ready};
 use super::memory::{bytes, free, read_sized, try_box};
 use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(scanner, |scanner| scanner.gated.state.load(Relaxed) == BUSY) }
+    unsafe { free(scanner, |scanner| close(&scanner.gated.state)) }
 }
 
 /// Says where the next stream starts, before its first byte: behind a rendered prompt that ends in the `len` bytes of
