@@ -365,8 +365,8 @@ impl Rewrite {
             voices.release(Call::Finish, |index| !here(index), out)?;
         }
         for (at, choice) in choices.iter().enumerate() {
-            let goes_on = choices[at + 1..].iter().any(|later| later.index == choice.index);
-            voices.delta(choice, over && !goes_on, raw, event, out)?;
+            let ends = over && choices[at + 1..].iter().all(|later| later.index != choice.index);
+            voices.delta(choice, ends, raw, event, out)?;
         }
         voices.edits.apply(raw, |span| event.place(span), out)?;
         if ended {
