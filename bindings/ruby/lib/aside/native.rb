@@ -148,7 +148,7 @@ module Aside
         string = string(string)
         case string.encoding
         when Encoding::UTF_8 then string
-        when Encoding::BINARY, Encoding::US_ASCII then string.dup.force_encoding(Encoding::UTF_8)
+        when Encoding::BINARY, Encoding::US_ASCII then string.force_encoding(Encoding::UTF_8)
         else string.encode(Encoding::UTF_8, invalid: :replace, undef: :replace)
         end
       end

@@ -461,7 +461,7 @@ module Aside
       end
     end
 
-    # A chunk as UTF-8, behind what is left of a chunk in another encoding.
+    # A chunk that is nobody else's as UTF-8, behind what is left of a chunk in another encoding.
     def utf8(chunk)
       return chunk if chunk.encoding == Encoding::UTF_8 && !@converter
       return "" if chunk.empty?
@@ -469,7 +469,7 @@ module Aside
       encoding = chunk.encoding
       case encoding
       when Encoding::UTF_8, Encoding::BINARY, Encoding::US_ASCII
-        chunk = chunk.dup.force_encoding(Encoding::UTF_8) unless encoding == Encoding::UTF_8
+        chunk.force_encoding(Encoding::UTF_8)
         @converter ? converted_rest << chunk : chunk
       else
         transcode(chunk)
