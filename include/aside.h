@@ -1656,8 +1656,8 @@ void aside_command_line_free(struct aside_command_line *line);
  * `memory` as a rule, at most 26 times, where all lines are of one or two bytes.
  *
  * Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL where that fails; `aside_last_status()` is then
- * `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_NULL`,
- * `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
+ * `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY` inside a
+ * callback of the same compressor, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
  *
  * Threads: any, at any time.
  */

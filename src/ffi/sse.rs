@@ -23,6 +23,9 @@ const _: () = {
     assert!(Body::Json as u32 == ASIDE_BODY_JSON);
 };
 
+/// Room for output that a rewriter keeps from call to call; thousands of them may wait for their next bytes.
+const KEPT_OUT: usize = 1 << 18;
+
 /// What a rewriter's handle holds behind its state.
 pub(super) struct Stream {
     rewriter: Rewriter,
@@ -67,6 +70,9 @@ unsafe fn rewrite(
     }
     let body = |stream: &mut Stream| {
         stream.out.clear();
+        if stream.out.capacity() > KEPT_OUT {
+            stream.out = Vec::new();
+        }
         if let Err(error) = call(&mut stream.rewriter, &mut stream.out) {
             return failed(error);
         }

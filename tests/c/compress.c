@@ -173,6 +173,8 @@ static int32_t apply(
     /* Whoever is inside cannot come in again, nor be freed. */
     CHECK_STATUS(aside_compress(seen->compressor, &call, NULL, 0, &compressed), ASIDE_ERROR_BUSY);
     CHECK(compressed == NULL);
+    CHECK(aside_tool_stream_new(seen->compressor, &call, 1 << 20) == NULL);
+    CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
     aside_compressor_free(seen->compressor);
     CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
     if (seen->stream != NULL) {

@@ -37,6 +37,28 @@ static void endless_event(const char *block, size_t len)
     aside_sse_free(sse);
 }
 
+/* Each has put out a block once and then a little: the blocks of all would not fit. */
+static void many_that_wait(char *block, size_t len)
+{
+    enum { COUNT = 512 };
+    static aside_sse *all[COUNT];
+    const char *out;
+    size_t out_len, i;
+
+    for (i = 0; i < len; i += 4)
+        memcpy(block + i, ":a\n\n", 4);
+    for (i = 0; i < COUNT; i++) {
+        all[i] = aside_sse_new(dialect_named("inline-think"), NULL);
+        CHECK(all[i] != NULL);
+        CHECK_STATUS(aside_sse_feed(all[i], block, len, &out, &out_len), ASIDE_OK);
+        CHECK(out_len == len && memcmp(out, block, len) == 0);
+        CHECK_STATUS(aside_sse_feed(all[i], ":b\n\n", 4, &out, &out_len), ASIDE_OK);
+        CHECK(out_len == 4);
+    }
+    for (i = 0; i < COUNT; i++)
+        aside_sse_free(all[i]);
+}
+
 int main(void)
 {
     static char block[1 << 20];
@@ -80,5 +102,6 @@ int main(void)
     aside_scanner_free(scanner);
 
     endless_event(block, sizeof block);
+    many_that_wait(block, sizeof block);
     return 0;
 }

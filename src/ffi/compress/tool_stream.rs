@@ -10,11 +10,11 @@ use safer_ffi::prelude::*;
 
 use super::compressor::{aside_compressed, aside_compressor, give_compressed};
 use super::types::*;
-use super::{called, inside};
+use super::{called, inside, is_inside};
 use crate::compress::{Compressed, Compressor, Stream};
 use crate::ffi::gate::{READY, admit, close, is_ready};
 use crate::ffi::memory::{bytes, free, lend};
-use crate::ffi::status::{fail_null, fail_with, guard};
+use crate::ffi::status::{fail, fail_null, fail_with, guard};
 use crate::ffi::types::*;
 
 /// The output of one tool, compressed as it comes. From `aside_tool_stream_new()`; freed by `aside_tool_stream_free()`. One
@@ -43,8 +43,8 @@ struct Streaming {
 /// `memory` as a rule, at most 26 times, where all lines are of one or two bytes.
 ///
 /// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL where that fails; `aside_last_status()` is then
-/// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_NULL`,
-/// `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
+/// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY` inside a
+/// callback of the same compressor, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
 ///
 /// Threads: any, at any time.
 #[ffi_export]
@@ -63,6 +63,10 @@ pub unsafe extern "C" fn aside_tool_stream_new(
                     fail_null("compressor");
                     return ptr::null_mut();
                 };
+                if is_inside(&compressor.compressor) {
+                    fail(ASIDE_ERROR_BUSY);
+                    return ptr::null_mut();
+                }
                 let Ok(called) = called(call) else { return ptr::null_mut() };
                 (compressor.compressor.clone(), called)
             };
