@@ -519,6 +519,25 @@ fn of_progress_only_the_last_line_stays() {
 }
 
 #[test]
+fn progress_is_the_same_only_with_the_same_words() {
+    // Two lists of words that one XOR of their rotated hashes could not tell apart.
+    const ENDS: [&str; 2] = [
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "xyxyyyyyxyyyxyyxyxyxxxxxyyxyyyxyyxyxyyxxyxxxyxxyxyxyyyxxxxxyxxxyyxxxxx",
+    ];
+    let words = ENDS.map(|ends| {
+        let begin = (b'a'..=b'g').flat_map(|second| (b'p'..=b'y').map(move |first| [first, second]));
+        let words = begin.zip(ends.chars()).map(|([a, b], end)| format!("{}{}{end}", a as char, b as char));
+        words.collect::<Vec<_>>().join(" ")
+    });
+    let progress: String = words.iter().cycle().take(6).map(|words| format!("1% {words}\n")).collect();
+    let text = lines(40, "word") + &progress;
+    // The repeats of both lines, as a block, and none of them as progress.
+    let result = short(&new(), "x", &text);
+    assert!(words.iter().all(|words| result.contains(words.as_str())), "{result}");
+}
+
+#[test]
 fn long_lines_lose_their_middle_unless_they_matter() {
     let line = format!("{}é{}", "ab ".repeat(200), "cd ".repeat(1000));
     let text = format!("first\n{line}\nlast\n");

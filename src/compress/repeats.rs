@@ -106,12 +106,12 @@ fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [
 
 fn progress_run(text: Text<'_>, first: usize) -> usize {
     let Some(words) = progress_words(text.line(first)) else { return 0 };
-    let rest = first + 1..text.len();
-    1 + rest.take_while(|&line| is_movable(text, line) && progress_words(text.line(line)) == Some(words)).count()
+    let is_next = |line| progress_words(text.line(line)).is_some_and(|next| next.eq(words.clone()));
+    1 + (first + 1..text.len()).take_while(|&line| is_movable(text, line) && is_next(line)).count()
 }
 
-/// A hash of a progress line's words, the units of its figures apart. `None` if the line shows no progress.
-fn progress_words(line: &[u8]) -> Option<u64> {
+/// A progress line's words, the units of its figures apart. `None` if the line shows no progress.
+fn progress_words(line: &[u8]) -> Option<impl Iterator<Item = &[u8]> + Clone> {
     const UNITS: [&[u8]; 19] = [
         b"b", b"kb", b"mb", b"gb", b"kib", b"mib", b"gib", b"s", b"ms", b"m", b"min", b"h", b"eta", b"k", b"g", b"it",
         b"d", b"bytes", b"t",
@@ -120,13 +120,9 @@ fn progress_words(line: &[u8]) -> Option<u64> {
     if line.len() > 400 || !(percent() || is_bar(line)) {
         return None;
     }
-    let mut words = 0u64;
-    for word in line.split(|byte| !byte.is_ascii_alphabetic()).filter(|word| !word.is_empty()) {
-        if !UNITS.iter().any(|unit| word.eq_ignore_ascii_case(unit)) {
-            words = words.rotate_left(5) ^ XxHash3_64::oneshot(word);
-        }
-    }
-    Some(words)
+    let is_unit = |word: &[u8]| UNITS.iter().any(|unit| word.eq_ignore_ascii_case(unit));
+    let words = line.split(|byte| !byte.is_ascii_alphabetic());
+    Some(words.filter(move |word| !word.is_empty() && !is_unit(word)))
 }
 
 fn is_bar(line: &[u8]) -> bool {
