@@ -62,7 +62,9 @@
  * the process.
  *
  * Threads. Dialects never change: any number of threads may use one. A scanner is used by one thread at a time, not
- * always the same one; two scanners never touch each other. Messages are kept for each thread.
+ * always the same one; two scanners never touch each other. Messages are kept for each thread. Behind `fork()` the child
+ * may use what no other thread was using just then: a compressor's caches, and a dialect that is being found for the first
+ * time, may be locked for ever there.
  *
  * Versions. `ASIDE_VERSION` is the version of this header, `aside_version()` that of the library that runs. Functions
  * and constants are added, never changed; structs that a caller fills begin with their size, so that they can grow.
@@ -703,7 +705,8 @@ typedef struct aside_compressor_options {
     /**
      * How many bytes the text parts of a result may have together, banners and markers included; at least
      * `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never touched stays whole all the same, and each other text part has
-     * at least `ASIDE_MIN_BUDGET` for itself: 100 of them may come to 100 KiB, however small the budget is.
+     * at least `ASIDE_MIN_BUDGET` for itself: 100 of them may come to 100 KiB, however small the budget is. The built-in
+     * filter `budget` sees to it: without that one, only a stream that outgrows its memory keeps to a budget.
      */
     uint64_t budget;
     /**
@@ -1344,8 +1347,8 @@ void aside_sse_free(struct aside_sse *sse);
  * no error.
  *
  * Threads: one at a time for one rewriter. Memory: it grows with the largest event, up to a small multiple of
- * `options.max_event`, and by 1 MiB at most for chunks that one event becomes; and `*out` is what came out, which may be 30
- * times what went in, where each event has many choices.
+ * `options.max_event`, and by 1 MiB at most for chunks that one event becomes; and `*out` is what came out, which may be 150
+ * times what went in, where each event has many choices and a long `id`.
  */
 aside_status aside_sse_feed(struct aside_sse *sse,
                             const char *buf,

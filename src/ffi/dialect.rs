@@ -164,8 +164,8 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
     guard(
         |_| 0,
         || {
-            if text.is_null() || dialects.is_null() && capacity > 0 {
-                fail_null("text or dialects");
+            if dialects.is_null() && capacity > 0 {
+                fail_null("dialects");
                 return 0;
             }
             // SAFETY: the caller promises `len` bytes.

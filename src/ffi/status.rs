@@ -1,23 +1,72 @@
 //! How a failure leaves: its status is returned, its message waits in this thread for `aside_last_error`.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::cell::RefCell;
-use std::ffi::{CStr, CString};
-use std::fmt::Display;
+use std::ffi::CStr;
+use std::fmt::{self, Display, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use libc::c_char;
 
 use super::types::*;
 
+/// A thread's last failure. It needs no destructor: to register one takes memory, and a process without any ends there.
 struct Last {
     status: aside_status,
-    message: Cow<'static, CStr>,
+    /// A sentence, `short`, or the thread's `LONG`.
+    message: *const c_char,
+    short: [u8; 256],
 }
 
 thread_local! {
-    static LAST: RefCell<Last> = const { RefCell::new(Last { status: ASIDE_OK, message: Cow::Borrowed(c"") }) };
+    static LAST: RefCell<Last> =
+        const { RefCell::new(Last { status: ASIDE_OK, message: c"".as_ptr(), short: [0; 256] }) };
+    /// A message that has no room in `Last`.
+    static LONG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A message and the NUL behind it, as far as there is memory.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Write for Message {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.try_reserve(text.len() + 1).map_err(|_| fmt::Error)?;
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// A message that must fit, with the NUL behind it.
+struct Short<'a> {
+    room: &'a mut [u8],
+    len: usize,
+}
+
+impl Write for Short<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.len + text.len();
+        let place = self.room.get_mut(self.len..=end).ok_or(fmt::Error)?;
+        place[..text.len()].copy_from_slice(text.as_bytes());
+        place[text.len()] = 0;
+        self.len = end;
+        Ok(())
+    }
+}
+
+/// Takes the NULs out of a message: a name that was not found may hold one, which would end it.
+struct WithoutNul<W>(W);
+
+impl<W: Write> Write for WithoutNul<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for (index, part) in text.split('\0').enumerate() {
+            if index > 0 {
+                self.0.write_str("\u{fffd}")?;
+            }
+            self.0.write_str(part)?;
+        }
+        Ok(())
+    }
 }
 
 /// The general sentence of each status.
@@ -45,24 +94,35 @@ pub(super) fn sentence(status: aside_status) -> &'static CStr {
     }
 }
 
-fn keep(status: aside_status, message: Cow<'static, CStr>) -> aside_status {
-    // A thread that is ending has no place for the message any more; the status is what counts.
-    let _ = LAST.try_with(|last| *last.borrow_mut() = Last { status, message });
-    status
-}
-
 /// Fails with the general sentence; allocates nothing.
 #[cold]
 pub(super) fn fail(status: aside_status) -> aside_status {
-    keep(status, Cow::Borrowed(sentence(status)))
+    LAST.with_borrow_mut(|last| (last.status, last.message) = (status, sentence(status).as_ptr()));
+    status
 }
 
-/// Fails with a message of its own.
+/// Fails with a message of its own; allocates only where that is long. Without memory for it, the general sentence stays.
 #[cold]
 pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_status {
-    // A name that was not found may hold a NUL, which would end the message.
-    let message = message.to_string().replace('\0', "\u{fffd}");
-    keep(status, Cow::Owned(CString::new(message).unwrap_or_default()))
+    fail(status);
+    let fits = LAST.with_borrow_mut(|last| {
+        let short = Short { room: &mut last.short, len: 0 };
+        let fits = write!(WithoutNul(short), "{message}").is_ok();
+        if fits {
+            last.message = last.short.as_ptr().cast();
+        }
+        fits
+    });
+    let mut long = Message::default();
+    if !fits && write!(WithoutNul(&mut long), "{message}").is_ok() {
+        long.0.push(0);
+        let at = long.0.as_ptr().cast();
+        // A thread that is ending has no place for it any more.
+        if LONG.try_with(|kept| kept.replace(long.0)).is_ok() {
+            LAST.with_borrow_mut(|last| last.message = at);
+        }
+    }
+    status
 }
 
 #[cold]
@@ -86,11 +146,11 @@ pub(super) fn fail_panic(payload: Box<dyn Any + Send>) -> aside_status {
 }
 
 pub(super) fn last_status() -> aside_status {
-    LAST.try_with(|last| last.borrow().status).unwrap_or(ASIDE_OK)
+    LAST.with_borrow(|last| last.status)
 }
 
 pub(super) fn last_message() -> *const c_char {
-    LAST.try_with(|last| last.borrow().message.as_ptr()).unwrap_or(c"".as_ptr())
+    LAST.with_borrow(|last| last.message)
 }
 
 /// Runs the body of an entry that has no scanner; a panic becomes `otherwise` and a message.

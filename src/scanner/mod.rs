@@ -286,6 +286,9 @@ impl Scanner {
         chunk: &'a [u8],
         tokens: &'a [Token],
     ) -> Result<Events<'a>, Error> {
+        if self.state.is_finishing() {
+            return Err(Error::FinishPending);
+        }
         self.state.begin_tokens()?;
         let chunk = Chunk::of_tokens(chunk, tokens, self.state.in_token());
         Ok(Events::new(self, chunk, Mode::Feed))

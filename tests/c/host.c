@@ -189,6 +189,52 @@ static void tokens(void)
     aside_dialect_free(dialect);
 }
 
+static int32_t stop(void *user, const aside_event *event, const char *bytes)
+{
+    (void)user;
+    (void)event;
+    (void)bytes;
+    return 1;
+}
+
+/* Tokens are the stream's: a call that is refused brings none, and the next stream has none. */
+static void tokens_end(void)
+{
+    const aside_token token = { 3, 0 };
+    int refused, accepted;
+
+    for (refused = 0; refused < 2; refused++) {
+        for (accepted = 0; accepted < 2; accepted++) {
+            aside_scanner *scanner = scanner_named("inline-think");
+            uint64_t quiet[4];
+
+            memset(&heard, 0, sizeof heard);
+            feed(scanner, &heard, "<think>abc<", 11);
+            CHECK_STATUS(aside_scanner_finish(scanner, stop, NULL), ASIDE_STOPPED);
+            heard.all_len++;
+            if (refused)
+                CHECK_STATUS(aside_scanner_feed_tokens(scanner, "abc", 3, &token, 1, listen, &heard),
+                             ASIDE_ERROR_ORDER);
+            CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);
+            memset(&heard, 0, sizeof heard);
+            feed(scanner, &heard, "hello there", 11);
+            CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CONTENT);
+            if (accepted) {
+                CHECK_STATUS(aside_scanner_feed_tokens(scanner, "abc", 3, &token, 1, listen, &heard), ASIDE_OK);
+                CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
+                if (refused)
+                    finish(scanner, &heard);
+                else
+                    CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
+                memset(&heard, 0, sizeof heard);
+                feed(scanner, &heard, "hello there", 11);
+                CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CONTENT);
+            }
+            aside_scanner_free(scanner);
+        }
+    }
+}
+
 static void bad_counts(void)
 {
     aside_scanner *scanner = scanner_named("qwen3");
@@ -231,6 +277,15 @@ static void clones(void)
     CHECK(strcmp(second_heard.text[ASIDE_THINKING], "a</this") == 0);
     CHECK(strcmp(second_heard.text[ASIDE_CONTENT], "c") == 0);
     CHECK(aside_scanner_clone(NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+
+    /* A clone of a pause goes on in the same chunk. */
+    first = scanner_named("inline-think");
+    CHECK_STATUS(aside_scanner_feed(first, "<think>a", 8, stop, NULL), ASIDE_STOPPED);
+    second = aside_scanner_clone(first);
+    CHECK(second != NULL);
+    CHECK(aside_scanner_consumed(first) == 7 && aside_scanner_consumed(second) == 7);
+    aside_scanner_free(first);
+    aside_scanner_free(second);
 }
 
 int main(void)
@@ -239,6 +294,7 @@ int main(void)
     force();
     reclassify();
     tokens();
+    tokens_end();
     bad_counts();
     clones();
     return 0;

@@ -59,6 +59,37 @@ static void many_that_wait(char *block, size_t len)
         aside_sse_free(all[i]);
 }
 
+/* All memory is gone, and a thread fails for the first time: that takes none. */
+static void first_failure(void)
+{
+    aside_scanner *scanner = aside_scanner_new(dialect_named("inline-think"), NULL);
+    struct piece {
+        struct piece *next;
+    } *all = NULL, *piece;
+    aside_scanner *clone;
+    aside_status memory, order;
+    size_t size;
+
+    for (size = (size_t)16 << 20; size >= sizeof *piece; size /= 2) {
+        while ((piece = (struct piece *)malloc(size)) != NULL) {
+            piece->next = all;
+            all = piece;
+        }
+    }
+    clone = aside_scanner_clone(scanner);
+    memory = aside_last_status();
+    order = aside_scanner_finish(NULL, ignore, NULL);
+    while (all != NULL) {
+        piece = all;
+        all = all->next;
+        free(piece);
+    }
+    CHECK(clone == NULL);
+    CHECK(memory == ASIDE_ERROR_MEMORY && order == ASIDE_ERROR_NULL);
+    CHECK(aside_last_status() == order && strcmp(aside_last_error(), "scanner is NULL") == 0);
+    aside_scanner_free(scanner);
+}
+
 int main(void)
 {
     static char block[1 << 20];
@@ -81,6 +112,7 @@ int main(void)
     CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
     limit.rlim_cur = (rlim_t)256 << 20;
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    first_failure();
     for (i = 0; i < 1024 && status == ASIDE_OK; i++)
         status = aside_scanner_feed(scanner, block, sizeof block, ignore, NULL);
     CHECK_STATUS(status, ASIDE_ERROR_MEMORY);

@@ -40,7 +40,7 @@ static void templates(void)
 
     CHECK(aside_dialect_find_for_template("plain", 5, dialects, 3, &start) == 0);
     CHECK(aside_last_status() == ASIDE_ERROR_UNKNOWN && start == 77);
-    CHECK(aside_dialect_find_for_template(NULL, 0, dialects, 3, &start) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(aside_dialect_find_for_template(NULL, 0, dialects, 3, &start) == 0 && aside_last_status() == ASIDE_ERROR_UNKNOWN);
     CHECK(aside_dialect_find_for_template(one, 5, NULL, 3, &start) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
     CHECK(aside_dialect_find_for_template(one, (size_t)-1, NULL, 0, NULL) == 0);
     CHECK(aside_last_status() == ASIDE_ERROR_LENGTH);

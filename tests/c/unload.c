@@ -24,7 +24,12 @@ static const char *(*last_error)(void);
 
 static void *fail(void *user)
 {
+    char name[1000];
+
     (void)user;
+    memset(name, 'x', sizeof name);
+    CHECK(dialect_find(name, sizeof name) == NULL);
+    CHECK(strlen(last_error()) > sizeof name);
     CHECK(dialect_find("none", 4) == NULL);
     CHECK(strstr(last_error(), "`none`") != NULL);
     pthread_barrier_wait(&failed);

@@ -54,7 +54,8 @@ pub struct aside_compressor_options {
     pub size: size_t,
     /// How many bytes the text parts of a result may have together, banners and markers included; at least
     /// `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never touched stays whole all the same, and each other text part has
-    /// at least `ASIDE_MIN_BUDGET` for itself: 100 of them may come to 100 KiB, however small the budget is.
+    /// at least `ASIDE_MIN_BUDGET` for itself: 100 of them may come to 100 KiB, however small the budget is. The built-in
+    /// filter `budget` sees to it: without that one, only a stream that outgrows its memory keeps to a budget.
     pub budget: u64,
     /// The banner's last sentence, UTF-8: how a user of this host switches compression off. Without bytes: a general one.
     pub switch_off: aside_bytes,

@@ -175,8 +175,8 @@ fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {
     Ok(Some(Budget { limit: options.budget, unit, scope }))
 }
 
-/// Gives a scanner to C.
-fn hand_out(scanner: Result<Scanner, Error>) -> *mut aside_scanner {
+/// Gives a scanner to C. `consumed`: of the chunk that it was stopped in.
+fn hand_out(scanner: Result<Scanner, Error>, consumed: usize) -> *mut aside_scanner {
     let scanner = match scanner {
         Ok(scanner) => scanner,
         Err(error) => {
@@ -184,7 +184,7 @@ fn hand_out(scanner: Result<Scanner, Error>) -> *mut aside_scanner {
             return ptr::null_mut();
         }
     };
-    let stream = UnsafeCell::new(Stream { scanner, consumed: 0, lent: None });
+    let stream = UnsafeCell::new(Stream { scanner, consumed, lent: None });
     match try_box(aside_scanner { gated: Gated { state: AtomicI32::new(READY), stream } }) {
         Some(scanner) => Box::into_raw(scanner),
         None => {
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn aside_scanner_new(
             let Ok(options) = (unsafe { self::options(options) }) else {
                 return ptr::null_mut();
             };
-            hand_out(Scanner::with_options(&dialect.dialect, &options))
+            hand_out(Scanner::with_options(&dialect.dialect, &options), 0)
         },
     )
 }
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
     // SAFETY: NULL or there, as the caller promises.
     unsafe {
         enter(scanner, is_ready, |stream| {
-            clone = hand_out(stream.scanner.try_clone());
+            clone = hand_out(stream.scanner.try_clone(), stream.consumed);
             ASIDE_OK
         })
     };

@@ -46,7 +46,7 @@ pub struct State {
     channel: Channel,
     region: u8,
     depth: u8,
-    /// Bytes have come with their tokens.
+    /// Bytes of this stream have come with their tokens.
     has_tokens: bool,
     flags: u16,
     /// Framing that may follow the marker before: a number of the tables' framings, or 0.
@@ -172,6 +172,7 @@ impl State {
         self.depth = 0;
         self.is_finishing = false;
         self.has_begun = false;
+        self.has_tokens = false;
         self.be_alert();
         self.waits = false;
         self.after = 0;
@@ -265,6 +266,7 @@ impl State {
     pub fn begin_tokens(&mut self) -> Result<(), Error> {
         if !self.has_tokens {
             let marks = &mut self.extra.made()?.marks;
+            marks.clear();
             marks.try_reserve_exact(self.held.capacity())?;
             marks.resize(self.held.len(), Mark::PLAIN);
             self.has_tokens = true;
