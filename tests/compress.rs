@@ -519,6 +519,60 @@ fn of_progress_only_the_last_line_stays() {
 }
 
 #[test]
+fn tables_are_no_progress() {
+    let row = |cells: fn(usize) -> String| (1..12).map(|row| cells(row) + "\n").collect::<String>();
+    for table in [
+        row(|n| format!("/dev/sd{n}  100G  {n}G  {n}G  {}% /mnt/data{n}", 10 * n % 101)),
+        row(|n| format!("/dev/sd  100G  {n}G  {n}G  {n}% /mnt/data")) + "/dev/sd  100G  3G  3G  2% /mnt/other\n",
+        row(|n| format!("ip-10-0-3-{n}.ec2.internal   250m   {n}%   1024Mi   {n}%")),
+        row(|n| format!("ip-10-0-3-{n}.ec2.internal   {n}%")),
+        row(|n| format!("  {n}.|-- 10.0.0.{n}   {}.0%    10    0.4", 10 * n % 90)),
+        row(|n| format!("10.0.0.{n} disk {n}%")),
+        row(|n| format!("Disk {n}: {n}%")),
+        row(|n| format!("データ{n} {n}%")),
+        row(|n| format!("Parse/{n}-8   1.2n ± 0%   4.8n ± 1%  +{n}.0% (p=0.000 n=10)")),
+        row(|n| format!("all {n}.0% {n}.5%")),
+        row(|n| format!("  {}% ✓ copied", n) + if n == 4 { " ✗ lost" } else { "" }),
+    ] {
+        let result = short(&new(), "x", &(lines(40, "word") + &table));
+        // What is said of the last of some rows that differ in figures alone may stay for them all.
+        let rows = table.lines().filter(|row| result.contains(row)).count();
+        let least = if table.contains("/mnt/other") || table.contains('✗') { 2 } else { table.lines().count() };
+        assert!(rows >= least, "{result}");
+        assert!(!table.contains('✗') || result.contains("✗ lost"), "{result}");
+    }
+    // Rows of one name that go up and down.
+    let table: String = [7, 3, 98, 5, 1, 9, 4, 2].map(|percent| format!("cpu  {percent}%\n")).concat();
+    let result = short(&new(), "x", &(lines(40, "word") + &table));
+    assert!(result.contains("cpu  98%"), "{result}");
+}
+
+#[test]
+fn what_was_read_from_a_file_keeps_its_lines() {
+    let css: String = (1..90).map(|n| format!(".col {{ width: {n}.33%; }}\n\n\n\n\n")).collect();
+    assert!(short(&new(), "cat grid.css", &css) == css);
+    assert!(short(&new(), "x", &css) != css);
+}
+
+#[test]
+fn progress_in_the_words_of_programs() {
+    for line in [
+        "Receiving objects:  {p}% ({n}/1000), {n}.50 MiB | 3.2 MiB/s",
+        " {p}%|██▌  | {n}/100 [00:{p}<00:20,  {n}.2it/s]",
+        "   ━━━━━━━━━━━━ {n}.2/3.4 MB 2.3 MB/s eta 0:00:{p}",
+        "a1b2c3: Downloading [=====>      ]  {n}.3MB/90MB",
+        "  {n}50K .......... .......... {p}% {n}.2M 3s",
+        "⠋ Downloading {p}% of 90 MB",
+        "Copied {n} of 1000 files: {p}%",
+    ] {
+        let run: String =
+            (10..60).map(|n| line.replace("{n}", &n.to_string()).replace("{p}", &n.to_string()) + "\n").collect();
+        let result = short(&new(), "x", &(lines(40, "word") + &run));
+        assert_eq!(result.lines().count(), 42, "{result}");
+    }
+}
+
+#[test]
 fn progress_is_the_same_only_with_the_same_words() {
     // Two lists of words that one XOR of their rotated hashes could not tell apart.
     const ENDS: [&str; 2] = [

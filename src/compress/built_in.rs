@@ -16,7 +16,7 @@ use super::{
 pub fn passes() -> Vec<Box<dyn Pass>> {
     vec![
         plain("terminal", Kind::Normalise, Stage::Terminal, |text, _| terminal::edits(text.bytes)),
-        plain("repeats", Kind::Select, Stage::General, |text, _| repeats::adjacent(text)),
+        Box::new(Repeats),
         Box::new(Distant),
         plain("long-lines", Kind::Select, Stage::General, long::edits),
         Box::new(Paths),
@@ -59,13 +59,20 @@ impl Pass for Plain {
     }
 }
 
+/// A2: of what a program read from a file, only repeats that a marker tells of; what looks like progress is none.
+struct Repeats;
+
 /// A3 leaves alone what a program read from a file: there a line that occurs twice is there twice.
 struct Distant;
 
 const READERS: [&str; 13] =
     ["cat", "bat", "sed", "head", "tail", "less", "more", "nl", "tac", "xxd", "od", "hexdump", "strings"];
 
-fn shows_files(run: &Invocation) -> bool {
+fn shows_files(input: &Input) -> bool {
+    input.invocations().iter().any(|run| run.prints() && reads_files(run))
+}
+
+fn reads_files(run: &Invocation) -> bool {
     let is_reader = |name: &str| READERS.contains(&name);
     match run.command() {
         // find -exec cat {} +
@@ -73,6 +80,24 @@ fn shows_files(run: &Invocation) -> bool {
         // git show HEAD:file
         "git" => run.subcommand() == Some("show") && run.words().iter().any(|word| word.contains(':')),
         name => is_reader(name),
+    }
+}
+
+impl Pass for Repeats {
+    fn id(&self) -> &str {
+        "repeats"
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Select
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::General
+    }
+
+    fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
+        repeats::adjacent(text, shows_files(input))
     }
 }
 
@@ -90,7 +115,7 @@ impl Pass for Distant {
     }
 
     fn matches(&self, _: &str, input: &Input) -> bool {
-        !input.invocations().iter().any(|run| run.prints() && shows_files(run))
+        !shows_files(input)
     }
 
     fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {

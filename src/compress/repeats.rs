@@ -9,6 +9,7 @@ use twox_hash::XxHash3_64;
 use super::{
     draft::{Edit, How},
     failures::Class,
+    patterns::Patterns,
     text::Text,
 };
 
@@ -21,6 +22,27 @@ const FEWEST_BYTES: usize = 120;
 const EDGE: usize = 3;
 /// `[=====>   ]`, `#####`, `████`: drawn in place of a percentage.
 const BARS: [&str; 4] = ["=====", "#####", "█████", "━━━━━"];
+
+const UNIT: &str = "(?i:b|kb|mb|gb|kib|mib|gib|bytes|k|m|g|t|s|ms|min|h|d|it|eta)";
+
+/// Words that may differ from line to line of one progress: figures, bars and spinners.
+static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
+    // Lines, blocks and Braille patterns are what programs draw with.
+    let drawn = r"(?:[[:punct:]]|\xe2[\x94-\x97\xa0-\xa3][\x80-\xbf])*";
+    let figures = format!("^{drawn}(?:[0-9]+{UNIT}?(?:/{UNIT})?{drawn})*$");
+    patterns(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
+});
+
+/// Of those, a version or address, which is a name, and a whole number: of a disk, a step, a core.
+static FIXED: LazyLock<Patterns> =
+    LazyLock::new(|| patterns(&[r"[0-9]\.[0-9]+\.[0-9]", "^[[:punct:]--%]*[0-9]+[[:punct:]--%]*$"]));
+
+/// What follows a whole number that counts.
+static COUNTED: LazyLock<Patterns> = LazyLock::new(|| patterns(&[format!("^(?:of$|/|{UNIT}(?:$|[^A-Za-z]))")]));
+
+fn patterns(patterns: &[impl AsRef<str>]) -> Patterns {
+    Patterns::new(patterns).expect("the patterns are right")
+}
 
 fn is_movable(text: Text<'_>, line: usize) -> bool {
     let class = text.class(line);
@@ -35,10 +57,10 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
     text.line(a) == text.line(b)
 }
 
-/// A2: adjacent repeats, blank runs and all but the last of a run of progress lines.
-pub fn adjacent(text: Text<'_>) -> Vec<Edit> {
+/// A2: adjacent repeats, and where the text is not `of_files`, blank runs and all but the last of a run of progress lines.
+pub fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
-    let may_show_progress = with_signs_of_progress(text);
+    let may_show_progress = if of_files { vec![false; text.len()] } else { with_signs_of_progress(text) };
     // The last lines with their hashes; a collision only hides a repeat.
     let mut last = [(0, usize::MAX); 256];
     let mut line = 0;
@@ -49,7 +71,7 @@ pub fn adjacent(text: Text<'_>) -> Vec<Edit> {
         }
         let run = blank_run(text, line);
         if run > 0 {
-            if run > 1 {
+            if run > 1 && !of_files {
                 edits.push(Edit::leave_out(text.spans(line + 1..line + run)));
             }
             line += run;
@@ -104,25 +126,58 @@ fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [
     }
 }
 
+/// How many lines from here on differ in nothing but how far something has come.
 fn progress_run(text: Text<'_>, first: usize) -> usize {
-    let Some(words) = progress_words(text.line(first)) else { return 0 };
-    let is_next = |line| progress_words(text.line(line)).is_some_and(|next| next.eq(words.clone()));
-    1 + (first + 1..text.len()).take_while(|&line| is_movable(text, line) && is_next(line)).count()
+    let Some(progress) = Progress::read(text.line(first)) else { return 0 };
+    let mut percent = progress.percent;
+    let goes_on = |&line: &usize| {
+        let next = Progress::read(text.line(line)).filter(|next| is_movable(text, line) && progress.is_of(next));
+        // The rows of a table go up and down.
+        next.is_some_and(|next| std::mem::replace(&mut percent, next.percent) <= next.percent)
+    };
+    1 + (first + 1..text.len()).take_while(goes_on).count()
 }
 
-/// A progress line's words, the units of its figures apart. `None` if the line shows no progress.
-fn progress_words(line: &[u8]) -> Option<impl Iterator<Item = &[u8]> + Clone> {
-    const UNITS: [&[u8]; 19] = [
-        b"b", b"kb", b"mb", b"gb", b"kib", b"mib", b"gib", b"s", b"ms", b"m", b"min", b"h", b"eta", b"k", b"g", b"it",
-        b"d", b"bytes", b"t",
-    ];
-    let percent = || memchr::memchr(b'%', line).is_some_and(|at| at > 0 && line[at - 1].is_ascii_digit());
-    if line.len() > 400 || !(percent() || is_bar(line)) {
-        return None;
+/// A line that may say how far something has come.
+struct Progress<'a> {
+    line: &'a [u8],
+    percent: Option<f32>,
+}
+
+impl<'a> Progress<'a> {
+    fn read(line: &'a [u8]) -> Option<Progress<'a>> {
+        if line.len() > 400 {
+            return None;
+        }
+        let is_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+        let mut percents = memchr::memchr_iter(b'%', line).filter_map(|end| {
+            let start = line[..end].iter().rposition(|byte| !is_number(byte)).map_or(0, |at| at + 1);
+            str::from_utf8(&line[start..end]).ok()?.parse().ok()
+        });
+        let percent = percents.next();
+        // Two of them are columns.
+        let is_one = percents.next().is_none();
+        (is_one && (percent.is_some() || is_bar(line))).then_some(Progress { line, percent })
     }
-    let is_unit = |word: &[u8]| UNITS.iter().any(|unit| word.eq_ignore_ascii_case(unit));
-    let words = line.split(|byte| !byte.is_ascii_alphabetic());
-    Some(words.filter(move |word| !word.is_empty() && !is_unit(word)))
+
+    /// Whether both lines say the same, but for figures and bars.
+    fn is_of(&self, other: &Progress<'_>) -> bool {
+        self.words().eq(other.words())
+    }
+
+    /// What is the same in each line of one progress: names, and whole numbers that are followed by no unit.
+    fn words(&self) -> impl Iterator<Item = &'a [u8]> {
+        let mut words = self.line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
+        std::iter::from_fn(move || {
+            loop {
+                let word = words.next()?;
+                let counts = |next: &&[u8]| COUNTED.is_match(next);
+                if !VARIES.is_match(word) || FIXED.is_match(word) && !words.peek().is_some_and(counts) {
+                    return Some(word);
+                }
+            }
+        })
+    }
 }
 
 fn is_bar(line: &[u8]) -> bool {
