@@ -39,7 +39,7 @@ fn place(text: &str, at: usize) -> (usize, String) {
     let mut table = "";
     let mut key = "";
     for row in text.lines().take(line) {
-        let row = row.trim();
+        let row = row.split('#').next().unwrap_or_default().trim();
         if let Some(header) = row.strip_prefix('[').filter(|_| row.ends_with(']') && !row.contains('"')) {
             table = header.trim_matches(['[', ']', ' ']);
             key = "";

@@ -71,6 +71,7 @@ fn an_unknown_key_is_named() {
     refused(&with(6, r#"opne = ["<a>"]"#), 6, "opne", &["opne"]);
     refused(&with(8, r#"framing = { behind_open = "\n" }"#), 8, "framing", &["behind_open"]);
     refused(&format!("{}[headers]\nbegin = []\n", good()), 9, "headers", &["headers"]);
+    refused(&with(4, "[[span]] # the first").replace("\nopen", "\nopne"), 6, "span.opne", &["opne"]);
 }
 
 /// To compare each with each would take minutes.
@@ -261,6 +262,36 @@ fn a_key_with_a_line_end_is_refused() {
     let header = "[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nkeys = { to = \"to\\n=\" }\n";
     let file = format!("name = \"x\"\n{header}[[header.route]]\nchannel = \"content\"\n");
     refused(&file, 5, "keys", &["line end"]);
+}
+
+#[test]
+fn a_header_is_held_to_what_can_be_found_fast() {
+    let file = |key: &str, whole: &str| {
+        let header =
+            format!("[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nkeys = {{ to = \"{key}\" }}\nwhole = [{whole}]\n");
+        format!("name = \"x\"\n{header}[[header.route]]\nchannel = \"content\"\n")
+    };
+    Dialect::from_toml(&file(&"k".repeat(64), "")).unwrap();
+    refused(&file(&"k".repeat(65), ""), 5, "keys", &["64 bytes"]);
+    Dialect::from_toml(&file("<k=", "")).unwrap();
+    refused(&file("k<=", ""), 5, "keys", &["`<`"]);
+    refused(&file("k=", &"\"k=\", ".repeat(33)), 2, "header", &["at most 32"]);
+}
+
+#[test]
+fn a_marker_that_ends_in_a_backtick_is_refused_beside_a_fence() {
+    let drops = with(2, r#"drop = ["<`"]"#);
+    Dialect::from_toml(&drops).unwrap();
+    refused(&format!("{drops}[[span]]\nchannel = \"tool\"\nfence = \"it\"\n"), 2, "drop", &["`<``", "fence"]);
+}
+
+#[test]
+fn what_no_text_could_mean_is_refused() {
+    refused(&with(8, r#"quote = "\n""#), 8, "quote", &["blank"]);
+    let pauses = "[[span]]\nchannel = \"content\"\nopen = [\"<w>\"]\npauses = \"thinking\"\n";
+    refused(&format!("{}{pauses}", good()), 12, "pauses", &["content"]);
+    let tag = format!("name = \"x\"\n[[span]]\nchannel = \"thinking\"\ntag.names = [\"{}\"]\n", "n".repeat(1025));
+    refused(&tag, 4, "tag.names", &["1024 bytes"]);
 }
 
 #[test]

@@ -92,6 +92,17 @@ fn templates_without_thinking_markers_find_nothing() {
 }
 
 #[test]
+fn what_stands_where_no_answer_is_asked_for_is_no_prompt() {
+    let base = "<|im_start|>user\n<think>\n</think>\n\n<tool_call>\n";
+    let thinks = "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n<think>\n' }}{% endif %}";
+    let ends = "{% if not add_generation_prompt %}{{ eos_token }}{% endif %}";
+    for template in [format!("{base}{thinks}"), format!("{base}{thinks}{ends}"), format!("{base}{ends}{thinks}")] {
+        let found = Dialect::find_for_template(&template).unwrap();
+        assert_eq!((found.0.name(), found.1), ("qwen3-thinking", THINKING), "{template}");
+    }
+}
+
+#[test]
 fn every_file_is_in_a_table() {
     let folder = format!("{}/tests/templates", env!("CARGO_MANIFEST_DIR"));
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -464,8 +464,9 @@ impl Tag {
     }
 }
 
+/// Also of one that is removed where it comes once more.
 fn is_opener(region: &Region, pattern: u8) -> bool {
-    matches!(region.patterns[usize::from(pattern)].action, Action::Open { .. })
+    matches!(region.patterns[usize::from(pattern)].action, Action::Open { .. } | Action::Drop)
 }
 
 /// The white space of a tag: HTML's, which has no vertical tab.

@@ -35,6 +35,9 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     if !model.guard.is_empty() || model.spans.iter().any(|span| span.get_ref().fence.is_some()) {
         check_beside_code(model)?;
     }
+    if model.spans.iter().any(|span| span.get_ref().fence.is_some()) {
+        check_before_fences(model)?;
+    }
     check_quotes(model)?;
     if let Some(header) = &model.header {
         check_header(header, &model.case)?;
@@ -60,6 +63,22 @@ fn check_beside_code(model: &Model) -> Result<(), Fault> {
             let message = format!("`{}` begins as code does: no marker can beside `guard` or `fence`", code.get_ref());
             fault(code, message)
         }
+        None => Ok(()),
+    }
+}
+
+/// No fence opens directly behind a backtick, and what a marker ends with is not looked at.
+fn check_before_fences(model: &Model) -> Result<(), Fault> {
+    let spans = model.spans.iter().map(Spanned::get_ref);
+    let of_spans = spans.flat_map(|span| {
+        let framing = &span.framing;
+        span.open.iter().flatten().chain(&span.close).chain(&framing.after_open).chain(&framing.after_close)
+    });
+    let headers = model.header.iter().map(Spanned::get_ref);
+    let of_header = headers.flat_map(|header| header.end.iter().chain(&header.close).chain(header.keys.values()));
+    let mut all = model.drop.iter().chain(of_spans).chain(of_header);
+    match all.find(|literal| literal.get_ref().ends_with('`')) {
+        Some(tick) => fault(tick, format!("`{}` ends in a backtick: no marker can beside `fence`", tick.get_ref())),
         None => Ok(()),
     }
 }
@@ -106,6 +125,9 @@ fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
     }
     literals(&span.close, "marker")?;
     literals(&span.quote, "quote")?;
+    if let Some(quote) = span.quote.as_ref().filter(|quote| quote.get_ref().trim().is_empty()) {
+        return fault(quote, "a quote is not blank");
+    }
     literals(&span.fence, "info string")?;
     literals(span.framing.literals(), "framing")?;
     if let Some(tag) = &span.tag {
@@ -115,10 +137,11 @@ fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
         if tag.names.len() > usize::from(u8::MAX) {
             return fault(spanned, "`tag` lists more than 255 names");
         }
+        literals(&tag.names, "name")?;
         for name in &tag.names {
             let odd = |c: char| c.is_whitespace() || "<>/=\"'".contains(c);
-            if name.get_ref().is_empty() || name.get_ref().contains(odd) {
-                return fault(name, "a tag's name is not empty and has no white space and none of < > / = \" '");
+            if name.get_ref().contains(odd) {
+                return fault(name, "a tag's name has no white space and none of < > / = \" '");
             }
         }
         if tag.space.max(tag.suffix) as usize > LONGEST {
@@ -145,6 +168,9 @@ fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
         if *other.get_ref() != Channel::Thinking || span.channel == Channel::Thinking {
             return fault(other, "`ends` and `pauses` are \"thinking\", in a span of another channel");
         }
+        if span.pauses.is_some() && span.channel == Channel::Content {
+            return fault(other, "content ends the thinking, and cannot pause it");
+        }
         if span.place != Place::Anywhere {
             return fault(other, "a span that `ends` or `pauses` another counts anywhere");
         }
@@ -164,6 +190,13 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
     literals(&header.begin, "marker")?;
     literals(&header.end, "marker")?;
     literals(&header.close, "marker")?;
+    let lists = [&header.begin, &header.end, &header.whole];
+    if lists.iter().any(|list| list.len() > MOST_OF_HEADER) || header.keys.len() > MOST_OF_HEADER {
+        return fault(
+            spanned,
+            format!("a header has at most {MOST_OF_HEADER} each of `begin`, `end`, `keys` and `whole`"),
+        );
+    }
     if let Some(whole) =
         header.whole.iter().find(|whole| !header.keys.values().any(|key| key.get_ref() == whole.get_ref()))
     {
@@ -175,13 +208,16 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
     if header.max as usize > LONGEST {
         return fault(spanned, format!("`max` is at most {LONGEST}"));
     }
-    if header.end.len() > 32 || header.keys.len() > 32 || header.begin.len() > 32 {
-        return fault(spanned, "a header has at most 32 each of `begin`, `end` and `keys`");
-    }
     for key in header.keys.values() {
         literals([key], "key")?;
         if key.get_ref().contains('\n') {
             return fault(key, "a header is over where its line ends: a key has no line end");
+        }
+        if key.get_ref().len() > LONGEST_KEY {
+            return fault(key, format!("a key of more than {LONGEST_KEY} bytes"));
+        }
+        if key.get_ref().bytes().skip(1).any(|byte| byte == b'<') {
+            return fault(key, "a header breaks off at a `<`: a key has none behind its first byte");
         }
         let begins = |other: &&Literal| case.bytes(other).starts_with(&case.bytes(key));
         if let Some(longer) = header.keys.values().filter(|other| other.span() != key.span()).find(begins) {
@@ -201,6 +237,9 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
 
 /// The longest literal, white space, suffix and header: more would let a few bytes of a hostile stream cost much.
 const LONGEST: usize = 1024;
+/// All keys are looked for at each byte of a header.
+const LONGEST_KEY: usize = 64;
+const MOST_OF_HEADER: usize = 32;
 /// The longest tag with attributes.
 const LONGEST_TAG: u32 = 1 << 24;
 

@@ -57,7 +57,10 @@ pub fn markers(model: &Model) -> Markers {
     for span in model.spans.iter().map(|span| span.get_ref()) {
         let open = span.open.iter().flatten().map(|literal| literal.get_ref().clone());
         if span.place == Place::Start {
-            first.extend(open)
+            let before = span.framing.before_open.as_ref().map_or("", |literal| literal.get_ref());
+            for open in open {
+                first.extend([format!("{before}{open}"), open]);
+            }
         } else {
             literals.extend(open)
         }

@@ -12,10 +12,10 @@ const LONGEST: usize = 1024;
 /// A pattern fits whole words of the name's last part, in any case; `*` stands for any bytes but a slash. One that has
 /// a slash fits the last two parts. A `_` in the name fits a `-` or a `.` too.
 pub fn fit(pattern: &str, model: &str) -> Option<Fit> {
-    let model = model.trim_matches(['/', '\\']).as_bytes();
     if model.len() > LONGEST {
         return None;
     }
+    let model = model.trim_matches(['/', '\\']).as_bytes();
     let parts = model.rsplit(|byte| is_slash(*byte)).take(1 + pattern.matches('/').count());
     let part = &model[model.len() + 1 - parts.map(|part| part.len() + 1).sum::<usize>().min(model.len() + 1)..];
     let is_edge = |at: usize| at == 0 || !part[at - 1].is_ascii_alphanumeric();

@@ -239,7 +239,7 @@ fn generation_prompts(template: &str) -> Vec<String> {
             "}}" if inside.is_some() => write_literals(body, &mut prompts),
             "%}" => {
                 let word = body.split(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default();
-                let asks = body.contains(ASKS);
+                let asks = body.contains(ASKS) && !body.contains(&format!("not {ASKS}"));
                 depth += usize::from(word == "if");
                 match word {
                     "if" | "elif" if asks && inside.is_none_or(|inside| word == "elif" && inside == depth) => {

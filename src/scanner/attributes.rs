@@ -186,10 +186,15 @@ impl Attributes {
     }
 }
 
-/// Where a whole header's end begins.
+/// Where a whole header's end begins: the longest that has room behind the beginning.
 fn before_end(rule: &HeaderRule, header: &[u8]) -> usize {
-    let is_end = |end: &[u8]| begins(rule, &header[header.len().saturating_sub(end.len())..], end);
-    header.len() - rule.ends.iter().find(|end| is_end(end)).map_or(0, |end| end.len())
+    let begin = rule.begins.iter().find(|begin| begins(rule, header, begin)).map_or(0, |begin| begin.len());
+    let is_end = |end: usize, literal: &[u8]| end >= begin && begins(rule, &header[end..], literal);
+    let ends = rule.ends.iter().filter_map(|literal| {
+        let end = header.len().checked_sub(literal.len())?;
+        is_end(end, literal).then_some(end)
+    });
+    ends.min().unwrap_or(header.len())
 }
 
 /// Does the text begin with this literal of the header's?

@@ -319,10 +319,13 @@ impl State {
         let region = &tables.regions[usize::from(self.region)];
         let mut at = 0;
         if skip {
+            if !has_come(text, 0, at_end) {
+                return Ok(Scan::Text);
+            }
             self.pass(tables, text[0]);
             at = 1;
         }
-        while let Some(start) = self.find(tables, region, text, at) {
+        while let Some(start) = self.find(tables, region, text, at, at_end) {
             let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
             let mut read = start;
             let verdict = match attempt.run(tables, region, text, &mut read, &mark) {
@@ -335,6 +338,7 @@ impl State {
             };
             match self.judge(tables, verdict, &text[start..], read - start)? {
                 Some(found) => return Ok(Scan::Match(start, found)),
+                None if !has_come(text, start, at_end) => return Ok(Scan::Text),
                 None => {
                     self.lines.nest_if(attempt.nests());
                     self.pass(tables, text[start]);
@@ -367,10 +371,13 @@ impl State {
     }
 
     /// The next place from `at` on where a marker may begin. What it passes is text.
-    fn find(&mut self, tables: &Tables, region: &Region, text: &[u8], mut at: usize) -> Option<usize> {
+    fn find(&mut self, tables: &Tables, region: &Region, text: &[u8], mut at: usize, at_end: bool) -> Option<usize> {
         while self.flags & (flag::START | flag::HEADER | region.cleared) != 0 {
             if may_begin(region, &region.first_triggers, self.active, &self.lines, text, at)? {
                 return Some(at);
+            }
+            if !has_come(text, at, at_end) {
+                return None;
             }
             self.pass(tables, text[at]);
             at += 1;
@@ -395,4 +402,9 @@ impl State {
             }
         }
     }
+}
+
+/// Whether all of the character at `at` has come, or no more will: what is held to be read again has not passed.
+fn has_come(text: &[u8], at: usize, at_end: bool) -> bool {
+    at_end || at < text.len() - incomplete_tail(text)
 }

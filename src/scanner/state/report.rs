@@ -260,7 +260,7 @@ impl State {
                 None
             }
             (Step::Marker, What::Open { frame, keep, .. }) => {
-                due.step = Step::Kept;
+                due.step = Step::Attributes;
                 self.open(tables, frame)?;
                 let len = if keep { 0 } else { due.take_main() };
                 let raw = self.raw(RawKind::Open { rule: frame.rule, tag: frame.tag }, len, pos);
@@ -272,7 +272,7 @@ impl State {
                 Some(raw)
             }
             (Step::Marker, What::Close { keep: true }) | (Step::Kept, _) => {
-                due.step = if matches!(due.what, What::Close { .. }) { Step::Close } else { Step::Attributes };
+                due.step = Step::Close;
                 let kept = due.take_main();
                 let raw = if kept > 0 { Some(self.text(kept, chunk, pos)?) } else { None };
                 due.passed += raw.as_ref().map_or(0, |raw| raw.len as u32);
@@ -294,7 +294,8 @@ impl State {
                 return Ok(Some(self.end_marker(due).raw(RawKind::Framing, main, pos)));
             }
             (Step::Marker, What::Quote) => {
-                self.flags = self.flags & !flag::BLANK ^ flag::QUOTED;
+                let cleared = tables.regions[usize::from(self.region)].cleared;
+                self.flags = self.flags & !cleared ^ flag::QUOTED;
                 self.refresh(tables);
                 let main = due.take_main();
                 return self.end_marker(due).text(main, chunk, pos).map(Some);
@@ -306,7 +307,7 @@ impl State {
                 Some(raw)
             }
             (Step::Attributes, _) => {
-                due.step = Step::Close;
+                due.step = Step::Kept;
                 None
             }
             (Step::Close, what) => {
