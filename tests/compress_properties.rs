@@ -500,3 +500,38 @@ fn a_long_stream_of_json_is_never_broken_without_a_budget() {
     stream.finish(|bytes| result.extend_from_slice(bytes));
     assert_eq!(result, json.as_bytes());
 }
+
+/// What a stream without a budget makes of a text.
+fn streamed(text: &str, memory: usize) -> String {
+    let compressor = Arc::new(Compressor::new(Registry::new()));
+    let mut stream = Stream::new(compressor, "bash", Input::of_command("x"), memory).unwrap();
+    let mut result = Vec::new();
+    stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
+    stream.finish(|bytes| result.extend_from_slice(bytes));
+    String::from_utf8(result).unwrap()
+}
+
+#[test]
+fn hunks_and_sections_that_are_longer_than_a_window_stay_whole() {
+    let noise = "compiling the same file once more\n".repeat(60);
+    let hunk: String = (0..900).map(|n| ["+same\n", "+line of the hunk\n", "-old\n"][n % 3]).collect();
+    let diff = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,300 +1,600 @@ fn\n{hunk}");
+    let combined = diff
+        .replace("@@ -1,300 +1,600 @@", "@@@ -1,300 -1,0 +1,600 @@@")
+        .replace("\n+", "\n++")
+        .replace("\n-old", "\n- old");
+    let combined = combined.replace("\n+++++ b/x", "\n+++ b/x");
+    let test = "    def test(self):\n        self.go()\n>       assert self.code == 200\nE       assert 500 == 200\n\n";
+    let sections: String =
+        (0..90).map(|n| format!("____ test_{n} ____\n\n{test}{test}{test}plain\nplain\nplain\n")).collect();
+    let pytest = format!("==== FAILURES ====\n{sections}==== 90 failed in 3.1s ====\n");
+    let panic =
+        format!("panic: boom\n\n{}", "goroutine 7 [running]:\nmain.run(...)\n\t/srv/cart.go:118 +0x9a\n\n".repeat(15));
+    for text in [diff, combined, pytest, panic] {
+        for memory in [4096, 5000, 16_384] {
+            let result = streamed(&format!("{noise}{text}{noise}"), memory);
+            assert!(result.contains(&text), "{memory}: {result}");
+            assert!(result.len() < text.len() + noise.len(), "{memory}");
+        }
+    }
+}

@@ -36,6 +36,16 @@ pub fn mark_hunks(bytes: &[u8], ends: &[usize], classes: &mut [Class]) {
     }
 }
 
+/// A header for what is left of a hunk behind these lines, of which the first is its own header.
+pub fn rest_of_hunk<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
+    let mut hunk = Hunk::read(lines.next()?)?;
+    lines.all(|line| hunk.takes(line)).then(|| {
+        let marks = "@".repeat(hunk.old.len() + 1);
+        let old: String = hunk.old.iter().map(|count| format!(" -1,{count}")).collect();
+        format!("{marks}{old} +1,{} {marks}\n", hunk.new).into_bytes()
+    })
+}
+
 /// How many lines of each side a hunk still has. A combined diff has several old sides.
 struct Hunk {
     old: Vec<usize>,

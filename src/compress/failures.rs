@@ -87,6 +87,13 @@ pub struct Sight {
     begin: Option<u8>,
 }
 
+impl Sight {
+    /// The section that begins with the line.
+    pub fn section(self) -> Option<u8> {
+        self.begin
+    }
+}
+
 /// The definitions that come with the library.
 pub fn built_in() -> &'static Failures {
     static FAILURES: LazyLock<Failures> = LazyLock::new(|| {
@@ -235,6 +242,11 @@ impl Failures {
     /// Adds to what each line is, given where the lines end and which of them have been seen. Hunks are marked already.
     pub fn classify(&self, bytes: &[u8], ends: &[usize], sights: &mut [Sight], classes: &mut [Class]) {
         Reader { failures: self, bytes, ends, sights, classes }.read();
+    }
+
+    /// Whether the section is over with this line.
+    pub fn ends(&self, section: u8, line: &[u8]) -> bool {
+        self.sections[usize::from(section)].matches(self.without_prefix(line)).contains(&END)
     }
 
     /// A line without what a machine put before it.

@@ -48,6 +48,8 @@ pub struct Stream {
     input: Input,
     memory: usize,
     buffer: Vec<u8>,
+    /// The buffer begins with so many bytes that came before, or say what is open there: see `reminder`.
+    said: usize,
     way: Way,
     /// The buffer begins inside a line whose beginning has gone its way already.
     inside_line: bool,
@@ -95,6 +97,7 @@ impl Stream {
             input,
             memory,
             buffer: Vec::new(),
+            said: 0,
             way: Way::Whole,
             inside_line: false,
             report,
@@ -104,7 +107,7 @@ impl Stream {
     /// Takes the next bytes. Calls `out` with what is decided.
     pub fn feed(&mut self, mut chunk: &[u8], mut out: impl FnMut(&[u8])) {
         loop {
-            let room = self.memory - self.buffer.len();
+            let room = self.memory + self.said - self.buffer.len();
             if chunk.len() <= room {
                 self.buffer.extend_from_slice(chunk);
                 return;
@@ -113,7 +116,7 @@ impl Stream {
             chunk = &chunk[room..];
             self.choose();
             // Half of the memory stays, so that windows see what comes behind them.
-            while self.buffer.len() > self.memory / 2 {
+            while self.buffer.len() > self.memory / 2 + self.said {
                 self.window(false, &mut out);
             }
         }
@@ -139,7 +142,7 @@ impl Stream {
             }
             return self.report;
         }
-        while !self.buffer.is_empty() {
+        while self.buffer.len() > self.said {
             self.window(true, &mut out);
         }
         if let (Way::Keeping(keeper), Some(budget)) = (&mut self.way, self.compressor.budget()) {
@@ -174,18 +177,20 @@ impl Stream {
 
     /// Lets the first lines of the buffer go their way: about a quarter of the memory. `ends`: no text comes behind it.
     fn window(&mut self, ends: bool, out: &mut impl FnMut(&[u8])) {
-        let end = self.window_end();
+        let (end, reminder) = self.window_end();
         let rest = self.buffer.split_off(end);
-        let window = std::mem::replace(&mut self.buffer, rest);
-        self.report.before += units(&window);
+        let all = std::mem::replace(&mut self.buffer, rest);
+        let (said, window) = all.split_at(self.said);
+        self.report.before += units(window);
         let breaks_line = !window.ends_with(b"\n");
         // A line that is longer than the memory is not looked into.
-        let head =
-            if self.inside_line { memchr::memchr(b'\n', &window).map_or(window.len(), |end| end + 1) } else { 0 };
+        let head = if self.inside_line { memchr::memchr(b'\n', window).map_or(window.len(), |end| end + 1) } else { 0 };
         let (head, lines) = window.split_at(head);
         let lines_end = if breaks_line && !(ends && self.buffer.is_empty()) { line_start(lines) } else { lines.len() };
         let (lines, broken) = lines.split_at(lines_end);
         self.inside_line = breaks_line && (!broken.is_empty() || self.inside_line && head.len() == window.len());
+        self.said = if self.inside_line { 0 } else { reminder.len() };
+        self.buffer.splice(0..0, reminder.into_iter().take(self.said));
         let call = Call::new(&self.tool_id, &self.input);
         let terminal = matches!(self.way, Way::Keeping(_));
         let wanted: fn(&str) -> bool = if terminal { |id| id == PASSING[0] } else { |id| PASSING.contains(&id) };
@@ -193,12 +198,19 @@ impl Stream {
         match &mut self.way {
             Way::Whole => unreachable!("a window is cut when the text does not fit"),
             Way::Unchanged => {
-                self.report.after += units(&window);
-                out(&window);
+                self.report.after += units(window);
+                out(window);
             }
             Way::Passing => {
-                let (draft, _) = self.compressor.run(&call, &Original::new(lines), None, &mut self.report, wanted);
-                for piece in [head, &draft.bytes, broken].into_iter().filter(|piece| !piece.is_empty()) {
+                let mut run = |text| self.compressor.run(&call, &Original::new(text), None, &mut self.report, wanted).0;
+                // Where there is a reminder, the window begins with a line.
+                let mut draft = run(if said.is_empty() { lines } else { &all[..said.len() + lines.len()] });
+                let mut from = said.len();
+                if !draft.bytes.starts_with(said) {
+                    // The cursor went up into it.
+                    (draft, from) = (run(lines), 0);
+                }
+                for piece in [head, &draft.bytes[from..], broken].into_iter().filter(|piece| !piece.is_empty()) {
                     self.report.after += units(piece);
                     out(piece);
                 }
@@ -206,26 +218,50 @@ impl Stream {
             Way::Keeping(keeper) => {
                 let (draft, _) = self.compressor.run(&call, &Original::new(lines), None, &mut self.report, wanted);
                 keeper.pass(pieces[0]);
-                keeper.take(&draft.bytes);
+                keeper.take(said, &draft.bytes);
                 keeper.pass(pieces[2]);
             }
         }
     }
 
-    /// Behind the last line end in the first quarter of the memory that no error region goes over, if there is one.
-    fn window_end(&self) -> usize {
-        let quarter = (self.memory / 4).min(self.buffer.len());
+    /// Behind the last line end in the first quarter of the memory that no error region or hunk goes over, if there is one;
+    /// and what the next window has to be reminded of.
+    fn window_end(&self) -> (usize, Vec<u8>) {
+        let quarter = (self.said + self.memory / 4).min(self.buffer.len());
         if quarter == self.buffer.len() {
-            return quarter;
+            return (quarter, Vec::new());
         }
         let layout = Layout::new(&self.buffer, failures::built_in());
         let text = Text::new(&self.buffer, &layout);
         let last = text.line_at(quarter);
-        let clean = (1..=last).rev().find(|&line| line == text.len() || !text.class(line).has(Class::REGION));
-        let end = text.start(clean.unwrap_or(last.max(1)));
+        let first = 1 + usize::from(self.said > 0);
+        let is_free =
+            |line: usize| line == text.len() || !(text.class(line).has(Class::REGION) || text.is_inside_hunk(line));
+        let line = (first..=last).rev().find(|&line| is_free(line)).unwrap_or(last.max(first));
+        let end = text.start(line);
         // Where a line is longer than that, a character may not be over: it counts once, with its rest.
-        end - incomplete_tail(&self.buffer[..end])
+        (end - incomplete_tail(&self.buffer[..end]), reminder(text, line))
     }
+}
+
+/// No line that is longer is said again.
+const LONGEST_REMINDER: usize = 256;
+
+/// What is open before a line, said in one: a header for what is left of a hunk, the line that began an open section, or
+/// the last failure of an error region. So the lines behind it are taken for what they are.
+fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
+    if line >= text.len() {
+        return Vec::new();
+    }
+    let reminder = match text.is_inside_hunk(line) {
+        true => text.rest_of_hunk(line).unwrap_or_default(),
+        false => {
+            text.opening(line, failures::built_in()).map_or_else(Vec::new, |line| text.bytes[text.span(line)].into())
+        }
+    };
+    // What has controls is another text once it has been through the terminal.
+    let is_plain = memchr::memchr3(0x1b, b'\r', 0x08, &reminder).is_none();
+    if is_plain && reminder.len() <= LONGEST_REMINDER { reminder } else { Vec::new() }
 }
 
 /// Where the last line begins that has no end.
@@ -375,10 +411,12 @@ impl Keeper {
         self.lines += usize::from(part.ends_with(b"\n"));
     }
 
-    fn take(&mut self, text: &[u8]) {
-        let layout = Layout::new(text, failures::built_in());
-        let text = Text::new(text, &layout);
-        for line in 0..text.len() {
+    /// Takes whole lines; `said` stands before them and is none of them.
+    fn take(&mut self, said: &[u8], lines: &[u8]) {
+        let all = [said, lines].concat();
+        let layout = Layout::new(&all, failures::built_in());
+        let text = Text::new(&all, &layout);
+        for line in usize::from(!said.is_empty())..text.len() {
             let bytes = text.bytes[text.span(line)].into();
             let class = text.class(line);
             let kept = Line { number: self.lines, offset: self.bytes, class, bytes };

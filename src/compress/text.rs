@@ -134,6 +134,32 @@ impl<'a> Text<'a> {
         self.layout.classes[line]
     }
 
+    /// Is it text of a hunk whose header stands further up?
+    pub fn is_inside_hunk(self, line: usize) -> bool {
+        self.class(line).has(Class::HUNK) && !self.line(line).starts_with(b"@@")
+    }
+
+    /// A header for what is left of the hunk that the line is inside of.
+    pub fn rest_of_hunk(self, line: usize) -> Option<Vec<u8>> {
+        let header = (0..line).rev().find(|&line| !self.is_inside_hunk(line))?;
+        diff::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
+    }
+
+    /// Of an error region that goes on in this line, the line before that makes it go on: where its open section began, or
+    /// its last failure.
+    pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
+        let region = (0..line).rev().take_while(|&line| self.class(line).has(Class::REGION));
+        if !self.class(line).has(Class::REGION) {
+            return None;
+        }
+        let section = region.clone().find_map(|begin| Some((begin, self.layout.sights[begin].section()?)));
+        let is_open =
+            |&(begin, section): &(usize, _)| (begin + 1..line).all(|line| !failures.ends(section, self.line(line)));
+        let open = section.filter(is_open).map(|(begin, _)| begin);
+        let mut failure = region.filter(|&line| self.class(line).has(Class::FAILURE));
+        open.or_else(|| if self.class(line).has(Class::START) { None } else { failure.next() })
+    }
+
     /// The line that a byte is in; the number of lines for the text's end.
     pub fn line_at(self, offset: usize) -> usize {
         self.layout.ends.partition_point(|&end| end <= offset)
