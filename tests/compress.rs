@@ -519,6 +519,49 @@ fn of_progress_only_the_last_line_stays() {
 }
 
 #[test]
+fn a_failure_that_was_overwritten_is_there() {
+    let noise = "\x1b[2Kcompiling the same file once more\r\n".repeat(50);
+    let error = "src/a.ts(3,5): error TS2304: Cannot find name 'x'.";
+    // A spinner of two rows on the terminal that it was for, which has 80 columns.
+    let frame = |dot: &str| format!("\x1b[1A\x1b[0K\x1b[1A\x1b[0K{dot} {}\n", "building ".repeat(12));
+    let spinner: String = ["-", "/", "|"].iter().cycle().take(30).map(|dot| frame(dot)).collect();
+    for text in [
+        format!("{noise}{error}\n{spinner}done\n"),
+        format!("{noise}\x1b[H\x1b[J{error}\n\x1b[H\x1b[J{}", "second page\n".repeat(3)),
+        format!("{noise}\rERROR: checksum mismatch\rDownloading 30% of the file ...\ndone\n"),
+    ] {
+        let result = short(&new(), "x", &text);
+        assert!(result.contains(error) || result.contains("ERROR: checksum mismatch"), "{result}");
+        assert!(!result.contains('\x1b'), "{result}");
+    }
+    // A run that shows its failures in each frame has them once.
+    let frame = format!("FAIL src/a.test.js\n{}\x1b[2A", "running\n");
+    let result = short(&new(), "x", &format!("{noise}{}", frame.repeat(40)));
+    assert_eq!(result.matches("FAIL").count(), 1, "{result}");
+}
+
+#[test]
+fn a_status_below_what_scrolls_overwrites_nothing() {
+    // As apt draws its progress on a terminal of 24 rows.
+    let mut text = String::from("\n\x1b7\x1b[0;23r\x1b8\x1b[1A");
+    for package in 1..60 {
+        text += &format!("Unpacking lib{package} ...\r\n");
+        text += &format!("\x1b7\x1b[24;0f\x1b[42m\x1b[30mProgress: [ {package}%]\x1b[49m\x1b[39m [####....] \x1b8");
+    }
+    text += "dpkg: error processing archive lib7 (--unpack):\r\n";
+    let result = short(&new(), "x", &text);
+    assert!((1..60).all(|package| result.contains(&format!("Unpacking lib{package} ..."))), "{result}");
+    assert!(result.contains("dpkg: error processing archive lib7") && !result.contains("Progress"), "{result}");
+}
+
+#[test]
+fn colours_go_where_columns_would_make_the_text_longer() {
+    let line = "Starting svc:\x1b[60G[\x1b[31mFAILED\x1b[0m]\n";
+    let result = short(&new(), "x", &(line.repeat(3) + &"ok:\x1b[60G[\x1b[32m OK \x1b[0m]\n".repeat(60)));
+    assert!(result.contains("Starting svc:\x1b[60G[FAILED]") && !result.contains("\x1b[31m"), "{result}");
+}
+
+#[test]
 fn tables_are_no_progress() {
     let row = |cells: fn(usize) -> String| (1..12).map(|row| cells(row) + "\n").collect::<String>();
     for table in [

@@ -2,10 +2,18 @@
 //!
 //! A line without ESC, CR or BS is left as it is. A page that a program clears stays above it, as in a terminal's
 //! scrollback. Each character takes one column; tabs go to multiples of eight.
+//!
+//! A failure that was overwritten is there all the same: the terminal may have been of another size, and who reads the text
+//! has not seen it come.
+
+use std::collections::HashSet;
 
 use memchr::{memchr, memchr3};
 
-use super::draft::{Edit, How};
+use super::{
+    draft::{Edit, How},
+    failures,
+};
 
 const ESC: u8 = 0x1b;
 const BS: u8 = 0x08;
@@ -13,7 +21,7 @@ const BS: u8 = 0x08;
 const MOST_COLUMNS: usize = 1000;
 const MOST_ROWS: usize = 500;
 
-/// Makes the text what a terminal shows. Gives up (no edits) where that would be longer than the text.
+/// Makes the text what a terminal shows. Where that would be longer than the text, only colours go.
 pub fn edits(bytes: &[u8]) -> Vec<Edit> {
     if memchr3(ESC, b'\r', BS, bytes).is_none() {
         return Vec::new();
@@ -36,7 +44,7 @@ pub fn edits(bytes: &[u8]) -> Vec<Edit> {
             screen.plain(at, end, next);
         }
         if screen.filled > bytes.len() {
-            return Vec::new();
+            return colours(bytes);
         }
         if end < bytes.len() {
             screen.line_feed(next);
@@ -99,6 +107,11 @@ struct Screen<'a> {
     /// The first row that the cursor can reach.
     page: usize,
     saved: (usize, usize),
+    /// Behind the last sequence that moved the cursor to the page's beginning.
+    home: usize,
+    /// The last row that scrolls, if a program has set one. What it writes below is a status that is always overwritten.
+    bottom: Option<usize>,
+    below: bool,
     /// Stretches of the text that made rows together, because the cursor went back: joined into one edit each.
     groups: Vec<(usize, usize)>,
     /// Cells filled with spaces so far. More than the text has bytes, and it is given up: no real program does that.
@@ -109,7 +122,19 @@ impl<'a> Screen<'a> {
     fn new(bytes: &'a [u8]) -> Screen<'a> {
         let mut rows = Vec::with_capacity(bytes.len() / 40 + 1);
         rows.push(Row::new(0, Shown::Line));
-        Screen { bytes, rows, row: 0, column: 0, page: 0, saved: (0, 0), groups: Vec::new(), filled: 0 }
+        Screen {
+            bytes,
+            rows,
+            row: 0,
+            column: 0,
+            page: 0,
+            saved: (0, 0),
+            home: 0,
+            bottom: None,
+            below: false,
+            groups: Vec::new(),
+            filled: 0,
+        }
     }
 
     /// Whether the line at `start` is the first in its row.
@@ -155,6 +180,7 @@ impl<'a> Screen<'a> {
     }
 
     fn line_feed(&mut self, next: usize) {
+        self.below = false;
         self.row += 1;
         if self.row == self.rows.len() {
             self.rows.push(Row::new(next, Shown::Line));
@@ -236,7 +262,7 @@ impl<'a> Screen<'a> {
         self.touch(start, next);
         while at < end && self.filled <= bytes.len() {
             let stop = memchr3(ESC, b'\r', BS, &bytes[at..end]).map_or(end, |found| at + found);
-            if stop > at {
+            if stop > at && !self.below {
                 self.touch(start, next);
                 self.cells(start);
                 self.print(at, stop);
@@ -263,40 +289,18 @@ impl<'a> Screen<'a> {
     /// Carries out the sequence at `at`, and gives the place behind it.
     fn escape(&mut self, at: usize, start: usize, end: usize, next: usize) -> usize {
         let bytes = &self.bytes[..end];
-        let Some(&kind) = bytes.get(at + 1) else { return end };
-        match kind {
-            b'[' => {
-                let mut stop = at + 2;
-                while bytes.get(stop).is_some_and(|byte| (0x20..0x40).contains(byte)) {
-                    stop += 1;
-                }
-                match bytes.get(stop) {
-                    Some(&last) if (0x40..0x7f).contains(&last) => {
-                        self.control(&bytes[at + 2..stop], last, start, next);
-                        stop + 1
-                    }
-                    _ => stop,
+        let stop = sequence_end(bytes, at);
+        match bytes[at..stop] {
+            [_, b'[', ref parameters @ .., last] if (0x40..0x7f).contains(&last) => {
+                self.control(parameters, last, at, start, next);
+                if last == b'H' && (self.row, self.column) == (self.page, 0) {
+                    self.home = stop;
                 }
             }
-            // Titles, links and device strings go to their terminator; without one on this line only the introducer does.
-            b']' | b'P' | b'X' | b'^' | b'_' => match memchr::memchr2(ESC, 0x07, &bytes[at + 2..]) {
-                Some(found) if bytes[at + 2 + found] == 0x07 => at + 3 + found,
-                Some(found) if bytes.get(at + 3 + found) == Some(&b'\\') => at + 4 + found,
-                _ => at + 2,
-            },
-            b'7' => {
-                self.saved = (self.row, self.column);
-                at + 2
-            }
-            b'8' => {
-                self.restore();
-                at + 2
-            }
-            b'M' => {
-                self.up(1);
-                at + 2
-            }
-            b'D' | b'E' => {
+            [_, b'7'] => self.saved = (self.row, self.column),
+            [_, b'8'] => self.restore(),
+            [_, b'M'] => self.up(1),
+            [_, kind @ (b'D' | b'E')] => {
                 if self.row + 1 == self.rows.len() {
                     self.add_row(start, next);
                 }
@@ -304,23 +308,15 @@ impl<'a> Screen<'a> {
                 if kind == b'E' {
                     self.column = 0;
                 }
-                at + 2
             }
-            b'c' => {
-                self.new_page(start, next);
-                at + 2
-            }
-            0x20..=0x2f => {
-                let stop = bytes[at + 1..].iter().position(|byte| !(0x20..0x30).contains(byte));
-                stop.map_or(end, |stop| at + 1 + stop + 1).min(end)
-            }
-            0x30..=0x7e => at + 2,
-            // No sequence: ESC shows nothing, what follows does.
-            _ => at + 1,
+            [_, b'c'] => self.new_page(start, next),
+            _ => {}
         }
+        stop
     }
 
-    fn control(&mut self, parameters: &[u8], last: u8, start: usize, next: usize) {
+    /// `at`: where the sequence begins.
+    fn control(&mut self, parameters: &[u8], last: u8, at: usize, start: usize, next: usize) {
         if parameters.first().is_some_and(|byte| b"<=>?".contains(byte)) {
             return;
         }
@@ -328,7 +324,13 @@ impl<'a> Screen<'a> {
         let first = numbers.next().flatten();
         let second = numbers.next().flatten();
         let count = first.unwrap_or(1).max(1);
+        if matches!(last, b'H' | b'f' | b'd') {
+            self.below = self.bottom.is_some_and(|bottom| count > bottom);
+        }
         match last {
+            b'r' => self.bottom = second.filter(|&bottom| bottom > 0),
+            b'u' => self.restore(),
+            _ if self.below => {}
             b'A' => self.up(count),
             b'F' => {
                 self.up(count);
@@ -351,8 +353,8 @@ impl<'a> Screen<'a> {
             }
             b'd' => self.go_to_row(count, start, next),
             b's' => self.saved = (self.row, self.column),
-            b'u' => self.restore(),
             b'J' => match first.unwrap_or(0) {
+                0 if self.home == at => self.new_page(start, next),
                 0 => self.erase_below(start, next),
                 2 | 3 => self.new_page(start, next),
                 _ => {}
@@ -391,6 +393,7 @@ impl<'a> Screen<'a> {
     }
 
     fn restore(&mut self) {
+        self.below = false;
         (self.row, self.column) = (self.saved.0.clamp(self.page, self.rows.len() - 1), self.saved.1);
     }
 
@@ -451,6 +454,9 @@ impl<'a> Screen<'a> {
                     }
                     row.show(bytes, &mut text);
                 }
+                if let Some(written) = if_lost(&bytes[from..to], &text) {
+                    text = written;
+                }
                 if to == bytes.len() {
                     text.truncate(text.trim_ascii_end().len());
                 }
@@ -462,12 +468,94 @@ impl<'a> Screen<'a> {
                 let mut text = Vec::new();
                 row.show(bytes, &mut text);
                 let end = memchr(b'\n', &bytes[row.start..]).map_or(bytes.len(), |end| row.start + end);
+                if let Some(written) = if_lost(&bytes[row.start..end], &text).filter(|_| row.overwritten) {
+                    text = written;
+                }
                 if text != bytes[row.start..end] {
                     edits.push(Edit { range: row.start..end, how: How::Replace(text) });
                 }
             }
         }
         edits
+    }
+}
+
+/// All that was written, a line for each place that the cursor went to, if a failure among it is not shown.
+fn if_lost(bytes: &[u8], shown: &[u8]) -> Option<Vec<u8>> {
+    let failures = failures::built_in();
+    if !failures.may_say_failure(bytes) {
+        return None;
+    }
+    let written = written(bytes);
+    let shown: HashSet<&[u8]> = shown.split(is_line_end).map(<[u8]>::trim_ascii).collect();
+    let mut lines = written.split(is_line_end).map(<[u8]>::trim_ascii);
+    let is_lost = lines.any(|line| !shown.contains(line) && failures.says_failure(line));
+    is_lost.then_some(written)
+}
+
+fn is_line_end(byte: &u8) -> bool {
+    *byte == b'\n'
+}
+
+fn written(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let stop = memchr3(ESC, b'\r', BS, &bytes[at..]).map_or(bytes.len(), |found| at + found);
+        text.extend_from_slice(&bytes[at..stop]);
+        let moves = match bytes.get(stop) {
+            Some(&ESC) => {
+                at = sequence_end(bytes, stop);
+                !matches!(bytes[at - 1], b'm' | b'K')
+            }
+            _ => {
+                at = stop + 1;
+                bytes.get(stop) == Some(&b'\r')
+            }
+        };
+        if moves && text.last().is_some_and(|&byte| byte != b'\n') && bytes.get(at) != Some(&b'\n') {
+            text.push(b'\n');
+        }
+    }
+    text
+}
+
+/// The text without its colours: an edit for each.
+fn colours(bytes: &[u8]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut at = 0;
+    while let Some(found) = memchr(ESC, &bytes[at..]) {
+        let start = at + found;
+        at = sequence_end(bytes, start);
+        if bytes[start..at].starts_with(b"\x1b[") && bytes[at - 1] == b'm' {
+            edits.push(Edit { range: start..at, how: How::Replace(Vec::new()) });
+        }
+    }
+    edits
+}
+
+/// Where the sequence ends that begins at `at`.
+fn sequence_end(bytes: &[u8], at: usize) -> usize {
+    let behind = |from: usize, inside: fn(u8) -> bool| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        from + rest.iter().position(|&byte| !inside(byte)).unwrap_or(rest.len())
+    };
+    match bytes.get(at + 1) {
+        None => bytes.len(),
+        Some(b'[') => {
+            let last = behind(at + 2, |byte| (0x20..0x40).contains(&byte));
+            last + usize::from(bytes.get(last).is_some_and(|last| (0x40..0x7f).contains(last)))
+        }
+        // Titles, links and device strings go to their terminator; without one on this line only the introducer does.
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => match memchr3(ESC, 0x07, b'\n', &bytes[at + 2..]) {
+            Some(found) if bytes[at + 2 + found] == 0x07 => at + 3 + found,
+            Some(found) if bytes[at + 2 + found] == ESC && bytes.get(at + 3 + found) == Some(&b'\\') => at + 4 + found,
+            _ => at + 2,
+        },
+        Some(0x20..=0x2f) => (behind(at + 1, |byte| (0x20..0x30).contains(&byte)) + 1).min(bytes.len()),
+        Some(0x30..=0x7e) => at + 2,
+        // No sequence: ESC shows nothing, what follows does.
+        Some(_) => at + 1,
     }
 }
 
