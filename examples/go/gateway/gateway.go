@@ -36,6 +36,12 @@ func newGateway(target *url.URL, dialect *aside.Dialect) http.Handler {
 			log.Print(err)
 		}
 		proxy.ServeHTTP(w, r)
+		// In full duplex the server itself reads what is left of a request only behind the answer. The next request may then
+		// lie in the same read, and is read twice at once: that ends the process (golang.org/issue/68560). A client that
+		// expects to be told to go on sends nothing to wait for, and its connection is closed in any case.
+		if r.Header.Get("Expect") == "" {
+			r.Body.Close()
+		}
 	})
 }
 

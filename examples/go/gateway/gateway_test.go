@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -30,7 +31,13 @@ func serve(t *testing.T, server http.HandlerFunc) string {
 	t.Helper()
 	upstream := httptest.NewServer(server)
 	t.Cleanup(upstream.Close)
-	target, err := url.Parse(upstream.URL)
+	return front(t, upstream.URL)
+}
+
+// front runs the gateway in front of what is at an address.
+func front(t *testing.T, upstream string) string {
+	t.Helper()
+	target, err := url.Parse(upstream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,6 +276,77 @@ func TestAnswerBeforeTheRequestEnds(t *testing.T) {
 	rest.Close()
 	if more, err := io.ReadAll(lines); err != nil || said(t, string(more)) != "|b" {
 		t.Errorf("%v\n%s", err, more)
+	}
+}
+
+// A server may close its connections unread, or answer unread and close: the clients' connections stay good.
+func TestServerReadsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		status int
+	}{
+		"closes":  {"", http.StatusBadGateway},
+		"refuses": {"HTTP/1.1 401 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}", http.StatusUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			go func() {
+				for {
+					connection, err := server.Accept()
+					if err != nil {
+						return
+					}
+					io.WriteString(connection, c.answer)
+					connection.Close()
+				}
+			}()
+			url := front(t, "http://"+server.Addr().String())
+			var group sync.WaitGroup
+			for range 8 {
+				group.Add(1)
+				go func() {
+					defer group.Done()
+					for range 100 {
+						response, err := plain.Post(url+"/v1/chat/completions", "application/json", strings.NewReader("{}"))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						io.Copy(io.Discard, response.Body)
+						response.Body.Close()
+						// Where the server has closed before it could be asked, that is all there is to say.
+						if response.StatusCode != c.status && response.StatusCode != http.StatusBadGateway {
+							t.Error(response.Status)
+						}
+					}
+				}()
+			}
+			group.Wait()
+		})
+	}
+}
+
+// Who waits to be told to send a request's body gets the answer to its end without sending it.
+func TestClientExpectsToContinue(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(front(t, server.URL), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	connection.SetDeadline(time.Now().Add(10 * time.Second))
+	io.WriteString(connection, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusBadGateway || !response.Close {
+		t.Errorf("%v %s %q", err, response.Status, body)
 	}
 }
 
