@@ -95,7 +95,8 @@ func (b *body) fill() {
 	b.out, b.read = b.out[:0], 0
 	b.err = err
 	b.out, err = b.rewriter.Feed(b.out, b.in[:n])
-	if err == nil && b.err == io.EOF {
+	if err == nil && b.err != nil {
+		// Also where the server dies: what was held back is all that the client will get.
 		b.out, err = b.rewriter.Finish(b.out)
 	}
 	if err != nil {
