@@ -110,9 +110,17 @@ func (a *agent) call(ctx context.Context, call toolCall) (string, error) {
 		return fmt.Sprintf("There is no such call: %s %s", call.Function.Name, call.Function.Arguments), nil
 	}
 	command := exec.CommandContext(ctx, "sh", "-c", arguments.Command)
+	// A job that the command leaves in the background keeps its output open.
+	command.WaitDelay = time.Second
 	output, err := command.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if command.ProcessState == nil {
+		return fmt.Sprintf("The command cannot be run: %v", err), nil
+	}
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		return "", err
 	}
 	code := command.ProcessState.ExitCode()

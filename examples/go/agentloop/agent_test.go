@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	aside "aside.example/bindings/go"
 )
@@ -94,5 +98,39 @@ func TestAgentEnds(t *testing.T) {
 	agent.server = down.URL
 	if _, err := agent.run(context.Background(), "?"); err == nil || !strings.Contains(err.Error(), "404") {
 		t.Error(err)
+	}
+}
+
+// What a command can do to the loop: leave a job behind that holds its output, and not start at all.
+func TestOddCommands(t *testing.T) {
+	long := `{"command": "true ` + strings.Repeat("x", 1<<18) + `"}`
+	url, read := model(t, `{"command": "sleep 60 & echo $!"}`, `{"command": "echo \u0000"}`, long)
+	agent, _ := agentOf(t, url)
+	begun := time.Now()
+	answer, err := agent.run(context.Background(), "?")
+	if err != nil || answer != "Done." || time.Since(begun) > 30*time.Second {
+		t.Fatal(answer, err, time.Since(begun))
+	}
+	var job int
+	if _, err := fmt.Sscanf((*read)[1], "%d\n\n[exit code 0]", &job); err != nil {
+		t.Errorf("%q", (*read)[1])
+	} else if err := syscall.Kill(job, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+	for _, result := range (*read)[2:] {
+		if !strings.HasPrefix(result, "The command cannot be run: ") {
+			t.Errorf("%q", result)
+		}
+	}
+}
+
+// A run that is cancelled while a command runs ends, though the command has begun.
+func TestCancelledCommand(t *testing.T) {
+	url, read := model(t, `{"command": "sleep 60"}`)
+	agent, _ := agentOf(t, url)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if answer, err := agent.run(ctx, "?"); !errors.Is(err, context.DeadlineExceeded) || len(*read) != 1 {
+		t.Error(answer, err)
 	}
 }
