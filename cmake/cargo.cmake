@@ -6,12 +6,13 @@ if(NOT ASIDE_CARGO)
 endif()
 set(ASIDE_TARGET_DIR "${PROJECT_BINARY_DIR}/target" CACHE PATH "cargo's target folder; builds may share one")
 
-# What a static library of Rust needs of the system. A test compares it with what rustc says.
+# What a static library of Rust needs of the system. A test compares it with what rustc says. The unwinder is left to the
+# compiler, which adds the right one by itself: a `-static` program cannot have libgcc_s.
 if(APPLE)
     set(ASIDE_SYSTEM_LIBRARIES System c m)
     set(ASIDE_SHARED_NAMES libaside.dylib libaside.${ASIDE_ABI}.dylib libaside.${ASIDE_VERSION}.dylib)
 else()
-    set(ASIDE_SYSTEM_LIBRARIES gcc_s util rt pthread m dl c)
+    set(ASIDE_SYSTEM_LIBRARIES util rt pthread m dl c)
     set(ASIDE_SHARED_NAMES libaside.so libaside.so.${ASIDE_ABI} libaside.so.${ASIDE_VERSION})
 endif()
 # The names that the linker asks for, that programs ask for when they start, and of the installed file.

@@ -1,6 +1,6 @@
 /* Reads a model's output from standard input as it arrives, and prints each channel under its name.
  *
- *     cc -I include examples/c/channels.c target/release/libaside.a -lgcc_s -lutil -lrt -lpthread -lm -ldl -o channels
+ *     cc -I include examples/c/channels.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o channels
  *     printf '<think>2 * 21</think>42.' | ./channels inline-think
  *
  * prints

@@ -7,6 +7,8 @@ execute_process(
     COMMAND_ERROR_IS_FATAL ANY)
 file(READ "${empty}.needs" needs)
 string(STRIP "${needs}" needs)
+# Compilers add the unwinder by themselves: libgcc_s, or libgcc_eh where all is static.
+string(REGEX REPLACE "^-lgcc_s " "" needs "${needs}")
 list(TRANSFORM LIBRARIES PREPEND -l)
 list(JOIN LIBRARIES " " listed)
 if(NOT needs STREQUAL listed)
