@@ -29,8 +29,9 @@ function(aside_cargo suffix)
     set(release "${target_dir}/release")
     set(folder "$<IF:$<CONFIG:Debug>,${debug},${release}>")
     # Cargo itself knows what is out of date. It is asked as by `cargo build --lib`, so that the two share what they build.
+    # For a target that is named it would put the library into another folder, even if that is this machine's.
     add_custom_target(aside_build${suffix} ALL
-        COMMAND "${CMAKE_COMMAND}" -E env "CARGO_TARGET_DIR=${target_dir}"
+        COMMAND "${CMAKE_COMMAND}" -E env --unset=CARGO_BUILD_TARGET "CARGO_TARGET_DIR=${target_dir}"
                 "${ASIDE_CARGO}" rustc --lib --profile ${profile} ${ARGN}
         COMMAND "${CMAKE_COMMAND}" -E create_symlink ${ASIDE_LINK_NAME} "${folder}/${ASIDE_SONAME}"
         BYPRODUCTS "${folder}/${ASIDE_LINK_NAME}" "${folder}/libaside.a"
