@@ -65,6 +65,8 @@ int main(int argc, char **argv)
         status = aside_scanner_feed(scanner, chunk, (size_t)len, print, &printer);
         fflush(stdout);
     }
+    if (len < 0)
+        perror("channels");
     if (status == ASIDE_OK)
         status = aside_scanner_finish(scanner, print, &printer);
     if (printer.channel >= 0)
@@ -72,5 +74,5 @@ int main(int argc, char **argv)
     if (status != ASIDE_OK)
         fprintf(stderr, "channels: %s\n", aside_last_error());
     aside_scanner_free(scanner);
-    return status == ASIDE_OK && fflush(stdout) == 0 ? 0 : 1;
+    return status == ASIDE_OK && len == 0 && fflush(stdout) == 0 ? 0 : 1;
 }

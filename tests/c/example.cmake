@@ -1,4 +1,5 @@
-# The example says what its first comment says that it says, and names the nearest dialects for one that it has not.
+# The example says what its first comment says that it says, names the nearest dialects for one that it has not, and fails where
+# it cannot read.
 set(folder "${CMAKE_CURRENT_BINARY_DIR}")
 file(WRITE "${folder}/example-input.txt" "<think>2 * 21</think>42.")
 execute_process(COMMAND "${PROGRAM}" inline-think INPUT_FILE "${folder}/example-input.txt"
@@ -10,4 +11,9 @@ execute_process(COMMAND "${PROGRAM}" inline-thimk INPUT_FILE "${folder}/example-
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
 if(NOT status EQUAL 2 OR NOT output STREQUAL "" OR NOT error MATCHES "inline-think")
     message(FATAL_ERROR "ended with ${status}, printed: ${output}, ${error}")
+endif()
+# A folder can be opened, and not read.
+execute_process(COMMAND sh -c "\"$1\" inline-think <." sh "${PROGRAM}" RESULT_VARIABLE status ERROR_VARIABLE error)
+if(NOT status EQUAL 1 OR NOT error MATCHES "^channels: ")
+    message(FATAL_ERROR "ended with ${status}, printed: ${error}")
 endif()
