@@ -10,6 +10,7 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -79,6 +80,15 @@ void complete(const httplib::Request &request, httplib::Response &response)
 
 int main(int argc, char **argv)
 {
+    const char *const named = argc > 1 ? argv[1] : "8080";
+    char *end = nullptr;
+    const long number = std::strtol(named, &end, 10);
+    if (end == named || *end != '\0' || number < 0 || number > 65535) {
+        std::cerr << "usage: server [PORT]\n";
+        return 2;
+    }
+    int port = static_cast<int>(number);
+
     httplib::Server server;
     // httplib serves each connection in a thread of its own, so this is how many streams there can be at once.
     server.new_task_queue = [] { return new httplib::ThreadPool(128); };
@@ -90,7 +100,6 @@ int main(int argc, char **argv)
     });
     server.Post("/v1/chat/completions", complete);
 
-    int port = argc > 1 ? std::atoi(argv[1]) : 8080;
     const bool is_bound = port == 0 ? (port = server.bind_to_any_port("127.0.0.1")) > 0
                                     : server.bind_to_port("127.0.0.1", port);
     // httplib lets 5 connections wait to be accepted; when many come at once, those beyond would try again only seconds later.

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -209,6 +210,14 @@ TEST(Server, RefusesWhatItCannotServe)
     EXPECT_NE(json::parse(post(request_of("a", "qwen33").dump()).second)["error"]["message"].get<std::string>().find("qwen3"),
               std::string::npos);
     EXPECT_EQ(read(post(request_of("").dump()).second).size(), 1u);
+}
+
+TEST(Server, RefusesWhatIsNoPort)
+{
+    for (const std::string port : {"", "http", "80x", "-1", "65536", "4294967296"}) {
+        const int status = std::system(("timeout 10 " SERVER " '" + port + "' 2>/dev/null").c_str());
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << port << ": " << status;
+    }
 }
 
 } // namespace
