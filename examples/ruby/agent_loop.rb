@@ -17,11 +17,13 @@ COMPRESSOR = Aside::Compressor.new(budget: BUDGET, last_run: 1 << 20)
 def run(command)
   # Both streams as a terminal shows them; the bytes may be of any kind.
   output, status = Open3.capture2e("sh", "-c", command, binmode: true)
-  result = COMPRESSOR.compress(output, tool_id: "bash", input: { command: command }, exit_code: status.exitstatus)
+  # JSON has no place for what is not UTF-8.
+  input = { command: command.scrub }
+  result = COMPRESSOR.compress(output, tool_id: "bash", input: input, exit_code: status.exitstatus)
   report = result.report
   report.failed.each { |failed| warn "#{failed.id} was passed over: #{failed.reason}" }
 
-  # A message to a model is JSON, which has no place for what is not UTF-8.
+  # Nor has a message to a model, which is JSON too.
   text = result.text.dup.force_encoding(Encoding::UTF_8).scrub
   text << "\n" unless text.empty? || text.end_with?("\n")
   ending = status.signaled? ? "killed by signal #{status.termsig}" : "exit #{status.exitstatus}"

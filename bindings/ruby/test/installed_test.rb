@@ -93,6 +93,12 @@ class InstalledTest < Minitest::Test
     assert_match(/\$ .*\n.*exit 2, \d+ of 5\d{3} characters/m, output)
   end
 
+  def test_the_agent_loop_with_a_command_that_is_not_utf8
+    output, status = Open3.capture2e(RbConfig.ruby, File.join(CHECKOUT, "examples/ruby/agent_loop.rb"), "echo short # \xFF")
+    assert_predicate status, :success?, output.scrub
+    assert output.b.end_with?("\nshort\n(exit 0, 6 of 6 characters)\n"), output.scrub
+  end
+
   def test_the_comments_run_as_written
     { "compressor.rb" => "warning: the same again\n[… 199 lines as above]\nmake: *** [all] Error 1\n",
       "tool_stream.rb" => /\Acompiling file 1\n.*\[… [\d,]+ lines, [\d,]+ bytes left out\]\n.*compiling file 10000\n\z/m,
