@@ -24,6 +24,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	if target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
+		log.Fatalf("-upstream is no http:// or https:// URL: %q", *upstream)
+	}
 	dialect, err := aside.Find(*name)
 	if err != nil {
 		log.Fatal(err)
