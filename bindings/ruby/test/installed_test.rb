@@ -13,6 +13,7 @@ class InstalledTest < Minitest::Test
   def test_it_is_the_installed_gem_that_runs
     refute gem_folder.start_with?(CHECKOUT)
     assert(["lib/aside.rb", "lib/aside/libaside.so", "README.md", "LICENSE-MIT", "LICENSE-APACHE"].all? { |file| File.file?(File.join(gem_folder, file)) })
+    refute_empty Dir[File.join(gem_folder, "third-party/memchr-*/LICENSE*")]
     assert_equal Gem::Platform.local.to_s, Gem.loaded_specs["aside"].platform.to_s
     maps = File.readlines("/proc/self/maps").grep(/libaside/).map { |line| line.split.last }.uniq
     assert_equal [File.join(gem_folder, "lib/aside/libaside.so")], maps
