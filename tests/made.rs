@@ -47,6 +47,11 @@ impl File<'_> {
         quoted
     }
 
+    fn name(&mut self) -> String {
+        let name: &&str = self.random.pick(&NAMES);
+        quoted(name)
+    }
+
     fn list(&mut self, most: usize) -> String {
         let literals: Vec<String> = (0..1 + self.random.below(most)).map(|_| self.literal()).collect();
         format!("[{}]", literals.join(", "))
@@ -63,9 +68,12 @@ impl File<'_> {
         let channel = *self.random.pick(&CHANNELS);
         self.text += &format!("[[span]]\nchannel = \"{channel}\"\n");
         match self.random.below(8) {
-            0 => self.text += &format!("fence = {}\n", quoted(*self.random.pick(&NAMES))),
+            0 => {
+                let word = self.name();
+                self.text += &format!("fence = {word}\n");
+            }
             1 | 2 => {
-                let names = [quoted(*self.random.pick(&NAMES)), quoted(*self.random.pick(&NAMES))];
+                let names = [self.name(), self.name()];
                 self.text += &format!("tag.names = [{}]\n", names[..1 + self.random.below(2)].join(", "));
                 self.one_of(&["", "tag.closer = \"any\"\n"]);
                 self.one_of(&["", "tag.self_close = true\n"]);
