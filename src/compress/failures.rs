@@ -57,7 +57,8 @@ pub struct Failures {
     lines: Vec<LineRule>,
     /// `begin`, `end` and `block` of each section.
     sections: Vec<Patterns>,
-    except: Patterns,
+    /// Each with what it does not hold for.
+    except: Vec<(Patterns, Patterns)>,
     prefix: Starts,
     continues: Patterns,
     leads: Patterns,
@@ -146,6 +147,8 @@ enum Is {
 struct Except {
     name: String,
     patterns: Vec<String>,
+    #[serde(default)]
+    unless: Vec<String>,
     yes: Vec<String>,
     no: Vec<String>,
 }
@@ -217,7 +220,7 @@ impl Failures {
             owners: owners.into_values().collect(),
             lines: lines.collect(),
             sections: file.section.iter().map(|section| set(&[&section.begin, &section.end, &section.block])).collect(),
-            except: set(&file.except.iter().flat_map(|except| &except.patterns).collect::<Vec<_>>()),
+            except: file.except.iter().map(|except| (set(&except.patterns), set(&except.unless))).collect(),
             prefix: Starts::new(&file.prefix.patterns).expect("the prefixes of _failures.toml are right"),
             continues: set(&file.continues.patterns),
             leads: set(&file.leads.patterns),
@@ -287,7 +290,8 @@ impl Failures {
                 found.begin = Some(index as u8);
             }
         }
-        if found.class != Class::default() && self.except.is_match(line) {
+        let is_except = |(these, unless): &(Patterns, Patterns)| these.is_match(line) && !unless.is_match(line);
+        if found.class != Class::default() && self.except.iter().any(is_except) {
             (found.block, found.message) = (false, false);
             let passed = found.class.has(Class::PASSED_VERDICT);
             found.class = if passed { Class::PASSED_VERDICT } else { Class::default() };
@@ -469,24 +473,25 @@ mod tests {
     #[test]
     fn exceptions_sections_and_extents_have_their_examples() {
         let file = file();
-        let mut sets: Vec<(String, Patterns, &[String], &[String])> = Vec::new();
-        for except in &file.except {
-            sets.push((except.name.clone(), set(&except.patterns), &except.yes, &except.no));
-        }
-        for section in &file.section {
-            sets.push((section.name.clone(), set(&[&section.begin]), &section.yes, &section.no));
-        }
-        for (name, extent) in [("prefix", &file.prefix), ("continues", &file.continues), ("leads", &file.leads)] {
-            sets.push((name.into(), set(&extent.patterns), &extent.yes, &extent.no));
-        }
-        for (name, set, yes, no) in sets {
+        let check = |name: &str, these: Patterns, unless: &[String], yes: &[String], no: &[String]| {
             assert!(!yes.is_empty() && !no.is_empty(), "{name} lacks examples");
+            let unless = set(unless);
+            let is_match = |line: &str| these.is_match(line.as_bytes()) && !unless.is_match(line.as_bytes());
             for line in yes {
-                assert!(set.is_match(line.as_bytes()), "{name}: {line:?} should match");
+                assert!(is_match(line), "{name}: {line:?} should match");
             }
             for line in no {
-                assert!(!set.is_match(line.as_bytes()), "{name}: {line:?} should not match");
+                assert!(!is_match(line), "{name}: {line:?} should not match");
             }
+        };
+        for except in &file.except {
+            check(&except.name, set(&except.patterns), &except.unless, &except.yes, &except.no);
+        }
+        for section in &file.section {
+            check(&section.name, set(&[&section.begin]), &[], &section.yes, &section.no);
+        }
+        for (name, extent) in [("prefix", &file.prefix), ("continues", &file.continues), ("leads", &file.leads)] {
+            check(name, set(&extent.patterns), &[], &extent.yes, &extent.no);
         }
     }
 
