@@ -265,6 +265,18 @@ fn a_failure_in_the_middle_of_a_long_region_stays() {
 }
 
 #[test]
+fn a_verdict_of_success_is_not_alone_where_a_run_failed() {
+    for (passed, failed) in [
+        ("All tests passed (3 assertions in 3 test cases)", "test cases: 3 | 2 passed | 1 failed"),
+        ("10 passing", "# fail 2"),
+        ("10 passed", " 1 fail"),
+    ] {
+        let kept = kept("x", &format!("{}{failed}\n{}{passed}\n", lines(400, "row"), lines(400, "step")));
+        assert!(kept.contains(failed), "{kept}");
+    }
+}
+
+#[test]
 fn the_place_that_asked_for_a_template_stays() {
     let asked: String = (0..60)
         .map(|n| format!("/usr/include/c++/13/bits/stl_algo.h:{n}:   required from 'void std::sort{n}(It, It) [with It = Item*]'\n"))

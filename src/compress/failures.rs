@@ -180,14 +180,15 @@ fn set(patterns: &[impl AsRef<str>]) -> Patterns {
 }
 
 /// Searchers for any of these literals, made so that wide instructions look for all of one searcher at once: without
-/// those that hold another one, not more than 64 in each, and those of two bytes, which are often met by chance, apart.
+/// those that hold another one, not more than 44 in each (of more it takes too many bytes for one), and those of two bytes, which
+/// are often met by chance, apart.
 fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasick> {
     let is_needed = |literal: &&str| !literals.clone().any(|other| other != *literal && literal.contains(other));
     let mut needed: Vec<&str> = literals.clone().filter(is_needed).collect();
     needed.sort_by_key(|literal| std::cmp::Reverse(literal.len()));
     let (long, short) = needed.split_at(needed.partition_point(|literal| literal.len() > 2));
     let searcher = |few: &[&str]| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(few);
-    long.chunks(64).chain([short]).map(|few| searcher(few).expect("the literals are few")).collect()
+    long.chunks(44).chain([short]).map(|few| searcher(few).expect("the literals are few")).collect()
 }
 
 impl Failures {
@@ -264,7 +265,7 @@ impl Failures {
 
     /// A line without what a machine put before it.
     fn without_prefix<'a>(&self, line: &'a [u8]) -> &'a [u8] {
-        if !line.first().is_some_and(|&first| first.is_ascii_digit() || matches!(first, b'[' | b'#')) {
+        if !line.first().is_some_and(|&first| first.is_ascii_alphanumeric() || matches!(first, b'[' | b'#')) {
             return line;
         }
         &line[self.prefix.end(line)..]
@@ -544,6 +545,19 @@ mod tests {
         let text: String =
             ["ok", "error[E0308]: mismatched types", " --> a.rs:1:5", "", "note: x", "ok"].map(stamped).concat();
         assert_eq!(regions(&text), ".SRRR.");
+        for prefix in [
+            "web-1  | ",
+            "[pod/web-0/shop] ",
+            "2024-11-02T10:00:00.123456789Z stderr F ",
+            "web-1  | 2024-11-02T10:00:00Z ",
+        ] {
+            let lines =
+                ["ok", "Traceback (most recent call last):", "  File \"a.py\", line 3, in f", "shop.Stopped: 3", "ok"];
+            let text: String = lines.map(|line| format!("{prefix}{line}\n")).concat();
+            assert_eq!(regions(&text), ".SRR.", "{prefix}");
+        }
+        let race = "ok\nWARNING: DATA RACE\nRead at 0x00c0 by goroutine 7:\n  main.f()\n\nPrevious write at 0x00c0 by main goroutine:\n  main.g()\n==================\nok\n";
+        assert_eq!(regions(race), ".SRRRRR..");
     }
 
     #[test]
