@@ -660,6 +660,19 @@ fn long_lines_lose_their_middle_unless_they_matter() {
         let text = format!("first\n{precious} {line}\nlast\n");
         assert_eq!(short(&new(), "x", &text), text, "{precious}");
     }
+    for precious in [
+        "java.lang.NullPointerException",
+        "OOMKilled",
+        "connect ECONNREFUSED",
+        "code: 'ENOENT'",
+        "No such file",
+        "No space left on device",
+        "assertion `left == right`",
+        "it timed out",
+    ] {
+        let text = format!("first\n{line} {precious} {line}\nlast\n");
+        assert_eq!(short(&new(), "x", &text), text, "{precious}");
+    }
 }
 
 #[test]

@@ -23,7 +23,10 @@ static PRECIOUS: LazyLock<Patterns> = LazyLock::new(|| {
         r"\b[A-Za-z]:\\\w",
         r"[\w-]\.[A-Za-z]{1,5}:\d+",
         r"^\s+at \S|^#\d+ |\bline \d+",
-        r"(?i)\b(?:error|fail(?:ed|ure|ures)?|fatal|panic(?:ked)?|exception|traceback|denied|abort(?:ed)?|killed)\b",
+        // Words may stand in names: `NullPointerException`, `OOMKilled`.
+        r"(?i)(?:errors?|fail(?:ed|ures?)?|fatal|panic(?:ked)?|exceptions?|traceback|denied|abort(?:ed)?|killed|refused|timed out|timeout)\b",
+        r"(?i)\b(?:assert|cannot |could not |unable to |not found\b|no such |no space left)|left == right",
+        r"\bE(?:ACCES|ADDR|AI_|BUSY|CONN|EXIST|HOST|INVAL|MFILE|NET|NO[A-Z]{3}|PERM|PIPE|TIMEDOUT)",
         r"(?i)\b(?:passed|succeeded|success|successful)\b|\bPASS\b|\bOK\b",
         r"(?i)\b(?:exit(?:ed)?|status|code|return(?:ed)?)\b.{0,12}\d",
         r"^(?:\+\+\+|---|@@|diff --git|[+-])",
