@@ -426,6 +426,8 @@ fn what_is_short_protected_or_compressed_before_stays() {
     noisy(format!("{{\"a\": 1\n{}", "same\n".repeat(400)));
     noisy(format!("[Output compressed by hand\n{}", "same\n".repeat(400)));
     noisy(format!("a,b,c\n{}", "1,2\n".repeat(400)));
+    noisy("\x1b[38;5;240mstep\x1b[0m\n".repeat(400));
+    noisy(format!("[… 41 lines, 2,310 bytes left out]\n{}", "same\n".repeat(400)));
 }
 
 #[test]

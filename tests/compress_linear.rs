@@ -46,7 +46,7 @@ const TRAPS: [&str; 57] = [
     "make: *** [all] Error 1\n",
     "BUILD SUCCESSFUL in 3s\n",
     "In file included from a.h:3:\n",
-    "[… 41 lines, 2,310 bytes left out]\n",
+    "[… 41 lines, 2,310 bytes left out]\nrow\n",
     "\x1b]",
     "\x1b[1A\x1b[2Kx\n",
     "x\r",

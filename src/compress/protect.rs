@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-use super::text::is_blank;
+use super::{marker::Marker, text::is_blank};
 
 /// A format that protects its text. Filters for one name it: `accepts = ["ndjson"]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
@@ -14,11 +14,11 @@ pub enum Format {
     Ndjson,
     /// Front matter or a YAML document: `---` and a line end.
     FrontMatter,
-    /// `[section]` or `[[table]]` and a line end; not a log's level, nor a note as `[File: x (94 lines)]`.
+    /// `[section]` or `[[table]]` and a line end; not a log's level, nor a note as `[File: x (94 lines)]`, nor a marker.
     Section,
     /// `<?xml`.
     Xml,
-    /// At least 5 lines of at least 3 columns, the same number in each.
+    /// At least 5 lines of at least 3 columns, the same number in each, without ESC.
     Csv,
 }
 
@@ -87,10 +87,10 @@ fn is_ndjson(text: &[u8]) -> bool {
     }
 }
 
-/// The first line is `[name]` or `[[name]]`; not a log's level, nor a note, of which a colon and a space tell.
+/// The first line is `[name]` or `[[name]]`; not a log's level, nor a note, of which a colon and a space tell, nor a marker.
 fn is_section(text: &[u8]) -> bool {
     let line = first_line(text);
-    if line.len() == text.len() {
+    if line.len() == text.len() || Marker::parse(line).is_some() {
         return false;
     }
     let inner = |line: &[u8]| -> Option<Vec<u8>> { Some(line.strip_prefix(b"[")?.strip_suffix(b"]")?.to_vec()) };
@@ -101,9 +101,11 @@ fn is_section(text: &[u8]) -> bool {
     !is_blank(&name) && !is_note && !name.iter().any(|byte| b"[]".contains(byte)) && !LEVELS.contains(&name.as_slice())
 }
 
-/// Every line has the same number of columns; commas in quotes do not count, and neither do line ends in them.
+/// Every line has the same number of columns; commas in quotes do not count, and neither do line ends in them. The colours of
+/// a terminal have semicolons of their own.
 fn is_csv(text: &[u8]) -> bool {
     [b',', b'\t', b';'].into_iter().any(|separator| has_columns(text, separator))
+        && memchr::memchr(0x1b, text).is_none()
 }
 
 fn has_columns(text: &[u8], separator: u8) -> bool {
