@@ -110,14 +110,22 @@ fn lines_whose_hashes_meet(size: usize) -> Vec<u8> {
     lines.take(size / 9).flat_map(|line| [&line[..], b"\n"].concat()).collect()
 }
 
+/// A hunk of a merge with so many sides that each blank line in it is long work.
+fn hunk_of_many_sides(size: usize) -> Vec<u8> {
+    let marks = size / 16;
+    let mut text = format!("{}{} +1,99999999 {}\n", "@".repeat(marks), " -1".repeat(marks - 1), "@".repeat(marks));
+    text.extend(std::iter::repeat_n('\n', size - text.len()));
+    text.into_bytes()
+}
+
 /// The only function in which callgrind counts, call by call.
 #[inline(never)]
 fn counted(work: &dyn Fn()) {
     work();
 }
 
-/// Run under valgrind by the tests below: compresses each trap in each size, or lines whose hashes meet, or reads command lines,
-/// and does nothing else.
+/// Run under valgrind by the tests below: compresses each trap in each size, or lines whose hashes meet, or a hunk of many
+/// sides, or reads command lines, and does nothing else.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
@@ -131,10 +139,10 @@ fn work() {
         }
         return;
     }
-    if job == "hashes" {
+    if let "hashes" | "sides" = job.as_str() {
         let (compressor, input) = (Compressor::new(Registry::new()), Input::of_command("make"));
         for size in SIZES {
-            let text = lines_whose_hashes_meet(size);
+            let text = if job == "hashes" { lines_whose_hashes_meet(size) } else { hunk_of_many_sides(size) };
             counted(&|| drop(black_box(compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]))));
         }
         return;
@@ -168,6 +176,11 @@ fn work_under_a_budget_is_linear() {
 #[test]
 fn hashes_that_meet_are_linear() {
     callgrind::linear("compress_linear", "hashes", &["lines whose hashes meet"]);
+}
+
+#[test]
+fn a_hunk_of_many_sides_is_linear() {
+    callgrind::linear("compress_linear", "sides", &["a hunk of many sides"]);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use memchr::memmem;
 
 use super::failures::Class;
 
+/// No merge has more sides. Each blank line of a hunk is looked at once for each of them.
+const MOST_MARKS: usize = 100;
 /// In every hunk's header.
 const SIGN: &[u8] = b"@@ -";
 
@@ -56,7 +58,7 @@ impl Hunk {
     /// Reads `@@ -1,2 +1,3 @@`, or `@@@ -1,2 -1,2 +1,3 @@@`.
     fn read(line: &[u8]) -> Option<Hunk> {
         let marks = line.iter().take_while(|&&byte| byte == b'@').count();
-        if marks < 2 {
+        if !(2..=MOST_MARKS).contains(&marks) {
             return None;
         }
         let line = std::str::from_utf8(&line[marks..]).ok().or_else(|| {
