@@ -265,6 +265,16 @@ fn a_failure_in_the_middle_of_a_long_region_stays() {
 }
 
 #[test]
+fn a_long_failure_beside_a_printed_marker_stays() {
+    let (rows, marker) = (lines(400, "row"), "[… 1 byte of this line]\n");
+    let long = format!("error: {}\n", "y".repeat(6000));
+    for (before, behind) in [("", ""), (marker, ""), ("", marker), (marker, marker)] {
+        let kept = kept("x", &format!("{rows}{before}{long}{behind}{rows}"));
+        assert!(kept.contains("\nerror: yyy"), "{kept}");
+    }
+}
+
+#[test]
 fn a_verdict_of_success_is_not_alone_where_a_run_failed() {
     for (passed, failed) in [
         ("All tests passed (3 assertions in 3 test cases)", "test cases: 3 | 2 passed | 1 failed"),

@@ -83,10 +83,10 @@ impl<'a> Selection<'a> {
         if self.is_cut(line) { self.longest_line() + self.marker } else { self.text.span(line).len() }
     }
 
-    /// Whether the line would be too long if it were kept whole.
+    /// Whether the line would be too long if it were kept whole. What A6 left of a line is shorter, so beside a marker of its
+    /// kind a longer one means that a tool printed the marker.
     fn is_cut(&self, line: usize) -> bool {
-        let is_long = self.text.span(line).len() > self.longest_line();
-        is_long && self.text.cut_before(line) + self.text.cut_behind(line) == 0
+        self.text.span(line).len() > self.longest_line()
     }
 
     /// What it would cost to keep the line.
