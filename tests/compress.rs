@@ -184,8 +184,9 @@ fn failures_are_dropped_with_the_noise() {
         let text = format!("{}{failure}\n{}", "same noise\n".repeat(100), "other noise\n".repeat(100));
         assert!(short(&new(), command, &text).contains(failure), "{failure}");
     }
-    let cargo: String =
-        (0..60).map(|n| format!("   Compiling a{n} v1.0.{n}\n    Checking b{n} v2.0\n     Locking {n}\n")).collect();
+    let cargo: String = (0..60)
+        .map(|n| format!("   Compiling a{n} v1.0.{n}\n    Checking b{n} v2.0\n     Locking {n} packages\n"))
+        .collect();
     let text = format!("{cargo}    Finished `dev` profile\n");
     assert_eq!(short(&new(), "cargo build", &text).lines().count(), 2);
 }
