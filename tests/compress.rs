@@ -192,6 +192,33 @@ fn failures_are_dropped_with_the_noise() {
 }
 
 #[test]
+fn what_was_asked_for_stays() {
+    let rows = |row: fn(usize) -> String| (0..40).map(row).collect::<String>();
+    for (asking, plain, text) in [
+        (
+            "rspec --profile",
+            "rspec",
+            "Top 40 slowest examples (4 seconds, 61.0% of total time):\n".to_owned()
+                + &rows(|n| format!("  Cart {n} adds an item\n    {n}.31 seconds ./spec/cart{n}_spec.rb:3\n")),
+        ),
+        (
+            "tsc --noEmit --traceResolution",
+            "tsc --noEmit",
+            rows(|n| format!("File '/srv/shop/src/cart{n}.ts' does not exist.\n")),
+        ),
+        ("npm ci --verbose", "npm ci", rows(|n| format!("npm verb stack at step {n} of {}\n", n * 7))),
+        (
+            "git log -p --format=%B",
+            "git log -p",
+            "diff --git a/go.sum b/go.sum\n".to_owned() + &rows(|n| format!("- the bullet {n} of a message\n")),
+        ),
+    ] {
+        assert_eq!(short(&new(), asking, &text), text, "{asking}");
+        assert_ne!(short(&new(), plain, &text), text, "{plain}");
+    }
+}
+
+#[test]
 fn caps_keep_only_the_head() {
     let compressor = new().with_budget(2000).unwrap();
     let text = format!("{}error: the cause\n  --> here:1:2\n{}the end\n", lines(400, "before"), lines(400, "after"));
