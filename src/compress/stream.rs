@@ -48,7 +48,7 @@ pub struct Stream {
     input: Input,
     memory: usize,
     buffer: Vec<u8>,
-    /// The buffer begins with so many bytes that came before, or say what is open there: see `reminder`.
+    /// So many bytes at the front of the buffer are a reminder of what is open there.
     said: usize,
     way: Way,
     /// The buffer begins inside a line whose beginning has gone its way already.

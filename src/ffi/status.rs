@@ -106,6 +106,7 @@ pub(super) fn fail(status: aside_status) -> aside_status {
 pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_status {
     fail(status);
     let fits = LAST.with_borrow_mut(|last| {
+        last.short[0] = 0;
         let short = Short { room: &mut last.short, len: 0 };
         let fits = write!(WithoutNul(short), "{message}").is_ok();
         if fits {
