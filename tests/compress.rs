@@ -593,6 +593,22 @@ fn a_failure_that_was_overwritten_is_there() {
 }
 
 #[test]
+fn only_what_was_overwritten_comes_back() {
+    let noise = "compiling the same file once more\n".repeat(50);
+    for (text, shown) in [
+        ("10%\r20%\r\x1b[K\x1b(B\x1b[31mERROR:\x1b(B\x1b[m boom here\n", "ERROR: boom here\n"),
+        ("ERROR: disk is full\x1b[2K\x1b[1Gdone\n", "ERROR: disk is full\ndone\n"),
+        ("ERROR: disk is full\rdone\x1b[K\r\n", "ERROR: disk is full\ndone\n"),
+        ("10%\rerror: a\x07\n", "error: a\n"),
+        ("\x1b[1;23r\x1b[24;1Hstatus\x1bcERROR: real\n", "ERROR: real\n"),
+        ("\x1b[1;23r\x1b[24;1Hstatus\x1b[rERROR: real\n", "ERROR: real\n"),
+    ] {
+        let result = short(&new(), "x", &format!("{noise}{text}last\n"));
+        assert!(result.ends_with(&format!("{shown}last\n")) && !result.contains("\n\n"), "{text:?}: {result:?}");
+    }
+}
+
+#[test]
 fn a_status_below_what_scrolls_overwrites_nothing() {
     // As apt draws its progress on a terminal of 24 rows.
     let mut text = String::from("\n\x1b7\x1b[0;23r\x1b8\x1b[1A");

@@ -595,3 +595,26 @@ fn the_cuts_do_not_show() {
         }
     }
 }
+
+#[test]
+fn tokens_of_one_stream_say_nothing_of_the_next() {
+    let dialect = Dialect::find("deepseek-r1").unwrap();
+    let chunks: [&[u8]; 4] = [
+        "Hmm, so be it.".as_bytes(),
+        b"and more, ",
+        "a\n<".as_bytes(),
+        "｜tool▁calls▁begin｜>x<｜tool▁calls▁end｜>".as_bytes(),
+    ];
+    let wanted = support::run(&mut Scanner::new(&dialect), &chunks);
+    for whole in [true, false] {
+        let mut scanner = Scanner::new(&dialect);
+        scanner.feed_tokens(b"hm</thi", &[Token::text(2), Token::special(5)], |_| ()).unwrap();
+        if whole {
+            scanner.finish(|_| ()).unwrap()
+        } else {
+            scanner.reset()
+        }
+        let got = support::run(&mut scanner, &chunks);
+        assert_eq!(support::difference(&wanted, &got), None);
+    }
+}

@@ -309,7 +309,10 @@ impl<'a> Screen<'a> {
                     self.column = 0;
                 }
             }
-            [_, b'c'] => self.new_page(start, next),
+            [_, b'c'] => {
+                (self.bottom, self.below) = (None, false);
+                self.new_page(start, next);
+            }
             _ => {}
         }
         stop
@@ -328,7 +331,7 @@ impl<'a> Screen<'a> {
             self.below = self.bottom.is_some_and(|bottom| count > bottom);
         }
         match last {
-            b'r' => self.bottom = second.filter(|&bottom| bottom > 0),
+            b'r' => (self.bottom, self.below) = (second.filter(|&bottom| bottom > 0), false),
             b'u' => self.restore(),
             _ if self.below => {}
             b'A' => self.up(count),
@@ -468,7 +471,7 @@ impl<'a> Screen<'a> {
                 let mut text = Vec::new();
                 row.show(bytes, &mut text);
                 let end = memchr(b'\n', &bytes[row.start..]).map_or(bytes.len(), |end| row.start + end);
-                if let Some(written) = if_lost(&bytes[row.start..end], &text).filter(|_| row.overwritten) {
+                if let Some(written) = if_lost(&bytes[row.start..end], &text) {
                     text = written;
                 }
                 if text != bytes[row.start..end] {
@@ -486,7 +489,8 @@ fn if_lost(bytes: &[u8], shown: &[u8]) -> Option<Vec<u8>> {
     if !failures.may_say_failure(bytes) {
         return None;
     }
-    let written = written(bytes);
+    let mut written = written(bytes);
+    written.truncate(written.trim_ascii_end().len());
     let shown: HashSet<&[u8]> = shown.split(is_line_end).map(<[u8]>::trim_ascii).collect();
     let mut lines = written.split(is_line_end).map(<[u8]>::trim_ascii);
     let is_lost = lines.any(|line| !shown.contains(line) && failures.says_failure(line));
@@ -503,33 +507,43 @@ fn written(bytes: &[u8]) -> Vec<u8> {
     while at < bytes.len() {
         let stop = memchr3(ESC, b'\r', BS, &bytes[at..]).map_or(bytes.len(), |found| at + found);
         text.extend_from_slice(&bytes[at..stop]);
-        let moves = match bytes.get(stop) {
-            Some(&ESC) => {
-                at = sequence_end(bytes, stop);
-                !matches!(bytes[at - 1], b'm' | b'K')
-            }
-            _ => {
-                at = stop + 1;
-                bytes.get(stop) == Some(&b'\r')
-            }
+        at = if bytes.get(stop) == Some(&ESC) { sequence_end(bytes, stop) } else { stop + 1 };
+        let moves = match bytes.get(stop..at).unwrap_or_default() {
+            [b'\r'] => true,
+            [_, b'[', .., last] => b"ABDEFGHJdfu`".contains(last),
+            [_, kind] => b"78DEMc".contains(kind),
+            _ => false,
         };
         if moves && text.last().is_some_and(|&byte| byte != b'\n') && bytes.get(at) != Some(&b'\n') {
             text.push(b'\n');
         }
     }
+    text.retain(|&byte| byte != 0x07);
     text
 }
 
-/// The text without its colours: an edit for each.
+/// The text without its colours. Those of one line go together where no other control is between them.
 fn colours(bytes: &[u8]) -> Vec<Edit> {
-    let mut edits = Vec::new();
+    let mut edits: Vec<Edit> = Vec::new();
     let mut at = 0;
-    while let Some(found) = memchr(ESC, &bytes[at..]) {
+    // Behind the last sequence, if that was a colour.
+    let mut coloured = None;
+    while let Some(found) = memchr3(ESC, b'\r', BS, &bytes[at..]) {
         let start = at + found;
-        at = sequence_end(bytes, start);
-        if bytes[start..at].starts_with(b"\x1b[") && bytes[at - 1] == b'm' {
-            edits.push(Edit { range: start..at, how: How::Replace(Vec::new()) });
+        at = if bytes[start] == ESC { sequence_end(bytes, start) } else { start + 1 };
+        if !bytes[start..at].starts_with(b"\x1b[") || bytes[at - 1] != b'm' {
+            coloured = None;
+            continue;
         }
+        let between = coloured.map(|end: usize| &bytes[end..start]).filter(|between| memchr(b'\n', between).is_none());
+        match (edits.last_mut(), between) {
+            (Some(Edit { range, how: How::Replace(text) }), Some(between)) => {
+                text.extend_from_slice(between);
+                range.end = at;
+            }
+            _ => edits.push(Edit { range: start..at, how: How::Replace(Vec::new()) }),
+        }
+        coloured = Some(at);
     }
     edits
 }

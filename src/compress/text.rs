@@ -148,16 +148,19 @@ impl<'a> Text<'a> {
     /// Of an error region that goes on in this line, the line before that makes it go on: where its open section began, or
     /// its last failure.
     pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
-        let region = (0..line).rev().take_while(|&line| self.class(line).has(Class::REGION));
         if !self.class(line).has(Class::REGION) {
             return None;
         }
-        let section = region.clone().find_map(|begin| Some((begin, self.layout.sights[begin].section()?)));
-        let is_open =
-            |&(begin, section): &(usize, _)| (begin + 1..line).all(|line| !failures.ends(section, self.line(line)));
-        let open = section.filter(is_open).map(|(begin, _)| begin);
+        let region = (0..line).rev().take_while(|&line| self.class(line).has(Class::REGION));
+        let first = region.clone().last()?;
+        let mut open = None;
+        for line in first..line {
+            open = open.filter(|&(_, section)| !failures.ends(section, self.line(line)));
+            open = open.or_else(|| Some((line, self.layout.sights[line].section()?)));
+        }
         let mut failure = region.filter(|&line| self.class(line).has(Class::FAILURE));
-        open.or_else(|| if self.class(line).has(Class::START) { None } else { failure.next() })
+        let goes_on = || if self.class(line).has(Class::START) { None } else { failure.next() };
+        open.map(|(begin, _)| begin).or_else(goes_on)
     }
 
     /// The line that a byte is in; the number of lines for the text's end.

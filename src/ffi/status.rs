@@ -15,12 +15,13 @@ struct Last {
     status: aside_status,
     /// A sentence, `short`, or the thread's `LONG`.
     message: *const c_char,
+    is_long: bool,
     short: [u8; 256],
 }
 
 thread_local! {
     static LAST: RefCell<Last> =
-        const { RefCell::new(Last { status: ASIDE_OK, message: c"".as_ptr(), short: [0; 256] }) };
+        const { RefCell::new(Last { status: ASIDE_OK, message: c"".as_ptr(), is_long: false, short: [0; 256] }) };
     /// A message that has no room in `Last`.
     static LONG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
@@ -97,7 +98,7 @@ pub(super) fn sentence(status: aside_status) -> &'static CStr {
 /// Fails with the general sentence; allocates nothing.
 #[cold]
 pub(super) fn fail(status: aside_status) -> aside_status {
-    LAST.with_borrow_mut(|last| (last.status, last.message) = (status, sentence(status).as_ptr()));
+    LAST.with_borrow_mut(|last| (last.status, last.message, last.is_long) = (status, sentence(status).as_ptr(), false));
     status
 }
 
@@ -120,7 +121,7 @@ pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_st
         let at = long.0.as_ptr().cast();
         // A thread that is ending has no place for it any more.
         if LONG.try_with(|kept| kept.replace(long.0)).is_ok() {
-            LAST.with_borrow_mut(|last| last.message = at);
+            LAST.with_borrow_mut(|last| (last.message, last.is_long) = (at, true));
         }
     }
     status
@@ -151,7 +152,11 @@ pub(super) fn last_status() -> aside_status {
 }
 
 pub(super) fn last_message() -> *const c_char {
-    LAST.with_borrow(|last| last.message)
+    LAST.with_borrow(|last| {
+        // In a thread that is ending, the long one has been freed.
+        let is_gone = last.is_long && LONG.try_with(|_| ()).is_err();
+        if is_gone { sentence(last.status).as_ptr() } else { last.message }
+    })
 }
 
 /// Runs the body of an entry that has no scanner; a panic becomes `otherwise` and a message.

@@ -46,6 +46,7 @@ impl Extra {
     /// A stream begins; its counts are cleared with its first byte.
     pub fn begin_stream(&mut self) {
         self.known = 0;
+        self.marks.clear();
         self.in_token = false;
         self.prompt = Prompt::default();
         if let Some(thoughts) = &mut self.thoughts {

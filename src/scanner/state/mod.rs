@@ -266,7 +266,6 @@ impl State {
     pub fn begin_tokens(&mut self) -> Result<(), Error> {
         if !self.has_tokens {
             let marks = &mut self.extra.made()?.marks;
-            marks.clear();
             marks.try_reserve_exact(self.held.capacity())?;
             marks.resize(self.held.len(), Mark::PLAIN);
             self.has_tokens = true;
