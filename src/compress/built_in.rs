@@ -15,12 +15,13 @@ use super::{
 /// All but the one that a host must ask for.
 pub fn passes() -> Vec<Box<dyn Pass>> {
     vec![
-        plain("terminal", Kind::Normalise, Stage::Terminal, |text, _| terminal::edits(text.bytes)),
-        Box::new(Repeats),
+        plain("terminal", Kind::Normalise, Stage::Terminal, |text, _, _| terminal::edits(text.bytes)),
+        // Of what a program read from a file, only repeats that a marker tells of; what looks like progress is none.
+        plain("repeats", Kind::Select, Stage::General, |text, input, _| repeats::adjacent(text, shows_files(input))),
         Box::new(Distant),
-        plain("long-lines", Kind::Select, Stage::General, long::edits),
+        plain("long-lines", Kind::Select, Stage::General, |text, _, limit| long::edits(text, limit)),
         Box::new(Paths),
-        Box::new(Budget),
+        plain("budget", Kind::Select, Stage::Last, |text, _, limit| budget::edits(text, limit)),
     ]
 }
 
@@ -29,7 +30,9 @@ pub fn minify_json() -> Box<dyn Pass> {
     Box::new(MinifyJson)
 }
 
-fn plain(id: &'static str, kind: Kind, stage: Stage, edits: fn(Text<'_>, usize) -> Vec<Edit>) -> Box<dyn Pass> {
+type Edits = fn(Text<'_>, &Input, usize) -> Vec<Edit>;
+
+fn plain(id: &'static str, kind: Kind, stage: Stage, edits: Edits) -> Box<dyn Pass> {
     Box::new(Plain { id, kind, stage, edits })
 }
 
@@ -38,7 +41,7 @@ struct Plain {
     id: &'static str,
     kind: Kind,
     stage: Stage,
-    edits: fn(Text<'_>, usize) -> Vec<Edit>,
+    edits: Edits,
 }
 
 impl Pass for Plain {
@@ -54,13 +57,10 @@ impl Pass for Plain {
         self.stage
     }
 
-    fn edits(&self, text: Text<'_>, _: &Input, limit: usize) -> Vec<Edit> {
-        (self.edits)(text, limit)
+    fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
+        (self.edits)(text, input, limit)
     }
 }
-
-/// A2: of what a program read from a file, only repeats that a marker tells of; what looks like progress is none.
-struct Repeats;
 
 /// A3 leaves alone what a program read from a file: there a line that occurs twice is there twice.
 struct Distant;
@@ -80,24 +80,6 @@ fn reads_files(run: &Invocation) -> bool {
         // git show HEAD:file
         "git" => run.subcommand() == Some("show") && run.words().iter().any(|word| word.contains(':')),
         name => is_reader(name),
-    }
-}
-
-impl Pass for Repeats {
-    fn id(&self) -> &str {
-        "repeats"
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Select
-    }
-
-    fn stage(&self) -> Stage {
-        Stage::General
-    }
-
-    fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
-        repeats::adjacent(text, shows_files(input))
     }
 }
 
@@ -186,26 +168,5 @@ impl Pass for MinifyJson {
 
     fn is_undone(&self, old: &[u8], new: &[u8]) -> bool {
         minify::same_tokens(old, new)
-    }
-}
-
-/// A7.
-struct Budget;
-
-impl Pass for Budget {
-    fn id(&self) -> &str {
-        "budget"
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Select
-    }
-
-    fn stage(&self) -> Stage {
-        Stage::Last
-    }
-
-    fn edits(&self, text: Text<'_>, _: &Input, limit: usize) -> Vec<Edit> {
-        budget::edits(text, limit)
     }
 }

@@ -14,6 +14,7 @@ use super::{
     input::Input,
     protect::{self, Format},
     report::{Failed, PartReport, Report},
+    terminal::has_controls,
     text::{Layout, Text, is_blank},
     tool::{self, FilterError, ToolFilter},
 };
@@ -563,13 +564,12 @@ impl Run<'_> {
 
 /// The promise of a normaliser: it touches only where there is a control, and leaves none there.
 fn normalises(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
-    let has_control = |text: &[u8]| memchr::memchr3(0x1b, b'\r', 0x08, text).is_some();
     for edit in edits {
         let How::Replace(text) = &edit.how else { return Err("a normaliser left something out".to_owned()) };
-        if !has_control(&bytes[edit.range.clone()]) {
+        if !has_controls(&bytes[edit.range.clone()]) {
             return Err(format!("text without a control was changed at byte {}", edit.range.start));
         }
-        if has_control(text) {
+        if has_controls(text) {
             return Err(format!("a control was left at byte {}", edit.range.start));
         }
     }

@@ -6,7 +6,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, StartKind};
 use serde::Deserialize;
 
 use super::{
-    patterns::{Patterns, Starts},
+    patterns::{Patterns, Starts, set},
     text::is_blank,
 };
 
@@ -85,14 +85,8 @@ pub struct Sight {
     block: bool,
     /// What happened stands on the next line that is not indented.
     message: bool,
-    begin: Option<u8>,
-}
-
-impl Sight {
     /// The section that begins with the line.
-    pub fn section(self) -> Option<u8> {
-        self.begin
-    }
+    pub begin: Option<u8>,
 }
 
 /// The definitions that come with the library.
@@ -173,10 +167,6 @@ struct Extent {
     patterns: Vec<String>,
     yes: Vec<String>,
     no: Vec<String>,
-}
-
-fn set(patterns: &[impl AsRef<str>]) -> Patterns {
-    Patterns::new(patterns).expect("the patterns of _failures.toml are right")
 }
 
 /// Searchers for any of these literals, made so that wide instructions look for all of one searcher at once: without

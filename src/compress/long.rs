@@ -6,7 +6,7 @@ use super::{
     budget::LINE_SHARE,
     draft::{Edit, How, is_boundary},
     failures::Class,
-    patterns::Patterns,
+    patterns::{Patterns, set},
     text::Text,
 };
 
@@ -32,7 +32,7 @@ static PRECIOUS: LazyLock<Patterns> = LazyLock::new(|| {
         r"^(?:\+\+\+|---|@@|diff --git|[+-])",
         r"\b[a-z][a-z0-9+.-]*://",
     ];
-    Patterns::new(&patterns).expect("the patterns are right")
+    set(&patterns)
 });
 
 /// Cuts the middle out of long lines; under a budget so that several of them fit.

@@ -30,6 +30,11 @@ impl Patterns {
     }
 }
 
+/// A set of the library's own, which is right.
+pub fn set(patterns: &[impl AsRef<str>]) -> Patterns {
+    Patterns::new(patterns).expect("the library's own patterns are right")
+}
+
 /// A few patterns that a line may begin with.
 pub struct Starts(Regex);
 

@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 use super::{
     draft::{Edit, How},
     failures::Class,
-    patterns::Patterns,
+    patterns::{Patterns, set},
     text::Text,
 };
 
@@ -30,19 +30,15 @@ static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
     // Lines, blocks and Braille patterns are what programs draw with.
     let drawn = r"(?:[[:punct:]]|\xe2[\x94-\x97\xa0-\xa3][\x80-\xbf])*";
     let figures = format!("^{drawn}(?:[0-9]+{UNIT}?(?:/{UNIT})?{drawn})*$");
-    patterns(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
+    set(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
 });
 
 /// Of those, a version or address, which is a name, and a whole number: of a disk, a step, a core.
 static FIXED: LazyLock<Patterns> =
-    LazyLock::new(|| patterns(&[r"[0-9]\.[0-9]+\.[0-9]", "^[[:punct:]--%]*[0-9]+[[:punct:]--%]*$"]));
+    LazyLock::new(|| set(&[r"[0-9]\.[0-9]+\.[0-9]", "^[[:punct:]--%]*[0-9]+[[:punct:]--%]*$"]));
 
 /// What follows a whole number that counts.
-static COUNTED: LazyLock<Patterns> = LazyLock::new(|| patterns(&[format!("^(?:of$|/|{UNIT}(?:$|[^A-Za-z]))")]));
-
-fn patterns(patterns: &[impl AsRef<str>]) -> Patterns {
-    Patterns::new(patterns).expect("the patterns are right")
-}
+static COUNTED: LazyLock<Patterns> = LazyLock::new(|| set(&[format!("^(?:of$|/|{UNIT}(?:$|[^A-Za-z]))")]));
 
 fn is_movable(text: Text<'_>, line: usize) -> bool {
     let class = text.class(line);

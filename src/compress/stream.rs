@@ -12,6 +12,7 @@ use super::{
     marker::Marker,
     protect::may_be_protected,
     report::Report,
+    terminal::has_controls,
     text::{Layout, Text},
 };
 use crate::utf8::incomplete_tail;
@@ -260,8 +261,7 @@ fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
         }
     };
     // What has controls is another text once it has been through the terminal.
-    let is_plain = memchr::memchr3(0x1b, b'\r', 0x08, &reminder).is_none();
-    if is_plain && reminder.len() <= LONGEST_REMINDER { reminder } else { Vec::new() }
+    if has_controls(&reminder) || reminder.len() > LONGEST_REMINDER { Vec::new() } else { reminder }
 }
 
 /// Where the last line begins that has no end.

@@ -21,9 +21,14 @@ const BS: u8 = 0x08;
 const MOST_COLUMNS: usize = 1000;
 const MOST_ROWS: usize = 500;
 
+/// Whether there is anything here that a terminal would act on.
+pub fn has_controls(bytes: &[u8]) -> bool {
+    memchr3(ESC, b'\r', BS, bytes).is_some()
+}
+
 /// Makes the text what a terminal shows. Where that would be longer than the text, only colours go.
 pub fn edits(bytes: &[u8]) -> Vec<Edit> {
-    if memchr3(ESC, b'\r', BS, bytes).is_none() {
+    if !has_controls(bytes) {
         return Vec::new();
     }
     let mut screen = Screen::new(bytes);

@@ -156,7 +156,7 @@ impl<'a> Text<'a> {
         let mut open = None;
         for line in first..line {
             open = open.filter(|&(_, section)| !failures.ends(section, self.line(line)));
-            open = open.or_else(|| Some((line, self.layout.sights[line].section()?)));
+            open = open.or_else(|| Some((line, self.layout.sights[line].begin?)));
         }
         let mut failure = region.filter(|&line| self.class(line).has(Class::FAILURE));
         let goes_on = || if self.class(line).has(Class::START) { None } else { failure.next() };

@@ -32,10 +32,11 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     for span in &model.spans {
         check_span(span)?;
     }
-    if !model.guard.is_empty() || model.spans.iter().any(|span| span.get_ref().fence.is_some()) {
+    let has_fences = model.spans.iter().any(|span| span.get_ref().fence.is_some());
+    if has_fences || !model.guard.is_empty() {
         check_beside_code(model)?;
     }
-    if model.spans.iter().any(|span| span.get_ref().fence.is_some()) {
+    if has_fences {
         check_before_fences(model)?;
     }
     check_quotes(model)?;

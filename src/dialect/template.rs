@@ -213,6 +213,7 @@ fn unescape(text: &str) -> String {
 /// What the branches of the last `add_generation_prompt` write, each for itself: string literals and plain text.
 fn generation_prompts(template: &str) -> Vec<String> {
     const ASKS: &str = "add_generation_prompt";
+    const ASKS_NOT: &str = "not add_generation_prompt";
     let mut prompts: Vec<String> = Vec::new();
     let mut depth = 0usize;
     // The depth of the branch that we are in.
@@ -239,7 +240,7 @@ fn generation_prompts(template: &str) -> Vec<String> {
             "}}" if inside.is_some() => write_literals(body, &mut prompts),
             "%}" => {
                 let word = body.split(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or_default();
-                let asks = body.contains(ASKS) && !body.contains(&format!("not {ASKS}"));
+                let asks = body.contains(ASKS) && !body.contains(ASKS_NOT);
                 depth += usize::from(word == "if");
                 match word {
                     "if" | "elif" if asks && inside.is_none_or(|inside| word == "elif" && inside == depth) => {

@@ -189,10 +189,9 @@ impl Attributes {
 /// Where a whole header's end begins: the longest that has room behind the beginning.
 fn before_end(rule: &HeaderRule, header: &[u8]) -> usize {
     let begin = rule.begins.iter().find(|begin| begins(rule, header, begin)).map_or(0, |begin| begin.len());
-    let is_end = |end: usize, literal: &[u8]| end >= begin && begins(rule, &header[end..], literal);
     let ends = rule.ends.iter().filter_map(|literal| {
         let end = header.len().checked_sub(literal.len())?;
-        is_end(end, literal).then_some(end)
+        (end >= begin && begins(rule, &header[end..], literal)).then_some(end)
     });
     ends.min().unwrap_or(header.len())
 }
