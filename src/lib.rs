@@ -11,10 +11,17 @@ mod dialect;
 mod ffi;
 mod file_error;
 #[cfg(test)]
-#[path = "../tests/support/random.rs"]
-mod random;
+#[path = "../tests/reference/mod.rs"]
+mod reference;
 mod scanner;
 pub mod sse;
+#[cfg(test)]
+#[path = "../tests/support"]
+mod support {
+    pub mod made;
+    pub mod pieces;
+    pub mod random;
+}
 mod utf8;
 
 pub use dialect::{Channel, Dialect, DialectError, Start, UnknownDialect, UnknownModel, UnknownStart, UnknownTemplate};

@@ -56,6 +56,7 @@ pub enum Verdict {
 }
 
 /// Up to three readings of the same bytes: as a literal, as a tag, as a fence line that closes.
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
 pub struct Attempt {
     /// Bytes read so far; 0 is no attempt.
@@ -216,6 +217,7 @@ impl Attempt {
 /// The bits of ends in a header's inner trie.
 const ENDS: u64 = u32::MAX as u64;
 
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
 enum Literal {
     #[default]
@@ -339,6 +341,7 @@ impl Literal {
 }
 
 /// A tag: `<`, white space, perhaps `/` and white space, a name, and what the grammar allows behind it.
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
 enum Tag {
     #[default]
@@ -487,6 +490,7 @@ pub fn is_suffix(byte: u8) -> bool {
 }
 
 /// A line that may close a fence span: indent, run of backticks, info string.
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
 enum FenceClose {
     #[default]

@@ -576,7 +576,7 @@ impl<'a> Builder<'a> {
 #[cfg(test)]
 mod tests {
     use super::{ALL, Calm, HARD, LOST, MOST_ROWS};
-    use crate::{Dialect, random::Random};
+    use crate::{Dialect, support::random::Random};
 
     /// What `run` must come to, one byte after the other.
     fn walk(calm: &Calm, mut row: u16, text: &[u8]) -> (usize, u16) {

@@ -16,6 +16,7 @@ pub const COMMON_RUN: u32 = 4;
 pub const COMMON_LANGUAGE: u32 = 12;
 
 /// Where in its line a text stands, and in which code block.
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lines {
     at: At,
@@ -35,6 +36,7 @@ pub struct Lines {
     nests: bool,
 }
 
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum At {
     /// Nothing or up to three spaces.

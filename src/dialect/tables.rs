@@ -332,7 +332,7 @@ pub struct Route {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dialect, random::Random};
+    use crate::{Dialect, support::random::Random};
 
     #[test]
     fn patterns_count_in_their_groups_as_each_does_alone() {

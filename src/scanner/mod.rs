@@ -537,7 +537,7 @@ pub fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::{Channel, Counts, Kind, Options, Scanner, Start};
-    use crate::{Dialect, random::Random};
+    use crate::{Dialect, support::random::Random};
 
     const CHANNELS: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
 

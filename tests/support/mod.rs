@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub mod c;
 pub mod callgrind;
 pub mod client;
+pub mod made;
+pub mod pieces;
 pub mod random;
 pub mod texts;
 

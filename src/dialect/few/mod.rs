@@ -120,7 +120,7 @@ impl Few {
 #[cfg(test)]
 mod tests {
     use super::{Few, HARD, MOST, NOT_ASCII};
-    use crate::random::Random;
+    use crate::support::random::Random;
 
     /// With vectors, where there are any, and without.
     fn both(list: &[u8]) -> [Few; 2] {

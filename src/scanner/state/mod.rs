@@ -3,6 +3,8 @@
 //! gives what it finds as events (`report`). What only the next bytes can decide is held back (`held`).
 
 mod calm;
+#[cfg(test)]
+mod explored;
 mod held;
 mod read;
 mod report;
@@ -77,6 +79,7 @@ pub struct State {
 }
 
 /// An open span.
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 struct Frame {
     rule: u8,
@@ -94,6 +97,7 @@ impl Frame {
 }
 
 /// What is under way where the stream stands.
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 enum Pending {
     Nothing,
@@ -106,6 +110,7 @@ enum Pending {
 }
 
 /// A marker in a text.
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 struct Found {
     pattern: u8,

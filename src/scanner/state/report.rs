@@ -43,6 +43,7 @@ pub enum Place {
 }
 
 /// A marker that was read, and what of it is still to be reported. No marker is as long as 4 GiB.
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 pub(super) struct Due {
     step: Step,
@@ -74,6 +75,7 @@ impl Due {
     }
 }
 
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 enum Step {
     Before,
@@ -84,6 +86,7 @@ enum Step {
     Close,
 }
 
+#[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 enum What {
     Open {

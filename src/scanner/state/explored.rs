@@ -1,0 +1,261 @@
+//! The heart, by its states. From every state that a dialect's pieces lead to, each piece is read as its bytes are one by
+//! one, and as it is with a stop behind each event: to the same events, counts and state. A state that is kept in several
+//! ways goes on alike in all of them. Where all states were found, this holds for texts of any length.
+//!
+//! Each start has at most so many states visited, in the order of the texts' lengths, as `ASIDE_STATES` says.
+//! `ASIDE_EVERY=1` takes all pieces, `ASIDE_DIALECT=NAME` one dialect.
+
+use alloc::vec::Vec;
+use core::{
+    hash::{Hash, Hasher},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+use std::collections::{BTreeSet, HashMap, HashSet, hash_map::DefaultHasher};
+
+use super::State;
+use crate::{
+    Channel, Dialect, Event, Kind, Options, Scanner, reference,
+    support::{made::made, pieces::Pieces, random::Random},
+};
+
+const CHANNELS: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
+
+/// What calls came to; of texts, their bytes alone, so that it does not matter where they were cut.
+#[derive(Hash, PartialEq)]
+struct Heard(Vec<u8>);
+
+impl Heard {
+    fn event(&mut self, event: Event<'_>) {
+        let channel = event.channel as u8;
+        if event.kind == Kind::Text {
+            self.0.extend(event.bytes.iter().flat_map(|&byte| [channel, byte]));
+        } else {
+            self.0.extend(format!("{:?}{channel}{:?}", event.kind, event.bytes).into_bytes());
+        }
+    }
+}
+
+/// All that is hashed, to be compared itself.
+struct Bytes(Vec<u8>);
+
+impl Hasher for Bytes {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        unreachable!("the bytes are compared")
+    }
+}
+
+/// All of a state that decides how it goes on. Offsets and counts do not.
+fn kept(state: &State) -> Vec<u8> {
+    let mut bytes = Bytes(Vec::with_capacity(160));
+    let State { flags, after, active, closed, region, depth, has_begun, .. } = *state;
+    (flags, after, active, closed, region, depth, has_begun).hash(&mut bytes);
+    (state.calm_end, state.spot.row, state.held()).hash(&mut bytes);
+    state.stack[..usize::from(depth)].hash(&mut bytes);
+    if state.calm_end == 0 {
+        (state.lines, state.pending).hash(&mut bytes);
+    }
+    bytes.0
+}
+
+/// The same as the engine finds it when the next call begins.
+fn woken(scanner: &Scanner) -> Vec<u8> {
+    let mut state = scanner.state.try_clone().unwrap();
+    state.begin_call(&scanner.dialect.tables);
+    kept(&state)
+}
+
+/// A way to read a chunk.
+type Way = fn(&mut Scanner, &[u8], &mut Heard);
+
+fn whole(scanner: &mut Scanner, chunk: &[u8], heard: &mut Heard) {
+    scanner.feed(chunk, |event| heard.event(event)).unwrap();
+}
+
+fn by_bytes(scanner: &mut Scanner, chunk: &[u8], heard: &mut Heard) {
+    chunk.chunks(1).for_each(|byte| whole(scanner, byte, heard));
+}
+
+fn stopping(scanner: &mut Scanner, mut chunk: &[u8], heard: &mut Heard) {
+    loop {
+        let mut events = scanner.events(chunk);
+        let event = events.next().unwrap().map(|event| heard.event(event));
+        chunk = &chunk[events.consumed()..];
+        if event.is_none() {
+            return;
+        }
+    }
+}
+
+struct Node {
+    scanner: Scanner,
+    /// The node that it was found from, and by which step.
+    from: (usize, usize),
+    depth: usize,
+}
+
+/// What can be done in each state: a chunk, or one of two calls.
+struct Steps(Vec<Vec<u8>>);
+
+impl Steps {
+    const FLUSH: usize = usize::MAX;
+    const FORCE_CLOSE: usize = usize::MAX - 1;
+
+    fn new(pieces: &[Vec<u8>]) -> Steps {
+        let mut chunks = BTreeSet::new();
+        for piece in pieces {
+            chunks.extend((0..piece.len()).map(|at| piece[at..].to_vec()));
+            chunks.extend(piece.iter().map(|&byte| vec![byte]));
+        }
+        Steps(chunks.into_iter().collect())
+    }
+
+    fn shown(&self, step: usize) -> String {
+        match step {
+            Steps::FLUSH => "(flush)".to_owned(),
+            Steps::FORCE_CLOSE => "(force close)".to_owned(),
+            chunk => self.0[chunk].escape_ascii().to_string(),
+        }
+    }
+}
+
+struct Explorer {
+    steps: Steps,
+    /// No more of them are kept than one that is not to be visited.
+    most: usize,
+    nodes: Vec<Node>,
+    found: HashSet<Vec<u8>>,
+    /// What came of each state as the engine finds it, and of which node first.
+    outcomes: HashMap<Vec<u8>, (u64, usize)>,
+}
+
+impl Explorer {
+    fn new(scanner: Scanner, pieces: &[Vec<u8>], most: usize) -> Explorer {
+        let nodes = vec![Node { scanner, from: (0, 0), depth: 0 }];
+        let found = HashSet::from([kept(&nodes[0].scanner.state)]);
+        Explorer { steps: Steps::new(pieces), most, nodes, found, outcomes: HashMap::new() }
+    }
+
+    fn add(&mut self, scanner: Scanner, from: (usize, usize)) {
+        if self.nodes.len() <= self.most && self.found.insert(kept(&scanner.state)) {
+            let depth = self.nodes[from.0].depth + 1;
+            self.nodes.push(Node { scanner, from, depth });
+        }
+    }
+
+    /// The steps that lead to a node.
+    fn path(&self, mut node: usize) -> String {
+        let mut steps = Vec::new();
+        while node > 0 {
+            let (from, step) = self.nodes[node].from;
+            steps.push(self.steps.shown(step));
+            node = from;
+        }
+        steps.reverse();
+        steps.join(" · ")
+    }
+
+    fn visit(&mut self, node: usize) {
+        let scanner = self.nodes[node].scanner.clone();
+        let mut outcome = DefaultHasher::new();
+        for step in 0..self.steps.0.len() {
+            let read = |way: Way| {
+                let (mut scanner, mut heard) = (scanner.clone(), Heard(Vec::new()));
+                way(&mut scanner, &self.steps.0[step], &mut heard);
+                let counts = CHANNELS.map(|channel| scanner.counts(channel));
+                let state = woken(&scanner);
+                (scanner, (heard, state, counts))
+            };
+            let (one, wanted) = read(whole);
+            let others = [by_bytes as Way, stopping].map(|way| {
+                let (scanner, got) = read(way);
+                let shown = || format!("{} · {}", self.path(node), self.steps.shown(step));
+                assert!(got.0 == wanted.0, "other events of {}", shown());
+                assert!(got.1 == wanted.1, "another state behind {}", shown());
+                assert_eq!(got.2, wanted.2, "behind {}", shown());
+                scanner
+            });
+            (wanted.0, wanted.1).hash(&mut outcome);
+            self.add(one, (node, step));
+            others.into_iter().for_each(|other| self.add(other, (node, step)));
+        }
+        let mut heard = Heard(Vec::new());
+        scanner.clone().finish(|event| heard.event(event)).unwrap();
+        let (mut flushed, mut closed) = (scanner.clone(), scanner.clone());
+        flushed.flush(|event| heard.event(event)).unwrap();
+        closed.force_close(|event| heard.event(event)).unwrap();
+        (heard, woken(&flushed), woken(&closed)).hash(&mut outcome);
+        self.add(flushed, (node, Steps::FLUSH));
+        self.add(closed, (node, Steps::FORCE_CLOSE));
+        let outcome = outcome.finish();
+        let (first, other) = *self.outcomes.entry(woken(&scanner)).or_insert((outcome, node));
+        assert!(first == outcome, "{} goes on otherwise than {}", self.path(node), self.path(other));
+    }
+}
+
+/// Looks at up to so many states of each dialect, from each start; says what it saw.
+fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
+    let dialects: Vec<_> = files
+        .iter()
+        .filter_map(|toml| Some((Dialect::from_toml(toml).ok()?, reference::Dialect::parse(toml).unwrap())))
+        .collect();
+    let starts = |pair| reference::Dialect::starts(pair).into_iter();
+    let jobs: Vec<_> =
+        dialects.iter().flat_map(|(dialect, file)| starts(file).map(move |start| (dialect, file, start))).collect();
+    let next = AtomicUsize::new(0);
+    let run = || {
+        while let Some(&(dialect, file, start)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let options = Options { start: Some(start.parse().unwrap()), ..Options::default() };
+            let pieces = Pieces::new(file);
+            let pieces = if every { &pieces.all } else { &pieces.few };
+            let mut explorer = Explorer::new(Scanner::with_options(dialect, &options).unwrap(), pieces, most);
+            let mut visited = 0;
+            while visited < most && visited < explorer.nodes.len() {
+                explorer.visit(visited);
+                visited += 1;
+            }
+            let extent = match explorer.nodes.get(visited) {
+                Some(next) => format!("{visited} states, all that {} chunks lead to", next.depth - 1),
+                None => format!("all {visited} states"),
+            };
+            say(&format!("{} from {start}: {extent}; {} chunks", file.name, explorer.steps.0.len()));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(run);
+        }
+    });
+}
+
+fn number(name: &str) -> Option<usize> {
+    std::env::var(name).ok().map(|number| number.parse().unwrap())
+}
+
+#[test]
+fn each_piece_is_read_as_its_bytes_from_every_state() {
+    let only = std::env::var("ASIDE_DIALECT").ok();
+    let mut files = Vec::new();
+    for folder in ["dialects", "tests/dialects"] {
+        for entry in std::fs::read_dir(format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"))).unwrap() {
+            let toml = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let is_wanted = |name: &String| toml.contains(&format!("name = \"{name}\"\n"));
+            if only.as_ref().is_none_or(is_wanted) {
+                files.push(toml);
+            }
+        }
+    }
+    assert!(!files.is_empty(), "there is no dialect {only:?}");
+    let every = std::env::var_os("ASIDE_EVERY").is_some();
+    explore(&files, every, number("ASIDE_STATES").unwrap_or(200), |line| println!("{line}"));
+}
+
+#[test]
+fn and_in_dialects_made_at_random() {
+    let mut random = Random::announced("explored");
+    let files: Vec<String> = (0..number("ASIDE_MADE").unwrap_or(3000)).map(|_| made(&mut random)).collect();
+    explore(&files, false, number("ASIDE_STATES").unwrap_or(40), |_| ());
+}
