@@ -530,6 +530,27 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_around_an_error_is_of_its_region() {
+        let text = "ok\nFile \"bin/cart.ml\", line 3, characters 8-12:\n3 | let x = itms\n            ^^^^\nError: Unbound value itms\nok\n";
+        assert_eq!(regions(text), ".SRRR.");
+        let text = "ok\nERROR:  relation \"carts\" does not exist\nLINE 1: select * from carts;\n                      ^\nHINT:  It is somewhere else.\nok\n";
+        assert_eq!(regions(text), ".SRRR.");
+        let text =
+            "ok\nERROR at line 1:\nORA-06550: line 1, column 7:\nPLS-00201: identifier 'CARTS' must be declared\nok\n";
+        assert_eq!(regions(text), ".SRR.");
+        let text = "ok\nnginx: [emerg] unknown directive \"cart\" in /etc/nginx/nginx.conf:3\nnginx: configuration file /etc/nginx/nginx.conf test failed\nok\n";
+        assert_eq!(regions(text), ".SR.");
+        let text =
+            "ok\nAH00526: Syntax error on line 3 of /etc/apache2/apache2.conf:\nInvalid command 'Cart'\nok\nok\n";
+        assert_eq!(regions(text), ".SR..");
+        let text = "ok\n==7== Invalid read of size 8\n==7==    at 0x10: f (a.c:3)\nok\n==7== ERROR SUMMARY: 0 errors from 0 contexts\n";
+        assert_eq!(regions(text), ".SR..");
+        let text =
+            "ok\ncart: it is empty\nCallStack (from HasCallStack):\n  error, called at Cart.hs:3:5 in main:Cart\nok\n";
+        assert_eq!(regions(text), "..SR.");
+    }
+
+    #[test]
     fn times_before_lines_hide_nothing() {
         let stamped = |line: &str| format!("2024-11-02T10:00:00.1234567Z {line}\n");
         let text: String =
