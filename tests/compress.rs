@@ -586,9 +586,13 @@ fn a_failure_that_was_overwritten_is_there() {
         assert!(result.contains(error) || result.contains("ERROR: checksum mismatch"), "{result}");
         assert!(!result.contains('\x1b'), "{result}");
     }
+    // What tells why is overwritten before what failed is.
+    let why = "  Property 'id' is missing in type 'X'\n  but is required in type 'Y'.\n";
+    let result = short(&new(), "x", &format!("{noise}{error}\n{why}- starting\n{}{}done\n", frame("/"), frame("-")));
+    assert!(result.contains(&format!("{error}\n{why}")), "{result}");
     // A run that shows its failures in each frame has them once.
-    let frame = format!("FAIL src/a.test.js\n{}\x1b[2A", "running\n");
-    let result = short(&new(), "x", &format!("{noise}{}", frame.repeat(40)));
+    let frame = |n| format!("FAIL src/a.test.js\n  running {n}\n\x1b[2A");
+    let result = short(&new(), "x", &format!("{noise}{}", (0..40).map(frame).collect::<String>()));
     assert_eq!(result.matches("FAIL").count(), 1, "{result}");
 }
 

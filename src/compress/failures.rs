@@ -243,11 +243,6 @@ impl Failures {
         self.any.iter().any(|any| any.find(bytes).is_some())
     }
 
-    /// Whether a line by itself says that something failed.
-    pub fn says_failure(&self, line: &[u8]) -> bool {
-        self.look(self.without_prefix(line)).class.has(Class::FAILURE)
-    }
-
     /// Whether the section is over with this line.
     pub fn ends(&self, section: u8, line: &[u8]) -> bool {
         self.sections[usize::from(section)].matches(self.without_prefix(line)).contains(&END)

@@ -3,16 +3,17 @@
 //! A line without ESC, CR or BS is left as it is. A page that a program clears stays above it, as in a terminal's
 //! scrollback. Each character takes one column; tabs go to multiples of eight.
 //!
-//! A failure that was overwritten is there all the same: the terminal may have been of another size, and who reads the text
-//! has not seen it come.
+//! A failure that was overwritten is there all the same, and so is what was said of it: the terminal may have been of
+//! another size, and who reads the text has not seen it come.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::Range};
 
 use memchr::{memchr, memchr3};
 
 use super::{
     draft::{Edit, How},
-    failures,
+    failures::{self, Class},
+    text::{Layout, Text},
 };
 
 const ESC: u8 = 0x1b;
@@ -462,9 +463,6 @@ impl<'a> Screen<'a> {
                     }
                     row.show(bytes, &mut text);
                 }
-                if let Some(written) = if_lost(&bytes[from..to], &text) {
-                    text = written;
-                }
                 if to == bytes.len() {
                     text.truncate(text.trim_ascii_end().len());
                 }
@@ -476,36 +474,71 @@ impl<'a> Screen<'a> {
                 let mut text = Vec::new();
                 row.show(bytes, &mut text);
                 let end = memchr(b'\n', &bytes[row.start..]).map_or(bytes.len(), |end| row.start + end);
-                if let Some(written) = if_lost(&bytes[row.start..end], &text) {
-                    text = written;
-                }
                 if text != bytes[row.start..end] {
                     edits.push(Edit { range: row.start..end, how: How::Replace(text) });
                 }
             }
         }
+        bring_back(bytes, &mut edits);
         edits
     }
 }
 
-/// All that was written, a line for each place that the cursor went to, if a failure among it is not shown.
-fn if_lost(bytes: &[u8], shown: &[u8]) -> Option<Vec<u8>> {
+/// Where a failure is not shown, or something that belongs to one, the edit becomes all that was written.
+fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
     let failures = failures::built_in();
-    if !failures.may_say_failure(bytes) {
-        return None;
+    let moves = |edit: &Edit| without_colours(&bytes[edit.range.clone()]).is_none();
+    if !failures.may_say_failure(bytes) || !edits.iter().any(moves) {
+        return;
     }
-    let mut written = written(bytes);
-    written.truncate(written.trim_ascii_end().len());
-    let shown: HashSet<&[u8]> = shown.split(is_line_end).map(<[u8]>::trim_ascii).collect();
-    let mut lines = written.split(is_line_end).map(<[u8]>::trim_ascii);
-    let is_lost = lines.any(|line| !shown.contains(line) && failures.says_failure(line));
-    is_lost.then_some(written)
+    let mut all = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    let spans = edits.iter().map(|edit| {
+        all.extend_from_slice(&bytes[at..edit.range.start]);
+        at = edit.range.end;
+        let start = all.len();
+        all.extend(written(&bytes[edit.range.clone()]));
+        start..all.len()
+    });
+    let spans: Vec<Range<usize>> = spans.collect();
+    all.extend_from_slice(&bytes[at..]);
+    let layout = Layout::new(&all, failures);
+    let text = Text::new(&all, &layout);
+    for (edit, span) in edits.iter_mut().zip(spans) {
+        if let How::Replace(shown) = &mut edit.how
+            && is_lost(text, span.clone(), shown)
+        {
+            *shown = all[span].to_vec();
+        }
+    }
 }
 
-fn is_line_end(byte: &u8) -> bool {
-    *byte == b'\n'
+/// Whether a failure that was written, or something that belongs to one, is not shown.
+fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
+    let lines = written.line_at(span.start)..written.line_at(span.end.max(1) - 1) + 1;
+    if lines.clone().all(|line| written.class(line) == Class::default()) {
+        return false;
+    }
+    let shown: HashSet<&[u8]> = shown.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect();
+    // From the end, since of a failure that each frame of a screen has, only what stood behind the last one counts.
+    let mut seen = HashSet::new();
+    let mut lacks = false;
+    for line in lines.rev() {
+        let (class, line) = (written.class(line), written.line(line).trim_ascii());
+        let is_gone = !line.is_empty() && !shown.contains(line);
+        if class.has(Class::FAILURE) || class.has(Class::START) {
+            if is_gone || seen.insert(line) && lacks {
+                return true;
+            }
+            lacks = false;
+        } else {
+            lacks = class.has(Class::REGION) && (lacks || is_gone);
+        }
+    }
+    lacks
 }
 
+/// The text, a line for each place that the cursor went to.
 fn written(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut at = 0;
@@ -524,6 +557,10 @@ fn written(bytes: &[u8]) -> Vec<u8> {
         }
     }
     text.retain(|&byte| byte != 0x07);
+    text.truncate(text.trim_ascii_end().len());
+    if bytes.ends_with(b"\n") {
+        text.push(b'\n');
+    }
     text
 }
 
