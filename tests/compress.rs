@@ -604,6 +604,9 @@ fn only_what_was_overwritten_comes_back() {
         ("ERROR: disk is full\x1b[2K\x1b[1Gdone\n", "ERROR: disk is full\ndone\n"),
         ("ERROR: disk is full\rdone\x1b[K\r\n", "ERROR: disk is full\ndone\n"),
         ("10%\rerror: a\x07\n", "error: a\n"),
+        // A console of Windows writes spaces as ways to the right.
+        ("ERROR:\x1b[Cdisk\x1b[Cis full\rdone\x1b[K\r\n", "ERROR: disk is full\ndone\n"),
+        ("10%\rsvc:\x1b[10Gerror:\x1b[Cit\x1b[Cis lost\n", "svc:     error: it is lost\n"),
         ("\x1b[1;23r\x1b[24;1Hstatus\x1bcERROR: real\n", "ERROR: real\n"),
         ("\x1b[1;23r\x1b[24;1Hstatus\x1b[rERROR: real\n", "ERROR: real\n"),
     ] {
@@ -627,10 +630,19 @@ fn a_status_below_what_scrolls_overwrites_nothing() {
 }
 
 #[test]
-fn colours_go_where_columns_would_make_the_text_longer() {
-    let line = "Starting svc:\x1b[60G[\x1b[31mFAILED\x1b[0m]\n";
-    let result = short(&new(), "x", &(line.repeat(3) + &"ok:\x1b[60G[\x1b[32m OK \x1b[0m]\n".repeat(60)));
-    assert!(result.contains("Starting svc:\x1b[60G[FAILED]") && !result.contains("\x1b[31m"), "{result}");
+fn where_columns_would_make_the_text_longer_there_are_gaps() {
+    let started = "ok:\x1b[60G[\x1b[32m OK \x1b[0m]\n".repeat(60);
+    let text =
+        format!("Starting svc:\x1b[60G[\x1b[31mFAILED\x1b[0m]\n{started}10%\r\x1b[Kerror[E0308]: mismatched types\n");
+    let result = short(&new(), "x", &(text + &started));
+    // A failure begins its line, so that it is seen.
+    assert!(result.contains("\n10%\nerror[E0308]: mismatched types\n") && !result.contains('\x1b'), "{result}");
+    let row = result.lines().next().unwrap();
+    assert!(row.starts_with("Starting svc:  ") && row.ends_with("  [FAILED]"), "{result}");
+    // Without colours there is less to gain.
+    let text = "ok:\x1b[14G[OK]\n".repeat(100) + "10%\r\x1b[Kerror: boom\n";
+    let result = short(&new(), "x", &text);
+    assert!(result.contains("\n10%\nerror: boom\n") && !result.contains('\x1b'), "{result}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 
 use std::{collections::HashSet, ops::Range};
 
-use memchr::{memchr, memchr3};
+use memchr::{memchr, memchr3, memrchr};
 
 use super::{
     draft::{Edit, How},
@@ -27,7 +27,7 @@ pub fn has_controls(bytes: &[u8]) -> bool {
     memchr3(ESC, b'\r', BS, bytes).is_some()
 }
 
-/// Makes the text what a terminal shows. Where that would be longer than the text, only colours go.
+/// Makes the text what a terminal shows. Where that would be longer than the text, it becomes all that was written.
 pub fn edits(bytes: &[u8]) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();
@@ -50,14 +50,20 @@ pub fn edits(bytes: &[u8]) -> Vec<Edit> {
             screen.plain(at, end, next);
         }
         if screen.filled > bytes.len() {
-            return colours(bytes);
+            return all_written(bytes);
         }
         if end < bytes.len() {
             screen.line_feed(next);
         }
         at = next;
     }
-    screen.edits()
+    let edits = screen.edits();
+    if is_shorter(&edits) { edits } else { all_written(bytes) }
+}
+
+fn is_shorter(edits: &[Edit]) -> bool {
+    let shown = |edit: &Edit| if let How::Replace(text) = &edit.how { text.len() } else { 0 };
+    edits.iter().map(shown).sum::<usize>() < edits.iter().map(|edit| edit.range.len()).sum()
 }
 
 /// One character as a number: a code point, an invalid byte, or the part of a tab behind its first column.
@@ -519,13 +525,15 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     if lines.clone().all(|line| written.class(line) == Class::default()) {
         return false;
     }
-    let shown: HashSet<&[u8]> = shown.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect();
+    // How wide a gap is tells nothing.
+    let words = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
+    let shown: HashSet<Vec<u8>> = shown.split(|&byte| byte == b'\n').map(words).collect();
     // From the end, since of a failure that each frame of a screen has, only what stood behind the last one counts.
     let mut seen = HashSet::new();
     let mut lacks = false;
     for line in lines.rev() {
-        let (class, line) = (written.class(line), written.line(line).trim_ascii());
-        let is_gone = !line.is_empty() && !shown.contains(line);
+        let (class, line) = (written.class(line), words(written.line(line)));
+        let is_gone = !line.is_empty() && !shown.contains(&line);
         if class.has(Class::FAILURE) || class.has(Class::START) {
             if is_gone || seen.insert(line) && lacks {
                 return true;
@@ -538,15 +546,31 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     lacks
 }
 
-/// The text, a line for each place that the cursor went to.
+/// The text, a line for each place that the cursor went to; where it went to the right, with a gap. Never longer than the
+/// bytes.
 fn written(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
+    let mut column = 0;
     let mut at = 0;
     while at < bytes.len() {
         let stop = memchr3(ESC, b'\r', BS, &bytes[at..]).map_or(bytes.len(), |found| at + found);
+        let line = memrchr(b'\n', &bytes[at..stop]).map_or(at, |end| at + end + 1);
+        column = characters(&bytes[line..stop]).count() + if line > at { 0 } else { column };
         text.extend_from_slice(&bytes[at..stop]);
         at = if bytes.get(stop) == Some(&ESC) { sequence_end(bytes, stop) } else { stop + 1 };
-        let moves = match bytes.get(stop..at).unwrap_or_default() {
+        let sequence = bytes.get(stop..at).unwrap_or_default();
+        let goes_to = match sequence {
+            [_, b'[', count @ .., b'C' | b'a'] => column + number(count).unwrap_or(1).max(1),
+            [_, b'[', count @ .., b'G' | b'`'] => number(count).unwrap_or(1).max(1) - 1,
+            _ => 0,
+        };
+        if goes_to > column {
+            let gap = (goes_to - column).min(at - text.len());
+            text.resize(text.len() + gap, b' ');
+            column += gap;
+            continue;
+        }
+        let moves = match sequence {
             [b'\r'] => true,
             [_, b'[', .., last] => b"ABDEFGHJdfu`".contains(last),
             [_, kind] => b"78DEMc".contains(kind),
@@ -554,6 +578,7 @@ fn written(bytes: &[u8]) -> Vec<u8> {
         };
         if moves && text.last().is_some_and(|&byte| byte != b'\n') && bytes.get(at) != Some(&b'\n') {
             text.push(b'\n');
+            column = 0;
         }
     }
     text.retain(|&byte| byte != 0x07);
@@ -564,28 +589,15 @@ fn written(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// The text without its colours. Those of one line go together where no other control is between them.
-fn colours(bytes: &[u8]) -> Vec<Edit> {
-    let mut edits: Vec<Edit> = Vec::new();
+/// Each line with a control becomes what was written in it.
+fn all_written(bytes: &[u8]) -> Vec<Edit> {
+    let mut edits = Vec::new();
     let mut at = 0;
-    // Behind the last sequence, if that was a colour.
-    let mut coloured = None;
     while let Some(found) = memchr3(ESC, b'\r', BS, &bytes[at..]) {
-        let start = at + found;
-        at = if bytes[start] == ESC { sequence_end(bytes, start) } else { start + 1 };
-        if !bytes[start..at].starts_with(b"\x1b[") || bytes[at - 1] != b'm' {
-            coloured = None;
-            continue;
-        }
-        let between = coloured.map(|end: usize| &bytes[end..start]).filter(|between| memchr(b'\n', between).is_none());
-        match (edits.last_mut(), between) {
-            (Some(Edit { range, how: How::Replace(text) }), Some(between)) => {
-                text.extend_from_slice(between);
-                range.end = at;
-            }
-            _ => edits.push(Edit { range: start..at, how: How::Replace(Vec::new()) }),
-        }
-        coloured = Some(at);
+        let start = memrchr(b'\n', &bytes[at..at + found]).map_or(at, |end| at + end + 1);
+        let end = memchr(b'\n', &bytes[at + found..]).map_or(bytes.len(), |end| at + found + end);
+        edits.push(Edit { range: start..end, how: How::Replace(written(&bytes[start..end])) });
+        at = end;
     }
     edits
 }
