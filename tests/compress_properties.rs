@@ -453,6 +453,35 @@ fn a_long_stream_keeps_head_tail_and_failures_with_exact_counts() {
 }
 
 #[test]
+fn a_long_stream_says_how_many_error_regions_went() {
+    for (budget, memory) in [(1024, 4096), (2000, 16_000), (10_000, 40_000)] {
+        for every in [7, 40, 300] {
+            let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(budget).unwrap());
+            let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
+            let mut result = Vec::new();
+            for line in 0..9000 {
+                let text = match line % every {
+                    3 => format!("error: number {line}\n  --> src/part_{line}.c\n  so it says\n"),
+                    _ => format!("line {line} of many\n"),
+                };
+                stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
+            }
+            stream.finish(|bytes| result.extend_from_slice(bytes));
+            let shown = String::from_utf8_lossy(&result);
+            let told: usize = rows(&result)
+                .iter()
+                .map(|row| match Marker::parse(row) {
+                    Some(Marker::LeftOut { regions, .. }) => regions,
+                    _ => usize::from(row.starts_with(b"error: ")),
+                })
+                .sum();
+            let all = (0..9000).filter(|line| line % every == 3).count();
+            assert_eq!(told, all, "{budget} {every}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn a_long_stream_keeps_what_is_beside_a_failure() {
     let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(10_000).unwrap());
     let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 40_000).unwrap();

@@ -6,7 +6,7 @@ use super::{
     banner::{has_banner, units},
     budget,
     compressor::{Call, Compressor, Original},
-    draft::{Draft, Fate, Tile},
+    draft::{Draft, Edit, Fate, How, Tile},
     failures::{self, Class},
     input::Input,
     marker::Marker,
@@ -299,6 +299,8 @@ struct Line {
     number: usize,
     offset: usize,
     class: Class,
+    /// How many error regions have begun, up to here.
+    begun: u32,
     bytes: Box<[u8]>,
 }
 
@@ -314,6 +316,8 @@ struct Keeper {
     lines: usize,
     bytes: usize,
     failed_verdicts: usize,
+    /// How many error regions have begun.
+    begun: u32,
     head: Bin,
     regions: Ends,
     /// Lines beside error regions, and failure lines of regions that had to go.
@@ -396,6 +400,7 @@ impl Keeper {
             lines: 0,
             bytes: 0,
             failed_verdicts: 0,
+            begun: 0,
             head: Bin::new(memory / 8),
             regions: Ends::new(memory / 8),
             near: Ends::new(memory / 16),
@@ -419,7 +424,8 @@ impl Keeper {
         for line in usize::from(!said.is_empty())..text.len() {
             let bytes = text.bytes[text.span(line)].into();
             let class = text.class(line);
-            let kept = Line { number: self.lines, offset: self.bytes, class, bytes };
+            self.begun = self.begun.saturating_add(u32::from(class.has(Class::START)));
+            let kept = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, bytes };
             self.failed_verdicts += usize::from(class.has(Class::FAILED_VERDICT));
             self.lines += 1;
             self.bytes += kept.bytes.len();
@@ -476,19 +482,35 @@ impl Keeper {
             lines = widened(lines, end);
         }
         let mut draft = Draft::default();
-        let (mut number, mut offset) = (0, 0);
+        // Where a marker stands that counts error regions.
+        let mut told = Vec::new();
+        let (mut number, mut offset, mut begun) = (0, 0, 0);
         for line in lines {
-            draft.gap(line.number - number, line.offset - offset, offset);
+            let new = line.begun - begun;
+            // A part of the last one is here.
+            let regions = new - u32::from(new > 0 && line.class.has(Class::REGION));
+            told.push((draft.bytes.len(), regions as usize));
+            draft.gap(line.number - number, line.offset - offset, regions as usize, offset);
             number = line.number + 1;
             offset = line.offset + line.bytes.len();
+            begun = line.begun;
             draft.line(&line.bytes, line.offset);
         }
-        draft.gap(self.lines - number, self.bytes - offset, offset);
+        let regions = (self.begun - begun) as usize;
+        told.push((draft.bytes.len(), regions));
+        draft.gap(self.lines - number, self.bytes - offset, regions, offset);
         let layout = Layout::new(&draft.bytes, failures::built_in());
         let mut target = budget;
         while draft.bytes.len() > budget && target > 0 {
             let text = Text::new(&draft.bytes, &layout);
-            let edits = budget::edits(text, target);
+            let mut edits = budget::edits(text, target);
+            for Edit { range, how } in &mut edits {
+                if let How::LeaveOut { regions } = how {
+                    let first = told.partition_point(|told| told.0 < range.start);
+                    let inside = told[first..].iter().take_while(|told| told.0 < range.end);
+                    *regions += inside.map(|told| told.1).sum::<usize>();
+                }
+            }
             let next = draft.with(edits, 0);
             if next.bytes.len() <= budget {
                 draft = next;
@@ -510,12 +532,14 @@ impl Draft {
     }
 
     /// Adds a marker for lines that are not there.
-    fn gap(&mut self, lines: usize, bytes: usize, offset: usize) {
+    fn gap(&mut self, lines: usize, bytes: usize, regions: usize, offset: usize) {
         if bytes == 0 {
             return;
         }
         let start = self.bytes.len();
-        self.append(format!("{}\n", Marker::LeftOut { lines, bytes, regions: 0 }).as_bytes());
+        let marker = |regions| format!("{}\n", Marker::LeftOut { lines, bytes, regions });
+        let full = Some(marker(regions)).filter(|marker| marker.len() <= bytes);
+        self.append(full.unwrap_or_else(|| marker(0)).as_bytes());
         let fate = Fate::LeftOut(0, lines, bytes);
         self.tiles.push(Tile { original: offset..offset + bytes, output: start..self.bytes.len(), fate });
     }
