@@ -616,6 +616,15 @@ fn only_what_was_overwritten_comes_back() {
 }
 
 #[test]
+fn no_cursor_goes_round_the_edge() {
+    let most = usize::MAX;
+    for way in ["C", "B", "G", "d", "X"] {
+        let result = short(&new(), "x", &format!("{}abc\x1b[{most}{way}x\n", "\x1b[1mstep\x1b[0m\n".repeat(400)));
+        assert!(result.contains("\nabc"), "{way}: {result}");
+    }
+}
+
+#[test]
 fn a_status_below_what_scrolls_overwrites_nothing() {
     // As apt draws its progress on a terminal of 24 rows.
     let mut text = String::from("\n\x1b7\x1b[0;23r\x1b8\x1b[1A");

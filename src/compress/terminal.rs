@@ -629,7 +629,9 @@ fn sequence_end(bytes: &[u8], at: usize) -> usize {
 
 fn number(digits: &[u8]) -> Option<usize> {
     // Long ones are all the same: far beyond any edge.
-    std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty()).map(|digits| digits.parse().unwrap_or(100_000))
+    const FAR: usize = 100_000;
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty())?;
+    Some(digits.parse().map_or(FAR, |number: usize| number.min(FAR)))
 }
 
 fn put(cells: &mut Vec<Cell>, cell: Cell) {
