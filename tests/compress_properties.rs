@@ -481,6 +481,25 @@ fn a_long_stream_says_how_many_error_regions_went() {
     }
 }
 
+/// Where windows end must not depend on colours.
+#[test]
+fn a_failure_in_colours_is_not_cut_between_windows() {
+    let frames: String = (0..40).map(|n| format!("   at frame {n} of it\n")).collect();
+    let failure =
+        format!("\x1b[31mFAILED tests/cart.py::remove\x1b[0m\n{frames}\x1b[31m   the cart is empty\x1b[0m\n   end\n");
+    let lines = |count| (0..count).map(|n| format!("step {n} of the work {}\n", n * 7)).collect::<String>();
+    let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(3000).unwrap());
+    for before in (600..650).step_by(3) {
+        let text = format!("{}{failure}{}", lines(before), lines(2900));
+        let mut stream = Stream::new(compressor.clone(), "bash", Input::of_command("x"), 1 << 16).unwrap();
+        let mut result = Vec::new();
+        stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
+        stream.finish(|bytes| result.extend_from_slice(bytes));
+        let result = String::from_utf8(result).unwrap();
+        assert!(result.contains("the cart is empty"), "{before}: {result}");
+    }
+}
+
 #[test]
 fn a_long_stream_keeps_what_is_beside_a_failure() {
     let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(10_000).unwrap());

@@ -1,6 +1,6 @@
 //! A tool's output as it comes, in bounded memory.
 
-use std::{collections::VecDeque, fmt, sync::Arc};
+use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 
 use super::{
     banner::{has_banner, units},
@@ -12,7 +12,7 @@ use super::{
     marker::Marker,
     protect::may_be_protected,
     report::Report,
-    terminal::has_controls,
+    terminal::{has_controls, plain_lines},
     text::{Layout, Text},
 };
 use crate::utf8::incomplete_tail;
@@ -232,14 +232,18 @@ impl Stream {
         if quarter == self.buffer.len() {
             return (quarter, Vec::new());
         }
-        let layout = Layout::new(&self.buffer, failures::built_in());
-        let text = Text::new(&self.buffer, &layout);
-        let last = text.line_at(quarter);
+        // Failures may be coloured.
+        let has_controls = has_controls(&self.buffer);
+        let plain = if has_controls { plain_lines(&self.buffer).into() } else { Cow::Borrowed(&self.buffer[..]) };
+        let layout = Layout::new(&plain, failures::built_in());
+        let text = Text::new(&plain, &layout);
+        let last = bytecount::count(&self.buffer[..quarter], b'\n');
         let first = 1 + usize::from(self.said > 0);
         let is_free =
             |line: usize| line == text.len() || !(text.class(line).has(Class::REGION) || text.is_inside_hunk(line));
         let line = (first..=last).rev().find(|&line| is_free(line)).unwrap_or(last.max(first));
-        let end = text.start(line);
+        let mut ends = memchr::memchr_iter(b'\n', &self.buffer).map(|end| end + 1);
+        let end = ends.nth(line - 1).unwrap_or(self.buffer.len());
         // Where a line is longer than that, a character may not be over: it counts once, with its rest.
         (end - incomplete_tail(&self.buffer[..end]), reminder(text, line))
     }
@@ -260,8 +264,7 @@ fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
             text.opening(line, failures::built_in()).map_or_else(Vec::new, |line| text.bytes[text.span(line)].into())
         }
     };
-    // What has controls is another text once it has been through the terminal.
-    if has_controls(&reminder) || reminder.len() > LONGEST_REMINDER { Vec::new() } else { reminder }
+    if reminder.len() > LONGEST_REMINDER { Vec::new() } else { reminder }
 }
 
 /// Where the last line begins that has no end.

@@ -602,6 +602,27 @@ fn all_written(bytes: &[u8]) -> Vec<Edit> {
     edits
 }
 
+/// A text with the same lines, each without its controls: what was written last in it.
+pub fn plain_lines(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let start = text.len();
+        let shown = line.strip_suffix(b"\n").unwrap_or(line);
+        let shown = shown.strip_suffix(b"\r").unwrap_or(shown);
+        if has_controls(shown) {
+            let written = written(shown);
+            let last = memrchr(b'\n', &written).map_or(0, |end| end + 1);
+            text.extend_from_slice(&written[last..]);
+        } else {
+            text.extend_from_slice(shown);
+        }
+        if line.ends_with(b"\n") || text.len() == start {
+            text.push(b'\n');
+        }
+    }
+    text
+}
+
 /// Where the sequence ends that begins at `at`.
 fn sequence_end(bytes: &[u8], at: usize) -> usize {
     let behind = |from: usize, inside: fn(u8) -> bool| {
