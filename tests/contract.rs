@@ -693,21 +693,7 @@ fn thoughts_come_whole_with_attributes_and_cause() {
         let wanted = reference::thoughts(&pair.reference, &events);
         for chunks in [vec![text], support::bytes(text), support::random_cuts(random, text, 8)] {
             let mut scanner = support::scanner(&pair.library, Some(start), Some(1 << 20));
-            let (_, got) = support::collect(&mut scanner, &chunks);
-            let got: Vec<reference::Thought> = got
-                .into_iter()
-                .map(|thought| {
-                    assert!(!thought.truncated);
-                    reference::Thought {
-                        text: thought.text,
-                        attributes: thought.attributes,
-                        cause: thought.cause.as_str(),
-                        thought_type: thought.thought_type,
-                        confidence: thought.confidence,
-                        offset: thought.offset as usize,
-                    }
-                })
-                .collect();
+            let (_, got) = support::collect_whole(&mut scanner, &chunks);
             assert_eq!(got, wanted, "{} from {start}: {}", pair.reference.name, text.escape_ascii());
             assert_eq!(scanner.lost_thoughts(), 0);
         }

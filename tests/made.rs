@@ -39,6 +39,11 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                 check(&[&text]);
                 check(&support::bytes(&text));
                 check(&support::random_cuts(&mut random, &text, 5));
+                let mut collecting = support::scanner(&pair.library, Some(start), Some(1 << 20));
+                let (events, thoughts) =
+                    support::collect_whole(&mut collecting, &support::random_cuts(&mut random, &text, 5));
+                assert_eq!(support::difference(&wanted, &events), None, "from {start}: {}", shown());
+                assert_eq!(thoughts, reference::thoughts(&pair.reference, &wanted), "from {start}: {}", shown());
             }
             let Some(safe) = escape(&pair.library, &text).ok() else { continue };
             for start in [Start::Channel(Channel::Content), Start::Header] {

@@ -33,8 +33,8 @@ pub struct Thoughts {
     held: usize,
     waiting: VecDeque<Thought>,
     open: Option<Thought>,
-    /// The one being written will be trimmed.
-    trims: bool,
+    /// The span of the one being written, if it has a `thought` rule: such a thought will be trimmed.
+    rule: Option<u8>,
     /// Bytes of the one being written found no room: blanks, as it is not truncated yet.
     is_full: bool,
     /// The one being written is content, and a thought only if a closer comes that says so.
@@ -47,7 +47,7 @@ impl Thoughts {
 
     pub fn new(cap: usize) -> Thoughts {
         let (waiting, open) = (VecDeque::new(), None);
-        Thoughts { cap, held: 0, waiting, open, trims: false, is_full: false, is_guess: false, lost: 0 }
+        Thoughts { cap, held: 0, waiting, open, rule: None, is_full: false, is_guess: false, lost: 0 }
     }
 
     pub fn try_clone(&self) -> Result<Thoughts, Error> {
@@ -82,8 +82,8 @@ impl Thoughts {
         self.cap.saturating_sub(self.held)
     }
 
-    /// `trims`: the thought will be trimmed, so that blanks at its ends need no room.
-    pub fn begin(&mut self, offset: u64, attributes: &Attributes, trims: bool) -> Result<(), Error> {
+    /// `rule`: the span, if it has a `thought` rule; blanks at such a thought's ends need no room.
+    pub fn begin(&mut self, offset: u64, attributes: &Attributes, rule: Option<u8>) -> Result<(), Error> {
         let mut list = Vec::new();
         list.try_reserve_exact(attributes.len())?;
         for attribute in attributes.iter() {
@@ -91,7 +91,7 @@ impl Thoughts {
         }
         let (text, thought_type, confidence) = (Vec::new(), None, None);
         let (cause, truncated) = (Cause::Marker, false);
-        self.trims = trims;
+        self.rule = rule;
         self.is_full = false;
         self.is_guess = false;
         // Until the thought ends, its attributes are bounded by the length of a tag alone.
@@ -101,9 +101,14 @@ impl Thoughts {
 
     /// Begins with the stream what may turn out to be a thought.
     pub fn guess(&mut self) -> Result<(), Error> {
-        self.begin(0, &Attributes::NONE, false)?;
+        self.begin(0, &Attributes::NONE, None)?;
         self.is_guess = true;
         Ok(())
+    }
+
+    /// The span that the one being written began with, if it has a `thought` rule.
+    pub fn rule(&self) -> Option<u8> {
+        self.rule
     }
 
     /// Is this channel's text collected now?
@@ -121,13 +126,13 @@ impl Thoughts {
     pub fn text(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let room = self.room();
         let Some(thought) = self.open.as_mut().filter(|thought| !thought.truncated) else { return Ok(()) };
-        let bytes = if self.trims && thought.text.is_empty() { trim_start(bytes) } else { bytes };
+        let bytes = if self.rule.is_some() && thought.text.is_empty() { trim_start(bytes) } else { bytes };
         // Nothing comes behind what found no room, also where a thought was taken since.
         let room = if self.is_full { 0 } else { room - thought.text.len().min(room) };
         let fit = fit(bytes, room);
         let rest = &bytes[fit.len()..];
         self.is_full |= !rest.is_empty();
-        thought.truncated = if self.trims { !trim_start(rest).is_empty() } else { self.is_full };
+        thought.truncated = if self.rule.is_some() { !trim_start(rest).is_empty() } else { self.is_full };
         thought.text.try_reserve(fit.len())?;
         thought.text.extend_from_slice(fit);
         Ok(())

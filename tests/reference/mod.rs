@@ -257,6 +257,8 @@ pub enum Part {
     Before,
     Marker,
     After,
+    /// Of a reclassifying, the span whose closer it is.
+    Closer(usize),
 }
 
 #[derive(Clone)]
@@ -395,19 +397,24 @@ pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
                 let text = before.filter(|event| event.what == What::Text).flat_map(|event| event.bytes.clone());
                 let (attributes, thought_type, confidence) = (Vec::new(), None, None);
                 let (text, cause) = (text.collect(), MARKER);
-                out.push(Thought { text, attributes, cause, thought_type, confidence, offset: 0 });
+                let thought = Thought { text, attributes, cause, thought_type, confidence, offset: 0 };
+                let Part::Closer(rule) = event.part else { unreachable!() };
+                out.extend(finished(dialect, rule, thought));
             }
             What::Close(cause) => {
                 let (rule, mut thought) = now.take().unwrap();
                 thought.cause = cause;
-                let keys = dialect.spans.get(rule).and_then(|span| span.thought.as_ref());
-                if keys.is_none_or(|keys| typed(&mut thought, keys)) {
-                    out.push(thought);
-                }
+                out.extend(finished(dialect, rule, thought));
             }
         }
     }
     out
+}
+
+/// The thought of a span; none where the span's thoughts have attributes and this one is blank.
+fn finished(dialect: &Dialect, rule: usize, mut thought: Thought) -> Option<Thought> {
+    let keys = dialect.spans.get(rule).and_then(|span| span.thought.as_ref());
+    keys.is_none_or(|keys| typed(&mut thought, keys)).then_some(thought)
 }
 
 /// Fills in what the attributes say. False where the thought is blank and so is none.
@@ -1416,7 +1423,7 @@ impl Reading<'_> {
             }
             Does::Reclassify { rule } => {
                 self.push_framing(at..begin, Part::Before);
-                self.push(What::Reclassify, "thinking", begin..begin, Part::None);
+                self.push(What::Reclassify, "thinking", begin..begin, Part::Closer(rule));
                 self.push_framing(begin..end, Part::Marker);
                 (self.alone, self.lead, self.closed) = (false, true, true);
                 self.spend(rule);

@@ -75,7 +75,13 @@ impl File<'_> {
                 self.one_of(&["", "tag.self_close = true\n"]);
                 self.one_of(&["", "tag.space = 2\n"]);
                 self.one_of(&["", "tag.suffix = 3\n"]);
-                self.one_of(&["", "tag.attributes = 5\n", "tag.attributes = 24\n"]);
+                if channel == "thinking" && self.random.one_in(3) {
+                    self.text += "tag.attributes = 64\n";
+                    self.text +=
+                        "thought = { text = \"thought\", type = \"thought_type\", confidence = \"confidence\" }\n";
+                } else {
+                    self.one_of(&["", "tag.attributes = 5\n", "tag.attributes = 24\n"]);
+                }
             }
             _ => {
                 let open = self.list(2);

@@ -87,6 +87,23 @@ pub fn collect(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Vec<Thou
     (events, thoughts)
 }
 
+/// The same, the thoughts as the reference writes them. None of them may have been cut.
+pub fn collect_whole(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Vec<reference::Thought>) {
+    let (events, thoughts) = collect(scanner, chunks);
+    let whole = |thought: Thought| {
+        assert!(!thought.truncated);
+        reference::Thought {
+            text: thought.text,
+            attributes: thought.attributes,
+            cause: thought.cause.as_str(),
+            thought_type: thought.thought_type,
+            confidence: thought.confidence,
+            offset: thought.offset as usize,
+        }
+    };
+    (events, thoughts.into_iter().map(whole).collect())
+}
+
 /// One event at a time: the pull form is dropped after each event, and the rest of the chunk is fed again.
 pub fn run_stopping(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
     let mut events = Vec::new();

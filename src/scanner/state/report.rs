@@ -123,7 +123,7 @@ impl State {
         }
         self.add_span(channel);
         if let Some(thoughts) = thoughts(&mut self.extra).filter(|_| channel == Channel::Thinking) {
-            thoughts.begin(0, &self.attributes, tables.thought(frame.rule).is_some())?;
+            thoughts.begin(0, &self.attributes, with_thought(tables, frame))?;
         }
         let kind = RawKind::Open { rule: frame.rule, tag: frame.tag };
         Ok(Some(Raw { kind, channel, offset: 0, len: 0, place: Place::Held(self.done) }))
@@ -421,7 +421,7 @@ impl State {
         self.add_span(self.channel);
         match thoughts(&mut self.extra) {
             Some(thoughts) if self.channel == Channel::Thinking => {
-                thoughts.begin(self.offset, &self.attributes, tables.thought(frame.rule).is_some())
+                thoughts.begin(self.offset, &self.attributes, with_thought(tables, frame))
             }
             Some(thoughts) => {
                 thoughts.drop_guess();
@@ -442,10 +442,16 @@ impl State {
         self.flags = self.flags & !(flag::QUOTED | flag::BLANK) | flag::FRESH & tables.used | blank;
         self.settle_frame(tables);
         if let Some(thoughts) = self.thoughts_mut().filter(|_| channel == Channel::Thinking) {
-            thoughts.end(cause, tables.thought(closed.rule))?;
+            let rule = thoughts.rule().and_then(|rule| tables.thought(rule));
+            thoughts.end(cause, rule)?;
         }
         Ok(raw)
     }
+}
+
+/// The frame's rule, if its thoughts have a rule of their own.
+fn with_thought(tables: &Tables, frame: Frame) -> Option<u8> {
+    tables.thought(frame.rule).map(|_| frame.rule)
 }
 
 /// Tokens that begin in these bytes.
