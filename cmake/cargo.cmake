@@ -20,13 +20,17 @@ list(GET ASIDE_SHARED_NAMES 0 ASIDE_LINK_NAME)
 list(GET ASIDE_SHARED_NAMES 1 ASIDE_SONAME)
 list(GET ASIDE_SHARED_NAMES 2 ASIDE_FILE_NAME)
 
-# aside_cargo(<suffix> <cargo arguments>…) builds the library below the target folder, whose name gets the suffix, and
-# makes aside_shared<suffix> and aside_static<suffix>.
-function(aside_cargo suffix)
+# aside_cargo(<suffix> <profile> <cargo arguments>…) builds the library below the target folder, whose name gets the suffix,
+# and makes aside_shared<suffix> and aside_static<suffix>. The profile, dev or release, is that of all but Debug builds.
+function(aside_cargo suffix profile)
     set(target_dir "${ASIDE_TARGET_DIR}${suffix}")
-    set(profile "$<IF:$<CONFIG:Debug>,dev,release>")
     set(debug "${target_dir}/debug")
-    set(release "${target_dir}/release")
+    if(profile STREQUAL dev)
+        set(release "${debug}")
+    else()
+        set(release "${target_dir}/release")
+    endif()
+    set(profile "$<IF:$<CONFIG:Debug>,dev,${profile}>")
     set(folder "$<IF:$<CONFIG:Debug>,${debug},${release}>")
     # Cargo itself knows what is out of date. It is asked as by `cargo build --lib`, so that the two share what they build.
     # For a target that is named it would put the library into another folder, even if that is this machine's.
