@@ -16,7 +16,7 @@ impl FileError {
     /// `span`: bytes of the file.
     pub fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FileError {
         let (line, key) = span.map(|span| place(text, span.start)).unzip();
-        FileError { line, key: key.unwrap_or_default(), message: message.into() }
+        FileError { line, key: shown(&key.unwrap_or_default()), message: shown(&message.into()) }
     }
 }
 
@@ -30,6 +30,19 @@ impl fmt::Display for FileError {
         }
         f.write_str(&self.message)
     }
+}
+
+/// What a file says may be anybody's, and errors are read on terminals.
+fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            _ if character.is_control() => shown.extend(character.escape_default()),
+            _ => shown.push(character),
+        }
+    }
+    shown
 }
 
 /// The line of a byte of the file, and the key that it belongs to: the last one begun at or before it.

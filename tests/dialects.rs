@@ -333,6 +333,32 @@ fn an_unknown_dialect_names_the_nearest() {
     assert_eq!(names, sorted);
 }
 
+/// Files and names may be anybody's, and errors are read on terminals and in logs.
+#[test]
+fn errors_hold_no_controls() {
+    let name = "x\u{1b}[2J\u{0}";
+    let mut errors = vec![
+        Dialect::find(name).unwrap_err().to_string(),
+        Dialect::find_for_model(name).unwrap_err().to_string(),
+        name.parse::<Start>().unwrap_err().to_string(),
+    ];
+    let files = [
+        with(1, r#"name = "a\u001b[2J\u0000""#),
+        with(
+            1,
+            r#"name = "a"
+            aliases = ["b\u0000"]"#,
+        ),
+        with(4, "[\u{1b}[2J]"),
+        with(3, r#""a\u001b[2J" = 1"#),
+        with(6, r#"open = ["<a\u001b[2J>", "<a\u001b[2J>b"]"#),
+    ];
+    errors.extend(files.map(|file| Dialect::from_toml(&file).err().unwrap_or_else(|| panic!("{file}")).to_string()));
+    for error in errors {
+        assert!(!error.contains(|character: char| character.is_control() && character != '\n'), "{error:?}");
+    }
+}
+
 #[test]
 fn numbers_that_would_cost_too_much_are_refused() {
     let tag =

@@ -127,8 +127,13 @@ impl UnknownModel {
 impl fmt::Display for UnknownModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.candidates[..] {
-            [] => write!(f, "no dialect is known for the model `{}`", self.model),
-            _ => write!(f, "the model `{}` fits several dialects: {}", self.model, self.candidates.join(", ")),
+            [] => write!(f, "no dialect is known for the model `{}`", self.model.escape_debug()),
+            _ => write!(
+                f,
+                "the model `{}` fits several dialects: {}",
+                self.model.escape_debug(),
+                self.candidates.join(", ")
+            ),
         }
     }
 }
@@ -161,7 +166,7 @@ impl UnknownDialect {
 
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no dialect `{}`; the nearest are {}", self.name, self.nearest.join(", "))
+        write!(f, "no dialect `{}`; the nearest are {}", self.name.escape_debug(), self.nearest.join(", "))
     }
 }
 

@@ -16,8 +16,9 @@ const MOST_SPANS: usize = 63;
 
 pub fn check(model: &Model) -> Result<(), Fault> {
     for name in [&model.name].into_iter().chain(&model.aliases) {
-        if name.get_ref().is_empty() || name.get_ref().contains(char::is_whitespace) {
-            return fault(name, "a name is not empty and has no white space");
+        let odd = |character: char| character.is_whitespace() || character.is_control();
+        if name.get_ref().is_empty() || name.get_ref().contains(odd) {
+            return fault(name, "a name is not empty and has no white space and no controls");
         }
     }
     literals(&model.drop, "marker")?;

@@ -107,7 +107,7 @@ impl TryFrom<String> for Start {
 
 impl fmt::Display for UnknownStart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is none of content, thinking, narration, tool, header", self.0)
+        write!(f, "`{}` is none of content, thinking, narration, tool, header", self.0.escape_debug())
     }
 }
 
