@@ -39,6 +39,15 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                 check(&[&text]);
                 check(&support::bytes(&text));
                 check(&support::random_cuts(&mut random, &text, 5));
+                let tokens = support::tokens(&text, &mut random);
+                let special = support::special(&tokens);
+                let wanted_of_tokens = reference::read_tokens(&pair.reference, &text, Some(start), &special);
+                for stops in [false, true] {
+                    let mut scanner = support::scanner(&pair.library, Some(start), None);
+                    let got = support::feed_tokens(&mut scanner, &text, &tokens, &mut random, stops);
+                    let difference = support::difference(&wanted_of_tokens, &got);
+                    assert_eq!(difference, None, "from {start}: {tokens:?}\n{}", shown());
+                }
                 let mut collecting = support::scanner(&pair.library, Some(start), Some(1 << 20));
                 let (events, thoughts) =
                     support::collect_whole(&mut collecting, &support::random_cuts(&mut random, &text, 5));

@@ -236,8 +236,9 @@ impl Compiler<'_> {
             for (_, thinking) in thinking_spans(self.model) {
                 self.closers(list, thinking, pattern, true);
             }
-            let bodies = self.model.header.iter().flat_map(|header| &header.get_ref().close);
-            self.literals(list, bodies, [None, None], |_| pattern);
+            if let Some(header) = self.model.header.as_ref().map(Spanned::get_ref) {
+                self.literals(list, &header.close, [None, None], |_| Pattern { special: header.special, ..pattern });
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 #![allow(dead_code)] // each test file uses a part of it
 
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -53,7 +53,6 @@ pub struct Span {
     pub pauses: Option<String>,
     #[serde(default)]
     pub keep: bool,
-    /// Of no account where nothing is known of tokens.
     #[serde(default)]
     pub special: bool,
     pub quote: Option<String>,
@@ -535,10 +534,20 @@ fn reference(text: &[u8]) -> Option<(char, usize)> {
 
 /// What the dialect makes of the whole text. `start` overrides the dialect's own.
 pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
+    reading(dialect, text, start, None)
+}
+
+/// The same of a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
+pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special: &BTreeSet<usize>) -> Vec<Event> {
+    joined(&reading(dialect, text, start, Some(special)))
+}
+
+fn reading(dialect: &Dialect, text: &[u8], start: Option<&str>, special: Option<&BTreeSet<usize>>) -> Vec<Event> {
     let start = start.or(dialect.start.as_deref()).unwrap_or("content");
     let mut reading = Reading {
         dialect,
         text,
+        special,
         at_start: start.to_string(),
         events: Vec::new(),
         open: Vec::new(),
@@ -663,6 +672,8 @@ struct Region {
 struct Reading<'a> {
     dialect: &'a Dialect,
     text: &'a [u8],
+    /// Where special tokens begin, if that is known.
+    special: Option<&'a BTreeSet<usize>>,
     at_start: String,
     events: Vec<Event>,
     open: Vec<Region>,
@@ -812,11 +823,17 @@ impl Reading<'_> {
     }
 
     /// A literal, or framing and the literal: the length of the framing.
-    fn framed(&self, at: usize, before: &str, literal: &str) -> Option<usize> {
-        if self.framing(at, before) && self.literal(at + before.len(), literal) {
+    fn framed(&self, at: usize, before: &str, literal: &str, special: bool) -> Option<usize> {
+        if self.framing(at, before) && self.marker_literal(at + before.len(), literal, special) {
             return Some(before.len());
         }
-        self.literal(at, literal).then_some(0)
+        self.marker_literal(at, literal, special).then_some(0)
+    }
+
+    /// A literal that is a marker: one that is special begins with a special token.
+    fn marker_literal(&self, at: usize, literal: &str, special: bool) -> bool {
+        let counts = !special || self.special.is_none_or(|special| special.contains(&at));
+        counts && self.literal(at, literal)
     }
 
     fn line_start(&self, at: usize) -> bool {
@@ -867,7 +884,7 @@ impl Reading<'_> {
         if region.body {
             let header = self.dialect.header.as_ref().unwrap();
             for literal in &header.close {
-                if self.literal(at, literal) {
+                if self.marker_literal(at, literal, header.special) {
                     let end = at + literal.len();
                     let does = Does::Close { rule: None, own: true };
                     return Some(Found { before: 0, end, does });
@@ -886,11 +903,13 @@ impl Reading<'_> {
                     return Some(Found { before, end, does });
                 }
             }
-            for literal in self.dialect.header.iter().flat_map(|header| &header.close) {
-                if self.literal(at, literal) {
-                    let end = at + literal.len();
-                    let does = Does::Close { rule: None, own: false };
-                    return Some(Found { before: 0, end, does });
+            if let Some(header) = &self.dialect.header {
+                for literal in &header.close {
+                    if self.marker_literal(at, literal, header.special) {
+                        let end = at + literal.len();
+                        let does = Does::Close { rule: None, own: false };
+                        return Some(Found { before: 0, end, does });
+                    }
                 }
             }
         }
@@ -997,7 +1016,7 @@ impl Reading<'_> {
         }
         let channel = fixed(&span.channel);
         for (tag, literal) in span.open.iter().enumerate() {
-            if let Some(before) = self.framed(at, &span.framing.before_open, literal) {
+            if let Some(before) = self.framed(at, &span.framing.before_open, literal, span.special) {
                 let end = at + before + literal.len();
                 return Some((before, end, Opening::plain(rule, tag, channel)));
             }
@@ -1024,7 +1043,7 @@ impl Reading<'_> {
     fn closer(&self, at: usize, rule: usize, open: Option<usize>) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         for literal in &span.close {
-            if let Some(before) = self.framed(at, &span.framing.before_close, literal) {
+            if let Some(before) = self.framed(at, &span.framing.before_close, literal, span.special) {
                 return Some((before, at + before + literal.len()));
             }
         }
@@ -1284,19 +1303,23 @@ impl Reading<'_> {
         let mut middle = begin; // where the bytes that `max` bounds begin
         let mut at = begin;
         let mut value: Option<(&String, usize)> = None; // the key whose value we are in, and where it begins
-        let first = header.begin.iter().position(|literal| self.literal(begin, literal));
+        let first = header.begin.iter().position(|literal| self.marker_literal(begin, literal, header.special));
         if let Some(first) = first {
             tag = first;
             at += header.begin[first].len();
             middle = at;
             value = key_at(begin).map(|(name, _)| (name, at));
-        } else if end_at(begin).is_none() {
+        } else if !header.end.iter().any(|end| self.marker_literal(begin, end, header.special)) {
             // Neither a `begin` nor an `end` alone: only the very start may begin with a key.
             if !at_start {
                 return self.whole_header(begin);
             }
             at += usize::from(self.byte(begin) == Some(b' '));
             let (name, key) = key_at(at)?;
+            // It would have been a `begin`, but for the token.
+            if at == begin && header.begin.contains(key) {
+                return None;
+            }
             at += key.len();
             middle = at;
             value = Some((name, at));

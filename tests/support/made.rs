@@ -90,6 +90,7 @@ impl File<'_> {
                     let close = self.list(2);
                     self.text += &format!("close = {close}\n");
                 }
+                self.once_in(3, "special = true\n");
                 for place in ["before_open", "after_open", "before_close", "after_close"] {
                     self.key(4, &format!("framing.{place}"));
                 }
@@ -111,6 +112,7 @@ impl File<'_> {
         let ends: Vec<String> = (0..1 + self.random.below(2)).map(|_| self.literal().replacen('"', "\"<", 1)).collect();
         self.text += &format!("[header]\nbegin = {begin}\nend = [{}]\nclose = {close}\n", ends.join(", "));
         self.one_of(&["max = 0\n", "max = 2\n", "max = 20\n", ""]);
+        self.once_in(3, "special = true\n");
         let key = self.literal();
         self.text += &format!("keys = {{ to = {key} }}\n");
         self.once_in(2, &format!("whole = [{key}]\n"));

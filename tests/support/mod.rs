@@ -3,7 +3,8 @@
 #![allow(dead_code)] // each test file uses a part of it
 
 use crate::reference::{self, Event, Part, What};
-use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought};
+use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought, Token};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub mod c;
@@ -102,6 +103,74 @@ pub fn collect_whole(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Ve
         }
     };
     (events, thoughts.into_iter().map(whole).collect())
+}
+
+/// Random tokens over a text: tags now and then as one, and any of them special.
+pub fn tokens(text: &[u8], random: &mut Random) -> Vec<Token> {
+    let mut list = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let tag = text[at..].iter().position(|&byte| byte == b'>').filter(|_| text[at] == b'<');
+        let len = match tag {
+            Some(end) if !random.one_in(3) => end + 1,
+            _ => (1 + random.below(4)).min(text.len() - at),
+        };
+        list.push(if random.one_in(2) { Token::special(len as u32) } else { Token::text(len as u32) });
+        at += len;
+    }
+    list
+}
+
+/// Where special tokens begin.
+pub fn special(tokens: &[Token]) -> BTreeSet<usize> {
+    let mut at = 0;
+    let mut special = BTreeSet::new();
+    for token in tokens {
+        if token.is_special() {
+            special.insert(at);
+        }
+        at += token.len() as usize;
+    }
+    special
+}
+
+/// Feeds the text in calls of some tokens each, stopping behind every event where `stops`.
+pub fn feed_tokens(
+    scanner: &mut Scanner,
+    text: &[u8],
+    tokens: &[Token],
+    random: &mut Random,
+    stops: bool,
+) -> Vec<Event> {
+    let mut events = Vec::new();
+    let (mut text, mut tokens) = (text, tokens.to_vec());
+    while !tokens.is_empty() {
+        let count = 1 + random.below(tokens.len());
+        let length: usize = tokens[..count].iter().map(|token| token.len() as usize).sum();
+        if !stops {
+            scanner.feed_tokens(&text[..length], &tokens[..count], |event| push(&mut events, event)).unwrap();
+            text = &text[length..];
+            tokens.drain(..count);
+            continue;
+        }
+        let mut pulled = scanner.token_events(&text[..length], &tokens[..count]).unwrap();
+        if let Some(event) = pulled.next().unwrap() {
+            push(&mut events, event);
+        }
+        let mut consumed = pulled.consumed();
+        drop(pulled);
+        text = &text[consumed..];
+        while consumed > 0 {
+            let token = tokens.remove(0);
+            if let Some(rest) = (token.len() as usize).checked_sub(consumed).filter(|&rest| rest > 0) {
+                let rest = rest as u32;
+                tokens.insert(0, if token.is_special() { Token::special(rest) } else { Token::text(rest) });
+            }
+            consumed = consumed.saturating_sub(token.len() as usize);
+        }
+    }
+    scanner.finish(|event| push(&mut events, event)).unwrap();
+    reference::joined(&events)
 }
 
 /// One event at a time: the pull form is dropped after each event, and the rest of the chunk is fed again.
