@@ -4,8 +4,10 @@
 
 use std::sync::LazyLock;
 
+use aside::Token;
+
 use super::{Input, contract, cut};
-use crate::support::{self, Pair};
+use crate::support::{self, Pair, Random};
 use crate::{ROOT, reference};
 
 /// All dialects, by name: the built-in ones and those of the tests. Miri takes long to read one, so it has two: one with
@@ -47,4 +49,21 @@ pub fn run(data: &[u8]) {
     let got = support::run_stopping(&mut support::scanner(&pair.library, Some(start), None), &chunks);
     pair.same(Some(start), &chunks, &wanted, &got);
     pair.check(Some(start), &support::bytes(text), &wanted);
+
+    let tokens = tokens(&chunks);
+    let wanted = reference::read_tokens(&pair.reference, text, Some(start), &support::special(&tokens));
+    for stops in [false, true] {
+        let mut scanner = support::scanner(&pair.library, Some(start), None);
+        let got = support::feed_tokens(&mut scanner, text, &tokens, &mut Random::new(data.len() as u64), stops);
+        pair.same(Some(start), &chunks, &wanted, &got);
+    }
+}
+
+/// The chunks as tokens, of which those of an odd length are special.
+pub fn tokens(chunks: &[&[u8]]) -> Vec<Token> {
+    let token = |chunk: &&[u8]| {
+        let length = chunk.len() as u32;
+        if length % 2 == 1 { Token::special(length) } else { Token::text(length) }
+    };
+    chunks.iter().filter(|chunk| !chunk.is_empty()).map(token).collect()
 }

@@ -154,8 +154,9 @@ pub fn feed_tokens(
             continue;
         }
         let mut pulled = scanner.token_events(&text[..length], &tokens[..count]).unwrap();
-        if let Some(event) = pulled.next().unwrap() {
-            push(&mut events, event);
+        match pulled.next().unwrap() {
+            Some(event) => push(&mut events, event),
+            None => assert_eq!(pulled.consumed(), length, "no event left, but bytes are"),
         }
         let mut consumed = pulled.consumed();
         drop(pulled);
