@@ -520,7 +520,7 @@ fn keys_may_be_escaped_doubled_and_anywhere() {
     assert_eq!(qwen3(&escaped), delta("\"reasoning_content\":\"a\"").replace("choices", "ch\\u006Fices"));
     // Of two, readers take the last.
     let input = delta("\"content\":\"x\",\"content\":\"<think>a\"");
-    assert_eq!(qwen3(&input), delta("\"content\":\"x\",\"reasoning_content\":\"a\",\"content\":null"));
+    assert_eq!(qwen3(&input), delta("\"content\":\"x\",\"content\":null,\"reasoning_content\":\"a\""));
     for input in [
         "{\"choices\":[{\"delta\":{\"content\":\"<think>a</think>b\"},\"delta\":{}}]}",
         "{\"choices\":[{\"delta\":{\"content\":\"<think>a</think>b\"},\"delta\":null}]}",
@@ -572,6 +572,43 @@ fn a_choice_may_come_twice_in_the_last_event() {
     let error = |chunk: String| chunk.replace("]}\n\n", "],\"error\":{\"message\":\"no\"}}\n\n");
     let input = error(chunk("\"content\":\"<think>a\"", "\"content\":\"b\""));
     assert_eq!(qwen3(&input), error(chunk("\"reasoning_content\":\"a\"", "\"reasoning_content\":\"b\"")));
+}
+
+/// What goes before the event for the sake of a later entry does not go before the text of an earlier one.
+#[test]
+fn a_choice_that_comes_twice_keeps_its_order() {
+    let dialect = Dialect::find("think").unwrap();
+    let chunk = |one: &str, two: &str| {
+        let entry = |index, text| format!("{{\"index\":{index},\"delta\":{{{text}}}}}");
+        let other = "\"content\":\"\\u006f\"";
+        format!("data: {{\"id\":\"c\",\"choices\":[{},{},{}]}}\n\n", entry(0, one), entry(1, other), entry(0, two))
+    };
+    let text = "\"content\":\"y<think>b</think>z\"";
+    let [before, thinking] = [more("\"content\":\"y\""), more("\"reasoning_content\":\"b\"")];
+    for (one, moved, left) in [
+        ("\"content\":\"\\u0078\"", "\"content\":\"\\u0078\"", "\"content\":\"\""),
+        ("\"content\":\"<think>x</think>\"", "\"reasoning_content\":\"x\"", "\"reasoning_content\":\"\""),
+        (
+            "\"content\":\"\",\"content\":\"<think>x</think>\"",
+            "\"reasoning_content\":\"x\"",
+            "\"content\":\"\",\"content\":null,\"reasoning_content\":\"\"",
+        ),
+        (
+            "\"reasoning_content\":null,\"content\":\"<think>x</think>\"",
+            "\"reasoning_content\":\"x\"",
+            "\"reasoning_content\":\"\",\"content\":null",
+        ),
+    ] {
+        let wanted = more(moved) + &before + &thinking + &chunk(left, "\"content\":\"z\"");
+        assert_eq!(with(&dialect, &Options::default(), chunk(one, text).as_bytes()), wanted);
+        // Nothing goes before: it stays.
+        let same = chunk("\"content\":\"\\u0078\"", "\"content\":\"\\u0079\"");
+        assert_eq!(with(&dialect, &Options::default(), same.as_bytes()), same);
+    }
+    // So does what was held back when a later entry finishes the choice.
+    let input = chunk("\"content\":\"x<\"", "").replace("{}}]}", "{},\"finish_reason\":\"stop\"}]}");
+    let output = more("\"content\":\"x\"") + &more("\"content\":\"<\"") + &input.replace("x<", "");
+    assert_eq!(with(&dialect, &Options::default(), input.as_bytes()), output);
 }
 
 #[test]

@@ -68,8 +68,7 @@ impl Parts {
 
     /// `"name":"text"`, of all runs for that field.
     fn write_field(&self, runs: &[Run], reasoning: bool, field: Field, out: &mut Vec<u8>) -> Result<(), Error> {
-        let name = if reasoning { field.name() } else { "content" };
-        put_all(out, &[b"\"", name.as_bytes(), b"\":"])?;
+        write_name(reasoning, field, out)?;
         self.write_string(runs, reasoning, out)
     }
 
@@ -120,6 +119,13 @@ impl Edits {
         Ok(())
     }
 
+    /// Gives where the string is that an edit has written, and leaves an empty one in its place.
+    fn take(&mut self, edit: usize) -> Result<Span, Error> {
+        let start = self.text.len();
+        put(&mut self.text, b"\"\"")?;
+        Ok(mem::replace(&mut self.list[edit].1, start..self.text.len()))
+    }
+
     /// Writes `raw` as it is to be. `place` says where in it a stretch of the data stands.
     fn apply(&mut self, raw: &[u8], place: impl Fn(&Span) -> Span, out: &mut Vec<u8>) -> Result<(), Error> {
         self.list.sort_unstable_by_key(|(at, _)| at.start);
@@ -134,6 +140,13 @@ impl Edits {
     }
 }
 
+/// Text that stays in an event of several choices: of which it is, for which field, and the edit that writes it.
+struct Stay {
+    index: u64,
+    reasoning: bool,
+    edit: usize,
+}
+
 /// The streams of all choices.
 struct Voices {
     dialect: Dialect,
@@ -144,6 +157,7 @@ struct Voices {
     parts: Parts,
     /// What changes in the event or body.
     edits: Edits,
+    stays: Vec<Stay>,
     /// How a further chunk of the event begins, once one has needed it.
     head: Vec<u8>,
     /// How many stretches may still have a chunk of their own.
@@ -176,6 +190,7 @@ impl Voices {
 
     fn begin_event(&mut self) {
         self.edits.clear();
+        self.stays.clear();
         self.head.clear();
         self.alone = ALONE;
     }
@@ -197,6 +212,7 @@ impl Voices {
         &mut self,
         choice: &Choice,
         over: bool,
+        several: bool,
         raw: &[u8],
         event: &Event,
         out: &mut Vec<u8>,
@@ -243,6 +259,11 @@ impl Voices {
         if !before.is_empty() {
             let role = choice.role.as_ref();
             let further = Further { head: &self.head, index, field, line_end: event.line_end };
+            // Where the choice came in this event before, that text must not come behind this.
+            for stay in self.stays.extract_if(.., |stay| stay.index == index) {
+                let text = edits.take(stay.edit)?;
+                further.write_one(None, stay.reasoning, out, |out| put(out, &edits.text[text]))?;
+            }
             further.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
             for part in role.into_iter().flat_map(|role| lines(data, without(data, role.span()))) {
                 edits.replace(part, |_| Ok(()))?;
@@ -250,9 +271,16 @@ impl Voices {
         }
         let Some(content) = content else { return Ok(()) };
         let whole = content.value.clone();
+        let edit = edits.list.len();
         match (inside.map(slice::from_ref), &choice.field) {
             (None, _) => edits.replace(whole, |out| put(out, b"\"\"")),
-            (Some([run]), _) if !run.reasoning && parts.text[run.text.clone()] == *text => Ok(()),
+            (Some([run]), _) if !run.reasoning && parts.text[run.text.clone()] == *text => {
+                if several {
+                    edits.replace(whole.clone(), |out| put(out, &data[whole]))
+                } else {
+                    Ok(())
+                }
+            }
             (Some(run @ [Run { reasoning: false, .. }]), _) => {
                 edits.replace(whole, |out| parts.write_string(run, false, out))
             }
@@ -264,14 +292,20 @@ impl Voices {
                 })
             }
             (Some(run), None) => {
-                edits.replace(content.key.clone(), |out| put_all(out, &[b"\"", field.name().as_bytes(), b"\""]))?;
-                edits.replace(whole, |out| {
-                    parts.write_string(run, true, out)?;
+                edits.replace(content.key.clone(), |out| {
                     // Or else the one before would count.
-                    if choice.is_doubled { put(out, b",\"content\":null") } else { Ok(()) }
-                })
+                    put(out, if choice.is_doubled { b"\"content\":null," } else { b"" })?;
+                    put_all(out, &[b"\"", field.name().as_bytes(), b"\""])
+                })?;
+                edits.replace(whole, |out| parts.write_string(run, true, out))
             }
+        }?;
+        if let (true, Some(Run { reasoning, .. })) = (several, inside) {
+            self.stays.try_reserve(1)?;
+            // Thinking has another edit before it, of the content.
+            self.stays.push(Stay { index, reasoning: *reasoning, edit: edit + usize::from(*reasoning) });
         }
+        Ok(())
     }
 
     /// Notes what changes in a body for the sake of one choice.
@@ -320,6 +354,7 @@ impl Rewrite {
             all: Vec::new(),
             parts: Parts { text: Vec::new(), runs: Vec::new(), memory: Ok(()) },
             edits: Edits { list: Vec::new(), text: Vec::new() },
+            stays: Vec::new(),
             head: Vec::new(),
             alone: ALONE,
             decoded: Vec::new(),
@@ -366,7 +401,7 @@ impl Rewrite {
         }
         for (at, choice) in choices.iter().enumerate() {
             let ends = over && choices[at + 1..].iter().all(|later| later.index != choice.index);
-            voices.delta(choice, ends, raw, event, out)?;
+            voices.delta(choice, ends, choices.len() > 1, raw, event, out)?;
         }
         voices.edits.apply(raw, |span| event.place(span), out)?;
         if ended {
@@ -384,6 +419,12 @@ impl Rewrite {
         }
         self.voices.edits.apply(raw, Span::clone, out)
     }
+}
+
+/// `"name":`.
+fn write_name(reasoning: bool, field: Field, out: &mut Vec<u8>) -> Result<(), Error> {
+    let name = if reasoning { field.name() } else { "content" };
+    put_all(out, &[b"\"", name.as_bytes(), b"\":"])
 }
 
 /// The text of a string with its quotes.
@@ -444,16 +485,27 @@ impl Further<'_> {
         let single = single.iter().map(|run| (slice::from_ref(run), run.reasoning));
         let joined = [true, false].into_iter().filter(has).map(|reasoning| (joined, reasoning));
         for (runs, reasoning) in single.chain(joined) {
-            put(out, self.head)?;
-            put_number(out, self.index)?;
-            put(out, b",\"delta\":{")?;
-            if let Some(role) = role.take() {
-                put_all(out, &[b"\"role\":", role, b","])?;
-            }
-            parts.write_field(runs, reasoning, self.field, out)?;
-            put_all(out, &[b"},\"finish_reason\":null}]}", self.line_end, self.line_end])?;
+            self.write_one(role.take(), reasoning, out, |out| parts.write_string(runs, reasoning, out))?;
         }
         Ok(())
+    }
+
+    fn write_one(
+        &self,
+        role: Option<&[u8]>,
+        reasoning: bool,
+        out: &mut Vec<u8>,
+        string: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        put(out, self.head)?;
+        put_number(out, self.index)?;
+        put(out, b",\"delta\":{")?;
+        if let Some(role) = role {
+            put_all(out, &[b"\"role\":", role, b","])?;
+        }
+        write_name(reasoning, self.field, out)?;
+        string(out)?;
+        put_all(out, &[b"},\"finish_reason\":null}]}", self.line_end, self.line_end])
     }
 }
 
