@@ -661,6 +661,30 @@ fn line_ends_are_those_of_the_stream() {
     }
 }
 
+/// Those of the events before it, where it has none.
+#[test]
+fn line_ends_before_an_event_that_breaks_off() {
+    let dialect = Dialect::find("inline-think").unwrap();
+    let last = content("<think>a</think>b");
+    let output = more("\"reasoning_content\":\"a\"") + content("b").trim_end();
+    for line_end in ["\n", "\r\n", "\r"] {
+        for before in ["data: {}\n\n", "data: {}\n\n: x\n", "data: {}\n\n: x\n\n"] {
+            let [input, wanted] =
+                [last.trim_end(), &output].map(|end| before.replace('\n', line_end) + &end.replace('\n', line_end));
+            assert_eq!(with(&dialect, &Options::default(), input.as_bytes()), wanted, "{line_end:?}");
+        }
+    }
+    // But not those of a stream before.
+    let mut rewriter = Rewriter::new(&dialect, &Options::default()).unwrap();
+    let mut out = Vec::new();
+    rewriter.feed(b"data: {}\r\n\r\ndata: {}\r\n", &mut out).unwrap();
+    rewriter.finish(&mut out).unwrap();
+    out.clear();
+    rewriter.feed(last.trim_end().as_bytes(), &mut out).unwrap();
+    rewriter.finish(&mut out).unwrap();
+    same(output.as_bytes(), &out, "behind another stream");
+}
+
 #[test]
 fn a_byte_order_mark_stays_first() {
     let input = "\u{FEFF}".to_owned() + &content("<think>a</think>b");

@@ -58,7 +58,8 @@ impl Cutter {
 pub struct Event {
     /// The value of `event:`.
     pub name: Range<usize>,
-    /// How its first line ends; what the event before said where it has no whole line.
+    /// How its first line ends; what the event before said where it has no whole line. Of a comment, or a blank line alone,
+    /// `\r\n` may be cut in two: they say nothing.
     pub line_end: &'static [u8],
     /// Each value of `data:`: where it stands in the data, and where in the event.
     lines: Vec<(usize, usize)>,
@@ -87,7 +88,7 @@ impl Event {
                 [b'\n', ..] => b"\n",
                 _ => b"",
             };
-            if at == 0 && !line_end.is_empty() {
+            if at == 0 && !line_end.is_empty() && !matches!(raw[0], b'\r' | b'\n' | b':') {
                 self.line_end = line_end;
             }
             self.line(raw, at..end)?;

@@ -368,6 +368,7 @@ impl Rewrite {
         self.voices.restart();
         self.voices.parts.memory = Ok(());
         self.fresh = true;
+        self.event = Event::new();
     }
 
     /// Writes what is held back, as what it is so far; the streams go on.
