@@ -27,6 +27,14 @@ fn built_in_files_pass_their_tests() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn the_file_in_the_manual_passes_its_tests() {
+    let manual = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/filters.md")).unwrap();
+    let (_, rest) = manual.split_once("```toml\n").unwrap();
+    let (file, _) = rest.split_once("```\n").unwrap();
+    check_filter(file).unwrap();
+}
+
 /// A built-in filter's tests pass too where the command is wrapped up, and where the output has colours and CR LF.
 #[test]
 fn neither_wrappers_nor_colours_hide_an_output() {

@@ -13,6 +13,6 @@
 //
 // What the functions here make must not be copied, only the pointer to it: go vet says where that is done. Reports may be.
 //
-// The package is a binding of libaside, through cgo. Feeding crosses into C once for each chunk and calls nothing of
-// Go's from there. See the README for how to link it.
+// The package is a binding of libaside, through cgo. Feeding crosses into C once for each chunk at most, and calls nothing
+// of Go's from there. See the README for how to link it.
 package aside
