@@ -57,14 +57,14 @@
  * Memory. What `_new` and `_load` return is freed by `_free`. Bytes given to a callback are good until it returns; other
  * memory that a scanner lends is good as long as its description says. Bytes and arrays that are lent are never NULL:
  * where there are none, their length or count is 0, and nothing may be read there. Once a scanner is made, feeding it
- * allocates nothing, except for headers, for tags with attributes, and for thoughts where it collects them. If memory
- * runs out in making or feeding a scanner, that is a status; in `aside_dialect_find` and `aside_dialect_load` it ends
- * the process.
+ * allocates nothing, except for headers, for tags with attributes, for the first tokens, and for thoughts where it
+ * collects them. If memory runs out in making or feeding a scanner or a rewriter, that is a status; in finding and loading
+ * dialects, and in what makes tool results shorter, it ends the process.
  *
- * Threads. Dialects never change: any number of threads may use one. A scanner is used by one thread at a time, not
- * always the same one; two scanners never touch each other. Messages are kept for each thread. Behind `fork()` the child
- * may use what no other thread was using just then: a compressor's caches, and a dialect that is being found for the first
- * time, may be locked for ever there.
+ * Threads. Dialects and compressors never change, a compressor's caches apart: any number of threads may use one. A scanner
+ * is used by one thread at a time, not always the same one; two scanners never touch each other. Messages are kept for
+ * each thread. Behind `fork()` the child may use what no other thread was using just then: a compressor's caches, and a
+ * dialect that is being found for the first time, may be locked for ever there.
  *
  * Versions. `ASIDE_VERSION` is the version of this header, `aside_version()` that of the library that runs. Functions
  * and constants are added, never changed; structs that a caller fills begin with their size, so that they can grow.
@@ -131,8 +131,8 @@
 #define ASIDE_ERROR_SIZE (-1006)
 
 /**
- * The scanner (or rewriter) is in use: it was called from its own callback, or, as far as that can be noticed, from two threads at
- * once, which is never allowed. Nothing has changed.
+ * The scanner, rewriter, registry, compressor or stream is in use: it was called from its own callback, or, as far as that
+ * can be noticed, from two threads at once where that is not allowed. Nothing has changed.
  */
 #define ASIDE_ERROR_BUSY (-1007)
 
@@ -301,6 +301,10 @@
 /** `sse_options.body`: one JSON object, `application/json`. */
 #define ASIDE_BODY_JSON 2
 
+/* ========================================================================== *
+ * What tool results are measured by, and what becomes of them
+ * ========================================================================== */
+
 /** Texts shorter than this, in UTF-16 code units, are never touched. */
 #define ASIDE_MIN_COMPRESSIBLE_LENGTH 1024
 
@@ -319,6 +323,10 @@
 /** `stretch.filter` of what was kept. */
 #define ASIDE_NO_FILTER 4294967295
 
+/* ========================================================================== *
+ * Types
+ * ========================================================================== */
+
 /**
  * The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
  * `aside_command_line_free()`.
@@ -336,10 +344,6 @@ typedef struct aside_compressed aside_compressed;
  * `aside_compressor_new()`; freed by `aside_compressor_free()`.
  */
 typedef struct aside_compressor aside_compressor;
-
-/* ========================================================================== *
- * Types
- * ========================================================================== */
 
 /**
  * A dialect: which bytes are markers, and of what. It never changes, so any number of threads may use one at once.
@@ -1336,8 +1340,8 @@ void aside_sse_free(struct aside_sse *sse);
 
 /**
  * Takes the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes to
- * send on: all events that are whole, perhaps none. `buf` may be NULL where `len` is 0, and is not used after the call; it must not be memory that the rewriter
- * lent.
+ * send on: all events that are whole, perhaps none. `buf` may be NULL where `len` is 0, and is not used after the call; it
+ * must not be memory that the rewriter lent.
  *
  * `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, good until the next call with it. Both
  * are written on success only.

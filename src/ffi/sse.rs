@@ -177,8 +177,8 @@ pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
 }
 
 /// Takes the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes to
-/// send on: all events that are whole, perhaps none. `buf` may be NULL where `len` is 0, and is not used after the call; it must not be memory that the rewriter
-/// lent.
+/// send on: all events that are whole, perhaps none. `buf` may be NULL where `len` is 0, and is not used after the call; it
+/// must not be memory that the rewriter lent.
 ///
 /// `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, good until the next call with it. Both
 /// are written on success only.

@@ -46,8 +46,8 @@ pub const ASIDE_ERROR_OPTION: i32 = -1005;
 /// A `size` field, an `event_size` or a `capacity` cannot be right.
 pub const ASIDE_ERROR_SIZE: i32 = -1006;
 
-/// The scanner (or rewriter) is in use: it was called from its own callback, or, as far as that can be noticed, from two threads at
-/// once, which is never allowed. Nothing has changed.
+/// The scanner, rewriter, registry, compressor or stream is in use: it was called from its own callback, or, as far as that
+/// can be noticed, from two threads at once where that is not allowed. Nothing has changed.
 pub const ASIDE_ERROR_BUSY: i32 = -1007;
 
 /// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
@@ -203,8 +203,6 @@ pub const ASIDE_BODY_EVENTS: u32 = 1;
 /// `sse_options.body`: one JSON object, `application/json`.
 pub const ASIDE_BODY_JSON: u32 = 2;
 
-/// == Types ==
-///
 /// A dialect: which bytes are markers, and of what. It never changes, so any number of threads may use one at once.
 /// From `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
 #[derive_ReprC]

@@ -11,6 +11,8 @@ use crate::compress::Invocation;
 use crate::ffi::memory::{free, layout, lend_array};
 use crate::ffi::status::{fail_null, guard};
 
+/// == Types ==
+///
 /// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
 /// `aside_command_line_free()`.
 #[derive_ReprC]

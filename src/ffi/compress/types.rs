@@ -8,6 +8,8 @@ use safer_ffi::prelude::*;
 use crate::compress::{Change, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH};
 use crate::ffi::memory::{Versioned, layout};
 
+/// == What tool results are measured by, and what becomes of them ==
+///
 /// Texts shorter than this, in UTF-16 code units, are never touched.
 pub const ASIDE_MIN_COMPRESSIBLE_LENGTH: u32 = 1024;
 
