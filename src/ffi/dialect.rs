@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::memory::bytes;
+use super::memory::{bytes, file_text};
 use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
 use crate::{Dialect, Start};
@@ -67,10 +67,7 @@ fn handle(dialect: &Dialect) -> Result<&'static aside_dialect, aside_status> {
 }
 
 fn load(toml: &[u8]) -> Result<Box<aside_dialect>, aside_status> {
-    let toml = std::str::from_utf8(toml).map_err(|error| {
-        let line = 1 + toml[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        fail_with(ASIDE_ERROR_DIALECT, format_args!("line {line}: not UTF-8"))
-    })?;
+    let toml = file_text(toml, ASIDE_ERROR_DIALECT)?;
     let dialect = Dialect::from_toml(toml).map_err(|error| fail_with(ASIDE_ERROR_DIALECT, error))?;
     Ok(Box::new(make(dialect, false)))
 }

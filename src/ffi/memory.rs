@@ -48,6 +48,14 @@ pub(super) unsafe fn bytes<'a>(at: *const c_char, len: size_t, what: &str) -> Re
     Ok(unsafe { std::slice::from_raw_parts(at.cast(), len) })
 }
 
+/// The text of a TOML file. Where it is not UTF-8, the failure has this status and names the line.
+pub(super) fn file_text(toml: &[u8], status: aside_status) -> Result<&str, aside_status> {
+    std::str::from_utf8(toml).map_err(|error| {
+        let line = 1 + toml[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+        fail_with(status, format_args!("line {line}: not UTF-8"))
+    })
+}
+
 /// A pointer for C to bytes of ours: never NULL, and never a made-up address, even for no bytes.
 #[inline]
 pub(super) fn lend(bytes: &[u8]) -> *const c_char {

@@ -12,7 +12,7 @@ use super::types::*;
 use super::{text, texts};
 use crate::compress::{LastRun, Registry, check_filter};
 use crate::ffi::gate::{READY, admit, close, is_ready};
-use crate::ffi::memory::{bytes, free, read_sized};
+use crate::ffi::memory::{bytes, file_text, free, read_sized};
 use crate::ffi::status::{fail_null, fail_with, guard};
 use crate::ffi::types::*;
 
@@ -81,11 +81,7 @@ unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry)
 /// As of `bytes`.
 unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, aside_status> {
     // SAFETY: the caller's promise.
-    let toml = unsafe { bytes(toml, len, "toml") }?;
-    std::str::from_utf8(toml).map_err(|error| {
-        let line = 1 + toml[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        fail_with(ASIDE_ERROR_FILTER, format_args!("line {line}: not UTF-8"))
-    })
+    file_text(unsafe { bytes(toml, len, "toml") }?, ASIDE_ERROR_FILTER)
 }
 
 /// Adds a filter from the text of a filter file (TOML, UTF-8). One of the same id makes place for it. Its tests are read, not
