@@ -222,7 +222,7 @@ impl<'a> Screen<'a> {
         };
         if let Some(text) = text {
             let mut cells = Vec::new();
-            for (cell, _) in characters(text) {
+            for cell in characters(text) {
                 put(&mut cells, cell);
             }
             self.rows[row].shown = Shown::Cells(cells);
@@ -240,7 +240,7 @@ impl<'a> Screen<'a> {
         let line = at;
         let mut filled = 0;
         let cells = self.cells(line);
-        for (cell, _) in characters(&bytes[at..end]) {
+        for cell in characters(&bytes[at..end]) {
             if cell == 0x07 {
                 continue;
             }
@@ -276,7 +276,6 @@ impl<'a> Screen<'a> {
             let stop = memchr3(ESC, b'\r', BS, &bytes[at..end]).map_or(end, |found| at + found);
             if stop > at && !self.below {
                 self.touch(start, next);
-                self.cells(start);
                 self.print(at, stop);
             }
             if stop == end {
@@ -664,11 +663,11 @@ fn put(cells: &mut Vec<Cell>, cell: Cell) {
     }
 }
 
-/// Characters with their lengths; each byte that is not UTF-8 is one of its own.
-fn characters(bytes: &[u8]) -> impl Iterator<Item = (Cell, usize)> {
+/// The characters of a text; each byte that is not UTF-8 is one of its own.
+fn characters(bytes: &[u8]) -> impl Iterator<Item = Cell> {
     bytes.utf8_chunks().flat_map(|chunk| {
-        let valid = chunk.valid().chars().map(|c| (c as u32, c.len_utf8()));
-        valid.chain(chunk.invalid().iter().map(|&byte| (INVALID | u32::from(byte), 1)))
+        let valid = chunk.valid().chars().map(Cell::from);
+        valid.chain(chunk.invalid().iter().map(|&byte| INVALID | Cell::from(byte)))
     })
 }
 
