@@ -19,8 +19,10 @@ use crate::utf8::incomplete_tail;
 
 /// The smallest memory for a stream without a budget.
 const MIN_MEMORY: usize = 4096;
+/// The filter that lines go through before they are kept.
+const TERMINAL: &str = "terminal";
 /// The filters that pass lines on before the end is known.
-const PASSING: [&str; 3] = ["terminal", "repeats", "repeats-above"];
+const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 
 /// Compresses a text that comes in chunks, with `memory` bytes for it.
 ///
@@ -193,9 +195,6 @@ impl Stream {
         self.said = if self.inside_line { 0 } else { reminder.len() };
         self.buffer.splice(0..0, reminder.into_iter().take(self.said));
         let call = Call::new(&self.tool_id, &self.input);
-        let terminal = matches!(self.way, Way::Keeping(_));
-        let wanted: fn(&str) -> bool = if terminal { |id| id == PASSING[0] } else { |id| PASSING.contains(&id) };
-        let pieces = [head, lines, broken];
         match &mut self.way {
             Way::Whole => unreachable!("a window is cut when the text does not fit"),
             Way::Unchanged => {
@@ -203,6 +202,7 @@ impl Stream {
                 out(window);
             }
             Way::Passing => {
+                let wanted = |id: &str| PASSING.contains(&id);
                 let mut run = |text| self.compressor.run(&call, &Original::new(text), None, &mut self.report, wanted).0;
                 // Where there is a reminder, the window begins with a line.
                 let mut draft = run(if said.is_empty() { lines } else { &all[..said.len() + lines.len()] });
@@ -217,10 +217,11 @@ impl Stream {
                 }
             }
             Way::Keeping(keeper) => {
+                let wanted = |id: &str| id == TERMINAL;
                 let (draft, _) = self.compressor.run(&call, &Original::new(lines), None, &mut self.report, wanted);
-                keeper.pass(pieces[0]);
+                keeper.pass(head);
                 keeper.take(said, &draft.bytes);
-                keeper.pass(pieces[2]);
+                keeper.pass(broken);
             }
         }
     }
