@@ -205,7 +205,7 @@ impl Compiler<'_> {
                 self.openers(&mut list, rule, span, span.ends.is_some());
             }
         }
-        self.finish_region(channel, scope, list, lines, is_content)
+        self.finish_region(channel, scope, list, lines)
     }
 
     /// What counts inside a span for its own sake.
@@ -454,7 +454,6 @@ impl Compiler<'_> {
         scope: Scope,
         mut candidates: Vec<Candidate>,
         mut lines: LineRule,
-        is_content: bool,
     ) -> Result<Region, Fault> {
         // Between two quotes nothing else counts.
         if candidates.iter().any(|candidate| candidate.pattern.action == Action::Quote) {
@@ -481,7 +480,10 @@ impl Compiler<'_> {
             special: 0,
             seconds: [false; 256],
             used: list.iter().fold(0, |used, it| used | it.pattern.needs | it.pattern.avoids),
-            cleared: if is_content { flag::LEAD | flag::FRESH | flag::FORCED | flag::BLANK } else { flag::BLANK },
+            cleared: match channel {
+                Channel::Content => flag::LEAD | flag::FRESH | flag::FORCED | flag::BLANK,
+                _ => flag::BLANK,
+            },
             lines,
             fence_close: None,
         };
