@@ -17,6 +17,7 @@ mod draft;
 mod failures;
 mod filter;
 mod input;
+mod keeper;
 mod long;
 mod marker;
 mod minify;
