@@ -26,6 +26,7 @@ mod patterns;
 mod protect;
 mod repeats;
 mod report;
+mod shell;
 mod stream;
 mod terminal;
 mod text;
