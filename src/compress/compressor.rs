@@ -8,13 +8,13 @@ use std::{
 use super::{
     banner::{self, Length, MIN_COMPRESSIBLE_LENGTH, SWITCH_OFF, has_banner},
     built_in,
+    controls::has_controls,
     draft::{Draft, Edit, How, difference, keeps_lines},
     failures::{self, Class},
     filter::{Cache, Filter, Kind, Pass, Stage},
     input::Input,
     protect::{self, Format},
     report::{Failed, PartReport, Report},
-    terminal::has_controls,
     text::{Layout, Text, is_blank},
     tool::{self, FilterError, ToolFilter},
 };

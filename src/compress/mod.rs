@@ -12,6 +12,7 @@ mod built_in;
 mod cache;
 mod command;
 mod compressor;
+mod controls;
 mod diff;
 mod draft;
 mod failures;

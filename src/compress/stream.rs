@@ -5,12 +5,12 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use super::{
     banner::{has_banner, units},
     compressor::{Call, Compressor, Original},
+    controls::{has_controls, plain_lines},
     failures::{self, Class},
     input::Input,
     keeper::Keeper,
     protect::may_be_protected,
     report::Report,
-    terminal::{has_controls, plain_lines},
     text::{Layout, Text},
 };
 use crate::utf8::incomplete_tail;

@@ -1,0 +1,138 @@
+//! What a terminal acts on in a text: sequences and where they end; and texts without them.
+
+use memchr::{memchr3, memrchr};
+
+pub const ESC: u8 = 0x1b;
+pub const BS: u8 = 0x08;
+
+/// Whether there is anything here that a terminal would act on.
+pub fn has_controls(bytes: &[u8]) -> bool {
+    memchr3(ESC, b'\r', BS, bytes).is_some()
+}
+
+/// A character as a number: a code point, or an invalid byte.
+pub type Cell = u32;
+pub const INVALID: Cell = 0x8000_0000;
+
+/// The characters of a text; each byte that is not UTF-8 is one of its own.
+pub fn characters(bytes: &[u8]) -> impl Iterator<Item = Cell> {
+    bytes.utf8_chunks().flat_map(|chunk| {
+        let valid = chunk.valid().chars().map(Cell::from);
+        valid.chain(chunk.invalid().iter().map(|&byte| INVALID | Cell::from(byte)))
+    })
+}
+
+/// Where the sequence ends that begins at `at`.
+pub fn sequence_end(bytes: &[u8], at: usize) -> usize {
+    let behind = |from: usize, inside: fn(u8) -> bool| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        from + rest.iter().position(|&byte| !inside(byte)).unwrap_or(rest.len())
+    };
+    match bytes.get(at + 1) {
+        None => bytes.len(),
+        Some(b'[') => {
+            let last = behind(at + 2, |byte| (0x20..0x40).contains(&byte));
+            last + usize::from(bytes.get(last).is_some_and(|last| (0x40..0x7f).contains(last)))
+        }
+        // Titles, links and device strings go to their terminator; without one on this line only the introducer does.
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => match memchr3(ESC, 0x07, b'\n', &bytes[at + 2..]) {
+            Some(found) if bytes[at + 2 + found] == 0x07 => at + 3 + found,
+            Some(found) if bytes[at + 2 + found] == ESC && bytes.get(at + 3 + found) == Some(&b'\\') => at + 4 + found,
+            _ => at + 2,
+        },
+        Some(0x20..=0x2f) => (behind(at + 1, |byte| (0x20..0x30).contains(&byte)) + 1).min(bytes.len()),
+        Some(0x30..=0x7e) => at + 2,
+        // No sequence: ESC shows nothing, what follows does.
+        Some(_) => at + 1,
+    }
+}
+
+pub fn number(digits: &[u8]) -> Option<usize> {
+    // Long ones are all the same: far beyond any edge.
+    const FAR: usize = 100_000;
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty())?;
+    Some(digits.parse().map_or(FAR, |number: usize| number.min(FAR)))
+}
+
+/// A line without its colours. `None` if it has other controls.
+pub fn without_colours(line: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::with_capacity(line.len());
+    let mut rest = line.strip_suffix(b"\r").unwrap_or(line);
+    while let Some(at) = memchr3(ESC, b'\r', BS, rest) {
+        text.extend_from_slice(&rest[..at]);
+        let sequence = rest[at..].strip_prefix(b"\x1b[")?;
+        let end = sequence.iter().position(|byte| !(0x20..0x40).contains(byte))?;
+        match (&sequence[..end], sequence[end]) {
+            // At the end of what the line shows so far there is nothing to erase.
+            (_, b'm') | (b"" | b"0", b'K') => rest = &sequence[end + 1..],
+            _ => return None,
+        }
+    }
+    text.extend_from_slice(rest);
+    text.retain(|&byte| byte != 0x07);
+    Some(text)
+}
+
+/// The text, a line for each place that the cursor went to; where it went to the right, with a gap. Never longer than the
+/// bytes.
+pub fn written(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut column = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let stop = memchr3(ESC, b'\r', BS, &bytes[at..]).map_or(bytes.len(), |found| at + found);
+        let line = memrchr(b'\n', &bytes[at..stop]).map_or(at, |end| at + end + 1);
+        column = characters(&bytes[line..stop]).count() + if line > at { 0 } else { column };
+        text.extend_from_slice(&bytes[at..stop]);
+        at = if bytes.get(stop) == Some(&ESC) { sequence_end(bytes, stop) } else { stop + 1 };
+        let sequence = bytes.get(stop..at).unwrap_or_default();
+        let goes_to = match sequence {
+            [_, b'[', count @ .., b'C' | b'a'] => column + number(count).unwrap_or(1).max(1),
+            [_, b'[', count @ .., b'G' | b'`'] => number(count).unwrap_or(1).max(1) - 1,
+            _ => 0,
+        };
+        if goes_to > column {
+            let gap = (goes_to - column).min(at - text.len());
+            text.resize(text.len() + gap, b' ');
+            column += gap;
+            continue;
+        }
+        let moves = match sequence {
+            [b'\r'] => true,
+            [_, b'[', .., last] => b"ABDEFGHJdfu`".contains(last),
+            [_, kind] => b"78DEMc".contains(kind),
+            _ => false,
+        };
+        if moves && text.last().is_some_and(|&byte| byte != b'\n') && bytes.get(at) != Some(&b'\n') {
+            text.push(b'\n');
+            column = 0;
+        }
+    }
+    text.retain(|&byte| byte != 0x07);
+    text.truncate(text.trim_ascii_end().len());
+    if bytes.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+    text
+}
+
+/// A text with the same lines, each without its controls: what was written last in it.
+pub fn plain_lines(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let start = text.len();
+        let shown = line.strip_suffix(b"\n").unwrap_or(line);
+        let shown = shown.strip_suffix(b"\r").unwrap_or(shown);
+        if has_controls(shown) {
+            let written = written(shown);
+            let last = memrchr(b'\n', &written).map_or(0, |end| end + 1);
+            text.extend_from_slice(&written[last..]);
+        } else {
+            text.extend_from_slice(shown);
+        }
+        if line.ends_with(b"\n") || text.len() == start {
+            text.push(b'\n');
+        }
+    }
+    text
+}
