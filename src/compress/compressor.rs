@@ -1,117 +1,20 @@
-//! The order of a call: caches, then filters in their stages, each checked; then the banner and the report.
+//! The order of a call: caches, then the filters (`run` has the way of one text), then the banner and the report.
 
-use std::{
-    borrow::Cow,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::borrow::Cow;
 
 use super::{
     banner::{self, Length, MIN_COMPRESSIBLE_LENGTH, SWITCH_OFF, has_banner},
-    built_in,
-    controls::has_controls,
-    draft::{Draft, Edit, How, difference, keeps_lines},
-    failures::{self, Class},
-    filter::{Cache, Filter, Kind, Pass, Stage},
+    draft::Draft,
+    filter::{Cache, is_for},
     input::Input,
     protect::{self, Format},
+    registry::Registry,
     report::{Failed, PartReport, Report},
-    text::{Layout, Text, is_blank},
-    tool::{self, FilterError, ToolFilter},
+    run::{Run, caught},
 };
 
 /// The smallest budget, in bytes: with less there would be no room for a failure and the markers around it.
 pub const MIN_BUDGET: usize = 1024;
-
-/// The filters and caches of a compressor, in the order of their registration.
-pub struct Registry {
-    entries: Vec<Entry>,
-    caches: Vec<Box<dyn Cache>>,
-}
-
-enum Entry {
-    BuiltIn(Box<dyn Pass>),
-    Host(Box<dyn Filter>),
-}
-
-impl Entry {
-    fn id(&self) -> &str {
-        match self {
-            Entry::BuiltIn(pass) => pass.id(),
-            Entry::Host(filter) => filter.id(),
-        }
-    }
-
-    fn stage(&self) -> Stage {
-        match self {
-            Entry::BuiltIn(pass) => pass.stage(),
-            Entry::Host(_) => Stage::Tool,
-        }
-    }
-}
-
-impl Default for Registry {
-    fn default() -> Registry {
-        Registry::new()
-    }
-}
-
-impl Registry {
-    /// Every built-in filter, and no cache.
-    pub fn new() -> Registry {
-        let mut registry = Registry::empty();
-        for pass in built_in::passes().into_iter().chain(tool::built_in()) {
-            registry.add(Entry::BuiltIn(pass));
-        }
-        registry
-    }
-
-    /// Nothing at all.
-    pub fn empty() -> Registry {
-        Registry { entries: Vec::new(), caches: Vec::new() }
-    }
-
-    /// Adds a host's filter. One of the same id makes place for it.
-    pub fn add_filter(&mut self, filter: Box<dyn Filter>) {
-        self.add(Entry::Host(filter));
-    }
-
-    /// Adds a filter from a filter file. One of the same id makes place for it. `[[test]]`s are read, not run.
-    pub fn add_toml(&mut self, text: &str) -> Result<(), FilterError> {
-        self.add(Entry::BuiltIn(Box::new(ToolFilter::from_toml(text)?)));
-        Ok(())
-    }
-
-    /// Adds the filter that minifies JSON, the only one for text that is protected.
-    pub fn minify_json(&mut self) {
-        self.add(Entry::BuiltIn(built_in::minify_json()));
-    }
-
-    /// Adds a cache. One of the same id makes place for it.
-    pub fn add_cache(&mut self, cache: Box<dyn Cache>) {
-        self.caches.retain(|other| other.id() != cache.id());
-        self.caches.push(cache);
-    }
-
-    /// Takes out the filter or cache of this id. Says whether there was one.
-    pub fn remove(&mut self, id: &str) -> bool {
-        let before = self.entries.len() + self.caches.len();
-        self.entries.retain(|entry| entry.id() != id);
-        self.caches.retain(|cache| cache.id() != id);
-        self.entries.len() + self.caches.len() < before
-    }
-
-    /// The filters' ids, in the order in which they have their turns.
-    pub fn filter_ids(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(Entry::id)
-    }
-
-    fn add(&mut self, entry: Entry) {
-        self.entries.retain(|other| other.id() != entry.id());
-        // The sort is stable: within a stage the order of registration stays.
-        self.entries.push(entry);
-        self.entries.sort_by_key(Entry::stage);
-    }
-}
 
 /// One tool call whose result is to be compressed.
 #[derive(Clone, Copy)]
@@ -335,41 +238,16 @@ impl Compressor {
         report: &mut Report,
         wanted: fn(&str) -> bool,
     ) -> (Draft, Vec<String>) {
-        let mut run = Run {
-            call,
-            report,
-            draft: Draft::new(raw.bytes, raw.length),
-            layout: None,
-            used: Vec::new(),
-            format: raw.format,
-            is_normalised: false,
-        };
+        let mut run = Run::new(call, raw, report);
         // What is left for the text once a banner without names has its place.
         let free = limit.map(|limit| {
             let head = banner::banner(&[], raw.bytes.len(), raw.bytes.len(), &self.switch_off);
             limit.saturating_sub(head.len() + 1)
         });
         for entry in self.registry.entries.iter().filter(|entry| wanted(entry.id())) {
-            let stage = entry.stage();
-            if stage > Stage::Terminal && !run.is_normalised {
-                run.is_normalised = true;
-                if run.format.is_none() && !run.used.is_empty() {
-                    run.format = protect::format(&run.draft.bytes);
-                }
-            }
-            let room = free.map(|free| {
-                let names = run.used.iter().map(|id| id.len() + ", ".len()).sum::<usize>() + entry.id().len();
-                free.saturating_sub(names)
-            });
-            let fits = room.is_none_or(|room| run.draft.bytes.len() <= room);
-            match (stage, room) {
-                (Stage::Budget | Stage::Last, _) if fits => continue,
-                (Stage::Last, Some(room)) => run.fit(entry, room),
-                (Stage::Fold, Some(room)) => _ = run.step(entry, Some(room), usize::MAX),
-                _ => _ = run.step(entry, None, room.unwrap_or(usize::MAX)),
-            }
+            run.turn(entry, free);
         }
-        (run.draft, run.used)
+        run.end()
     }
 }
 
@@ -397,22 +275,10 @@ impl<'a> Original<'a> {
     }
 }
 
-fn is_for(tool_ids: &[String], tool_id: &str) -> bool {
-    tool_ids.is_empty() || tool_ids.iter().any(|id| id == tool_id)
-}
-
 /// Runs a host's code; an error or a panic in it is reported.
 fn guarded<T>(id: &str, report: &mut Report, run: impl FnOnce() -> Result<T, String>) -> Option<T> {
     let failed = |reason| report.failed.push(Failed { filter: id.to_owned(), reason });
     caught(run).map_err(failed).ok()
-}
-
-fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(format!("it panicked: {}", message(&*panic))))
-}
-
-fn message(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("?")
 }
 
 /// The line for a result that is the last one again.
@@ -435,159 +301,6 @@ fn iso_time(seconds: u64) -> String {
     let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     let year = year + era * 400 + next;
     format!("{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
-}
-
-/// One text on its way through the filters.
-struct Run<'a> {
-    call: &'a Call<'a>,
-    report: &'a mut Report,
-    draft: Draft,
-    /// The draft's lines, made when a filter first asks for them.
-    layout: Option<Layout>,
-    used: Vec<String>,
-    format: Option<Format>,
-    /// The terminal's stage is over, and protection decided once more.
-    is_normalised: bool,
-}
-
-impl Run<'_> {
-    /// Budget filters: tried with less and less room until the result fits, since markers cost bytes too.
-    fn fit(&mut self, entry: &Entry, room: usize) {
-        let mut target = room;
-        for _ in 0..12 {
-            if self.step(entry, Some(room), target) {
-                return;
-            }
-            target -= target / 16;
-        }
-        if self.format.is_none() {
-            let reason = format!("the text does not fit into {room} bytes");
-            self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
-        }
-    }
-
-    /// One filter's turn. Its result counts if it keeps its promise, is shorter, and fits where it must.
-    fn step(&mut self, entry: &Entry, must_fit: Option<usize>, target: usize) -> bool {
-        if matches!(entry, Entry::Host(_)) && self.report.failed.iter().any(|failed| failed.filter == entry.id()) {
-            return false;
-        }
-        let next = match entry {
-            Entry::BuiltIn(pass) => self.pass(&**pass, target),
-            Entry::Host(filter) => self.host(&**filter),
-        };
-        let next = match next {
-            Ok(Some(next)) => next,
-            Ok(None) => return false,
-            Err(reason) => {
-                self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
-                return false;
-            }
-        };
-        let fits = must_fit.is_none_or(|room| next.bytes.len() <= room);
-        if !fits || is_blank(&next.bytes) || !next.length.is_below(self.draft.length) {
-            return false;
-        }
-        self.layout = self.layout.take().map(|layout| layout.next(&next, failures::built_in()));
-        self.draft = next;
-        if !self.used.iter().any(|id| id == entry.id()) {
-            self.used.push(entry.id().to_owned());
-        }
-        if !self.report.filters.iter().any(|id| id == entry.id()) {
-            self.report.filters.push(entry.id().to_owned());
-        }
-        true
-    }
-
-    /// The number that this filter has, or will have, in the report.
-    fn number(&self, id: &str) -> u32 {
-        let known = self.report.filters.iter().position(|known| known == id);
-        known.unwrap_or(self.report.filters.len()) as u32
-    }
-
-    fn pass(&mut self, pass: &dyn Pass, target: usize) -> Result<Option<Draft>, String> {
-        let (tool_id, input) = (self.call.tool_id, self.call.input);
-        if self.format.is_some_and(|format| !pass.accepts(format)) || !pass.matches(tool_id, input) {
-            return Ok(None);
-        }
-        let number = self.number(pass.id());
-        let (draft, layout) = (&self.draft, &mut self.layout);
-        let work = || {
-            let bytes = &draft.bytes;
-            if pass.kind() == Kind::Normalise {
-                let edits = pass.edits(Text::new(bytes, &Layout::default()), input, target);
-                normalises(bytes, &edits)?;
-                return Ok((!edits.is_empty()).then(|| draft.with(edits, number)));
-            }
-            let layout = layout.get_or_insert_with(|| Layout::new(bytes, failures::built_in()));
-            let text = Text::new(bytes, layout);
-            let mut edits = pass.edits(text, input, target);
-            if edits.is_empty() {
-                return Ok(None);
-            }
-            if pass.kind() == Kind::Select {
-                let under_budget = pass.stage() == Stage::Last;
-                keeps_lines(text, &edits, under_budget)?;
-                if under_budget {
-                    edits = draft.fitting(edits);
-                    no_false_green(text, &edits)?;
-                }
-            }
-            let next = draft.with(edits, number);
-            if pass.kind() == Kind::Refold && !pass.is_undone(bytes, &next.bytes) {
-                return Err("undoing it did not give its input".to_owned());
-            }
-            Ok(Some(next))
-        };
-        caught(work)
-    }
-
-    fn host(&mut self, filter: &dyn Filter) -> Result<Option<Draft>, String> {
-        let (tool_id, input) = (self.call.tool_id, self.call.input);
-        if self.format.is_some() {
-            return Ok(None);
-        }
-        let number = self.number(filter.id());
-        let draft = &self.draft;
-        let work = || {
-            if !is_for(filter.tool_ids(), tool_id) || !filter.matches(tool_id, input)? {
-                return Ok(None);
-            }
-            let filtered = filter.apply(&draft.bytes, input)?;
-            if !filtered.compressed {
-                return Ok(None);
-            }
-            Ok(difference(&draft.bytes, &filtered.text).map(|edit| draft.with(vec![edit], number)))
-        };
-        caught(work)
-    }
-}
-
-/// The promise of a normaliser: it touches only where there is a control, and leaves none there.
-fn normalises(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
-    for edit in edits {
-        let How::Replace(text) = &edit.how else { return Err("a normaliser left something out".to_owned()) };
-        if !has_controls(&bytes[edit.range.clone()]) {
-            return Err(format!("text without a control was changed at byte {}", edit.range.start));
-        }
-        if has_controls(text) {
-            return Err(format!("a control was left at byte {}", edit.range.start));
-        }
-    }
-    Ok(())
-}
-
-/// No verdict of success is kept where one of failure goes.
-fn no_false_green(text: Text<'_>, edits: &[Edit]) -> Result<(), String> {
-    let mut gone = vec![false; text.len()];
-    for edit in edits.iter().filter(|edit| !matches!(edit.how, How::Middle)) {
-        gone[text.line_at(edit.range.start)..text.line_at(edit.range.end)].fill(true);
-    }
-    let has =
-        |class: Class, is_gone: bool| (0..text.len()).any(|line| gone[line] == is_gone && text.class(line).has(class));
-    if has(Class::FAILED_VERDICT, true) && has(Class::PASSED_VERDICT, false) {
-        return Err("a verdict of failure went and one of success stayed".to_owned());
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -140,3 +140,8 @@ pub trait Pass: Send + Sync {
         true
     }
 }
+
+/// Whether a filter or cache of these tools is for this one.
+pub(super) fn is_for(tool_ids: &[String], tool_id: &str) -> bool {
+    tool_ids.is_empty() || tool_ids.iter().any(|id| id == tool_id)
+}

@@ -1,0 +1,98 @@
+//! What a compressor is made of: its filters in the order of their turns, and its caches.
+
+use super::{
+    built_in,
+    filter::{Cache, Filter, Pass, Stage},
+    tool::{self, FilterError, ToolFilter},
+};
+
+/// The filters and caches of a compressor, in the order of their registration.
+pub struct Registry {
+    pub(super) entries: Vec<Entry>,
+    pub(super) caches: Vec<Box<dyn Cache>>,
+}
+
+pub(super) enum Entry {
+    BuiltIn(Box<dyn Pass>),
+    Host(Box<dyn Filter>),
+}
+
+impl Entry {
+    pub fn id(&self) -> &str {
+        match self {
+            Entry::BuiltIn(pass) => pass.id(),
+            Entry::Host(filter) => filter.id(),
+        }
+    }
+
+    pub fn stage(&self) -> Stage {
+        match self {
+            Entry::BuiltIn(pass) => pass.stage(),
+            Entry::Host(_) => Stage::Tool,
+        }
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry::new()
+    }
+}
+
+impl Registry {
+    /// Every built-in filter, and no cache.
+    pub fn new() -> Registry {
+        let mut registry = Registry::empty();
+        for pass in built_in::passes().into_iter().chain(tool::built_in()) {
+            registry.add(Entry::BuiltIn(pass));
+        }
+        registry
+    }
+
+    /// Nothing at all.
+    pub fn empty() -> Registry {
+        Registry { entries: Vec::new(), caches: Vec::new() }
+    }
+
+    /// Adds a host's filter. One of the same id makes place for it.
+    pub fn add_filter(&mut self, filter: Box<dyn Filter>) {
+        self.add(Entry::Host(filter));
+    }
+
+    /// Adds a filter from a filter file. One of the same id makes place for it. `[[test]]`s are read, not run.
+    pub fn add_toml(&mut self, text: &str) -> Result<(), FilterError> {
+        self.add(Entry::BuiltIn(Box::new(ToolFilter::from_toml(text)?)));
+        Ok(())
+    }
+
+    /// Adds the filter that minifies JSON, the only one for text that is protected.
+    pub fn minify_json(&mut self) {
+        self.add(Entry::BuiltIn(built_in::minify_json()));
+    }
+
+    /// Adds a cache. One of the same id makes place for it.
+    pub fn add_cache(&mut self, cache: Box<dyn Cache>) {
+        self.caches.retain(|other| other.id() != cache.id());
+        self.caches.push(cache);
+    }
+
+    /// Takes out the filter or cache of this id. Says whether there was one.
+    pub fn remove(&mut self, id: &str) -> bool {
+        let before = self.entries.len() + self.caches.len();
+        self.entries.retain(|entry| entry.id() != id);
+        self.caches.retain(|cache| cache.id() != id);
+        self.entries.len() + self.caches.len() < before
+    }
+
+    /// The filters' ids, in the order in which they have their turns.
+    pub fn filter_ids(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(Entry::id)
+    }
+
+    fn add(&mut self, entry: Entry) {
+        self.entries.retain(|other| other.id() != entry.id());
+        // The sort is stable: within a stage the order of registration stays.
+        self.entries.push(entry);
+        self.entries.sort_by_key(Entry::stage);
+    }
+}
