@@ -25,7 +25,7 @@
 // stream gives, until its next call.
 //
 // Errors. What fails throws Error. What filters and caches fail in is no failure of the call: they are passed over in that
-// call, and the report says so.
+// call, and the report says so. Where the library runs out of memory, the process ends.
 //
 // Callables of filters and caches run in the threads that compress, several at once if the host does so. An exception does
 // not pass through the library: it is caught, and its what() becomes the reason in the report. The thread must not end in a
