@@ -73,7 +73,7 @@ impl Draft {
     }
 
     /// Adds text. No character goes over its end, so that lengths add up.
-    pub fn append(&mut self, text: &[u8]) {
+    fn append(&mut self, text: &[u8]) {
         self.append_measured(text, Length::of(text));
     }
 
@@ -171,6 +171,27 @@ impl Draft {
         let text = [text.as_bytes(), end.as_bytes()].concat();
         let fits = text.len() <= gone.len() && (text.len() * 3 <= gone.len() || units(&text) <= units(gone));
         fits.then_some((text, (if matches!(how, How::Middle) { 0 } else { lines }, bytes)))
+    }
+
+    /// Adds a line of the original, for a draft that is built of what was kept.
+    pub fn line(&mut self, bytes: &[u8], offset: usize) {
+        let start = self.bytes.len();
+        self.append(bytes);
+        let tile = Tile { original: offset..offset + bytes.len(), output: start..self.bytes.len(), fate: Fate::Kept };
+        self.tiles.push(tile);
+    }
+
+    /// Adds a marker for lines that are not there.
+    pub fn gap(&mut self, lines: usize, bytes: usize, regions: usize, offset: usize) {
+        if bytes == 0 {
+            return;
+        }
+        let start = self.bytes.len();
+        let marker = |regions| format!("{}\n", Marker::LeftOut { lines, bytes, regions });
+        let full = Some(marker(regions)).filter(|marker| marker.len() <= bytes);
+        self.append(full.unwrap_or_else(|| marker(0)).as_bytes());
+        let fate = Fate::LeftOut(0, lines, bytes);
+        self.tiles.push(Tile { original: offset..offset + bytes, output: start..self.bytes.len(), fate });
     }
 }
 

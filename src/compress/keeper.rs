@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::{
     budget,
-    draft::{Draft, Edit, Fate, How, Tile},
+    draft::{Draft, Edit, How},
     failures::{self, Class},
     marker::Marker,
     text::{Layout, Text},
@@ -267,27 +267,4 @@ fn widened(lines: Vec<Line>, end: (usize, usize)) -> Vec<Line> {
     // A text may be shorter than a marker once its controls are gone.
     while is_short(kept.last(), end) && kept.pop().is_some() {}
     kept
-}
-
-impl Draft {
-    /// Adds a line of the original.
-    fn line(&mut self, bytes: &[u8], offset: usize) {
-        let start = self.bytes.len();
-        self.append(bytes);
-        let tile = Tile { original: offset..offset + bytes.len(), output: start..self.bytes.len(), fate: Fate::Kept };
-        self.tiles.push(tile);
-    }
-
-    /// Adds a marker for lines that are not there.
-    fn gap(&mut self, lines: usize, bytes: usize, regions: usize, offset: usize) {
-        if bytes == 0 {
-            return;
-        }
-        let start = self.bytes.len();
-        let marker = |regions| format!("{}\n", Marker::LeftOut { lines, bytes, regions });
-        let full = Some(marker(regions)).filter(|marker| marker.len() <= bytes);
-        self.append(full.unwrap_or_else(|| marker(0)).as_bytes());
-        let fate = Fate::LeftOut(0, lines, bytes);
-        self.tiles.push(Tile { original: offset..offset + bytes, output: start..self.bytes.len(), fate });
-    }
 }
