@@ -7,11 +7,22 @@
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Read, Write};
+use std::process::ExitCode;
 
 use aside::Dialect;
 use aside::sse::{Field, Options, Rewriter};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("resplit: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let dialect = Dialect::find(&arguments.next().ok_or("usage: resplit DIALECT [FIELD] < STREAM")?)?;
     let field = match arguments.next().as_deref() {

@@ -183,6 +183,7 @@ fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasic
 
 impl Failures {
     fn new(file: &File) -> Failures {
+        assert!(file.line.len() + file.section.len() <= 64, "of each there is a bit in `owners`");
         let mut owners: BTreeMap<&str, u64> = BTreeMap::new();
         let all = file.line.iter().map(|line| &line.with).chain(file.section.iter().map(|section| &section.with));
         for (index, with) in all.enumerate() {
