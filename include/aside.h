@@ -1401,7 +1401,8 @@ uint64_t aside_sse_too_long(const struct aside_sse *sse);
  * Returns a registry that the caller owns, until `aside_compressor_new()` takes it: `aside_registry_free()`. NULL where
  * `built_in` is neither.
  *
- * Threads: any, at any time. Memory: in all of this half of the library, if it runs out, the process ends.
+ * Threads: any, at any time. Memory: in all of this half of the library, if it runs out, the process ends. Where a
+ * function names `ASIDE_ERROR_MEMORY`, that is for want of a place for what it returns.
  */
 struct aside_registry *aside_registry_new(uint32_t built_in);
 

@@ -32,7 +32,8 @@ pub struct aside_registry {
 /// Returns a registry that the caller owns, until `aside_compressor_new()` takes it: `aside_registry_free()`. NULL where
 /// `built_in` is neither.
 ///
-/// Threads: any, at any time. Memory: in all of this half of the library, if it runs out, the process ends.
+/// Threads: any, at any time. Memory: in all of this half of the library, if it runs out, the process ends. Where a
+/// function names `ASIDE_ERROR_MEMORY`, that is for want of a place for what it returns.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registry {
     guard(
