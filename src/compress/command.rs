@@ -124,7 +124,7 @@ fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Invocation>) ->
         let (pipeline, after) = rest.split_at(last + 1);
         rest = after;
         let seen = shown.prints && !pipeline[last].redirected;
-        let runs: Vec<(Run, bool)> = pipeline.iter().map(|segment| unwrap(&segment.words)).collect();
+        let runs: Vec<(Run, bool)> = pipeline.iter().map(|segment| without_wrappers(&segment.words)).collect();
         let passes =
             |(run, takes): &(Run, bool)| !takes && run.words.first().is_some_and(|head| PASSING.contains(&name(head)));
         let writer = (1..=last).rev().find(|&at| !passes(&runs[at])).unwrap_or(0);
@@ -144,55 +144,76 @@ fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Invocation>) ->
     Some(())
 }
 
-/// A wrapper: its name, its subcommands if it is one only with them, its options that take a value, and how many words
-/// of its own come before the command.
-type Wrapper = (&'static str, &'static [&'static str], &'static [&'static str], usize);
+/// A program that runs the command behind it.
+struct Wrapper {
+    name: &'static str,
+    /// It is one only with these, if there are any.
+    subcommands: &'static [&'static str],
+    /// Its options that take a value.
+    valued: &'static [&'static str],
+    /// How many words of its own come before the command.
+    own: usize,
+}
+
+const fn wrapper(
+    name: &'static str,
+    subcommands: &'static [&'static str],
+    valued: &'static [&'static str],
+    own: usize,
+) -> Wrapper {
+    Wrapper { name, subcommands, valued, own }
+}
 
 const WRAPPERS: [Wrapper; 29] = [
-    (
+    wrapper(
         "sudo",
         &[],
         &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T", "--user", "--group", "--chdir"],
         0,
     ),
-    ("doas", &[], &["-u", "-C"], 0),
-    ("time", &[], &["-f", "-o", "--format", "--output"], 0),
-    ("env", &[], &["-u", "-C", "--unset", "--chdir"], 0),
-    ("nice", &[], &["-n", "--adjustment"], 0),
-    ("ionice", &[], &["-c", "-n", "-p", "--class", "--classdata"], 0),
-    ("nohup", &[], &[], 0),
-    ("xargs", &[], &["-I", "-n", "-P", "-L", "-d", "-a", "-E", "-s", "--max-args", "--max-procs", "--delimiter"], 0),
-    ("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
-    ("unbuffer", &[], &[], 0),
-    ("script", &[], &["-c", "--command", "-t", "-I", "-O", "-B", "-o"], 1),
-    ("timeout", &[], &["-s", "-k", "--signal", "--kill-after"], 1),
-    ("command", &[], &[], 0),
-    ("builtin", &[], &[], 0),
-    ("exec", &[], &["-a"], 0),
-    ("npx", &[], &["-p", "--package", "-c", "--call", "-w", "--workspace"], 0),
-    ("npm", &["exec", "x"], &["-p", "--package", "-c", "--call", "-C", "--prefix", "-w", "--workspace"], 0),
-    ("pnpm", &["exec", "dlx"], &["-C", "--dir", "--filter", "-F", "--package"], 0),
-    ("pnpx", &[], &["--package"], 0),
-    ("yarn", &["exec", "dlx"], &["--cwd", "-p", "--package"], 0),
-    ("bunx", &[], &["-p", "--package"], 0),
-    ("bun", &["x"], &["--cwd", "-p", "--package"], 0),
-    (
+    wrapper("doas", &[], &["-u", "-C"], 0),
+    wrapper("time", &[], &["-f", "-o", "--format", "--output"], 0),
+    wrapper("env", &[], &["-u", "-C", "--unset", "--chdir"], 0),
+    wrapper("nice", &[], &["-n", "--adjustment"], 0),
+    wrapper("ionice", &[], &["-c", "-n", "-p", "--class", "--classdata"], 0),
+    wrapper("nohup", &[], &[], 0),
+    wrapper(
+        "xargs",
+        &[],
+        &["-I", "-n", "-P", "-L", "-d", "-a", "-E", "-s", "--max-args", "--max-procs", "--delimiter"],
+        0,
+    ),
+    wrapper("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
+    wrapper("unbuffer", &[], &[], 0),
+    wrapper("script", &[], &["-c", "--command", "-t", "-I", "-O", "-B", "-o"], 1),
+    wrapper("timeout", &[], &["-s", "-k", "--signal", "--kill-after"], 1),
+    wrapper("command", &[], &[], 0),
+    wrapper("builtin", &[], &[], 0),
+    wrapper("exec", &[], &["-a"], 0),
+    wrapper("npx", &[], &["-p", "--package", "-c", "--call", "-w", "--workspace"], 0),
+    wrapper("npm", &["exec", "x"], &["-p", "--package", "-c", "--call", "-C", "--prefix", "-w", "--workspace"], 0),
+    wrapper("pnpm", &["exec", "dlx"], &["-C", "--dir", "--filter", "-F", "--package"], 0),
+    wrapper("pnpx", &[], &["--package"], 0),
+    wrapper("yarn", &["exec", "dlx"], &["--cwd", "-p", "--package"], 0),
+    wrapper("bunx", &[], &["-p", "--package"], 0),
+    wrapper("bun", &["x"], &["--cwd", "-p", "--package"], 0),
+    wrapper(
         "uv",
         &["run"],
         &["--with", "--python", "-p", "--project", "--directory", "--package", "--extra", "--group", "--env-file"],
         0,
     ),
-    ("uvx", &[], &["--from", "--with", "--python", "-p"], 0),
-    ("poetry", &["run"], &["-C", "-P", "--directory", "--project"], 0),
-    ("pipenv", &["run"], &["--python", "--pypi-mirror"], 0),
-    ("pipx", &["run"], &["--spec", "--python", "--pip-args", "--index-url"], 0),
-    ("pdm", &["run"], &["-p", "--project"], 0),
-    ("bundle", &["exec"], &[], 0),
+    wrapper("uvx", &[], &["--from", "--with", "--python", "-p"], 0),
+    wrapper("poetry", &["run"], &["-C", "-P", "--directory", "--project"], 0),
+    wrapper("pipenv", &["run"], &["--python", "--pypi-mirror"], 0),
+    wrapper("pipx", &["run"], &["--spec", "--python", "--pip-args", "--index-url"], 0),
+    wrapper("pdm", &["run"], &["-p", "--project"], 0),
+    wrapper("bundle", &["exec"], &[], 0),
 ];
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 
 /// Takes assignments, keywords and wrappers off. Says also whether the command was given its input as arguments.
-fn unwrap(words: &[String]) -> (Run, bool) {
+fn without_wrappers(words: &[String]) -> (Run, bool) {
     let mut rest = words;
     let mut takes = false;
     let done = |words: &[String], takes: bool| (Run { words: words.to_vec(), script: None }, takes);
@@ -212,10 +233,10 @@ fn unwrap(words: &[String]) -> (Run, bool) {
                 None => done(rest, takes),
             };
         }
-        let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.0 == head) else {
+        let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == head) else {
             return done(rest, takes);
         };
-        let &(_, subcommands, valued, own) = wrapper;
+        let &Wrapper { subcommands, valued, own, .. } = wrapper;
         let mut inner = &rest[1..];
         if !subcommands.is_empty() {
             let at = skip_options(inner, valued, false);
