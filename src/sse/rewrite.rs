@@ -140,7 +140,7 @@ impl Edits {
     }
 }
 
-/// Text that stays in an event of several choices: of which it is, for which field, and the edit that writes it.
+/// Text that stays in an event in which its choice comes again: of which it is, for which field, and the edit that writes it.
 struct Stay {
     index: u64,
     reasoning: bool,
@@ -207,12 +207,13 @@ impl Voices {
         Ok(())
     }
 
-    /// Writes the chunks that go before an event for the sake of one choice, and notes what changes in the event.
+    /// Writes the chunks that go before an event for the sake of one choice, and notes what changes in the event. `again`: the
+    /// choice comes in it once more.
     fn delta(
         &mut self,
         choice: &Choice,
         over: bool,
-        several: bool,
+        again: bool,
         raw: &[u8],
         event: &Event,
         out: &mut Vec<u8>,
@@ -275,7 +276,7 @@ impl Voices {
         match (inside.map(slice::from_ref), &choice.field) {
             (None, _) => edits.replace(whole, |out| put(out, b"\"\"")),
             (Some([run]), _) if !run.reasoning && parts.text[run.text.clone()] == *text => {
-                if several {
+                if again {
                     edits.replace(whole.clone(), |out| put(out, &data[whole]))
                 } else {
                     Ok(())
@@ -300,7 +301,7 @@ impl Voices {
                 edits.replace(whole, |out| parts.write_string(run, true, out))
             }
         }?;
-        if let (true, Some(Run { reasoning, .. })) = (several, inside) {
+        if let (true, Some(Run { reasoning, .. })) = (again, inside) {
             self.stays.try_reserve(1)?;
             // Thinking has another edit before it, of the content.
             self.stays.push(Stay { index, reasoning: *reasoning, edit: edit + usize::from(*reasoning) });
@@ -401,8 +402,8 @@ impl Rewrite {
             voices.release(Call::Finish, |index| !here(index), out)?;
         }
         for (at, choice) in choices.iter().enumerate() {
-            let ends = over && choices[at + 1..].iter().all(|later| later.index != choice.index);
-            voices.delta(choice, ends, choices.len() > 1, raw, event, out)?;
+            let again = choices[at + 1..].iter().any(|later| later.index == choice.index);
+            voices.delta(choice, over && !again, again, raw, event, out)?;
         }
         voices.edits.apply(raw, |span| event.place(span), out)?;
         if ended {
