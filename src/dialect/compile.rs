@@ -236,9 +236,7 @@ impl Compiler<'_> {
             for (_, thinking) in thinking_spans(self.model) {
                 self.closers(list, thinking, pattern, true);
             }
-            if let Some(header) = self.model.header.as_ref().map(Spanned::get_ref) {
-                self.literals(list, &header.close, [None, None], |_| Pattern { special: header.special, ..pattern });
-            }
+            self.body_closers(list, pattern);
         }
     }
 
@@ -306,6 +304,13 @@ impl Compiler<'_> {
         }
     }
 
+    /// What closes a message's body.
+    fn body_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
+        if let Some(header) = self.model.header.as_ref().map(Spanned::get_ref) {
+            self.literals(list, &header.close, [None, None], |_| Pattern { special: header.special, ..pattern });
+        }
+    }
+
     /// Each literal, once alone and once behind its framing.
     fn literals<'l>(
         &mut self,
@@ -338,13 +343,13 @@ impl Compiler<'_> {
         self.literals(list, &header.whole, none, |_| whole);
         if matches!(scope, Scope::Body(_) | Scope::Started(_)) {
             let rule = self.model.spans.len() as u8;
-            self.literals(list, &header.close, none, |_| pattern(Action::Close { rule, keep: false }));
+            self.body_closers(list, pattern(Action::Close { rule, keep: false }));
         }
         if !matches!(scope, Scope::Content) {
             return;
         }
         let late = Pattern { needs: flag::FRESH | flag::FORCED, ..pattern(Action::DropClose) };
-        self.literals(list, &header.close, none, |_| late);
+        self.body_closers(list, late);
         for key in header.keys.values() {
             let is_begin = header.begin.iter().any(|begin| begin.get_ref() == key.get_ref());
             for space in [" ", ""].into_iter().take(if is_begin { 1 } else { 2 }) {

@@ -317,17 +317,19 @@ pub fn joined(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// The joined text of one channel. What was taken for content may turn out to be thinking.
-pub fn channel(events: &[Event], name: &str) -> Vec<u8> {
+/// Each text with its channel. What was taken for content may turn out to be thinking.
+pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
     let turn = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
-    let mut out = Vec::new();
-    for (index, event) in events.iter().enumerate() {
-        let channel = if index < turn && event.channel == "content" { "thinking" } else { event.channel };
-        if event.what == What::Text && channel == name {
-            out.extend_from_slice(&event.bytes);
-        }
-    }
-    out
+    let texts = events.iter().enumerate().filter(|(_, event)| event.what == What::Text);
+    texts.map(move |(index, event)| {
+        let was_content = index < turn && event.channel == "content";
+        (if was_content { "thinking" } else { event.channel }, event)
+    })
+}
+
+/// The joined text of one channel.
+pub fn channel(events: &[Event], name: &str) -> Vec<u8> {
+    texts(events).filter(|(channel, _)| *channel == name).flat_map(|(_, event)| event.bytes.clone()).collect()
 }
 
 /// Why each span ended, in order.
@@ -881,15 +883,11 @@ impl Reading<'_> {
                 return Some(Found { before, end, does });
             }
         }
-        if region.body {
-            let header = self.dialect.header.as_ref().unwrap();
-            for literal in &header.close {
-                if self.marker_literal(at, literal, header.special) {
-                    let end = at + literal.len();
-                    let does = Does::Close { rule: None, own: true };
-                    return Some(Found { before: 0, end, does });
-                }
-            }
+        if region.body
+            && let Some(end) = self.body_closer(at)
+        {
+            let does = Does::Close { rule: None, own: true };
+            return Some(Found { before: 0, end, does });
         }
         if region.ended_thinking {
             for rule in self.of_channel("thinking") {
@@ -903,14 +901,9 @@ impl Reading<'_> {
                     return Some(Found { before, end, does });
                 }
             }
-            if let Some(header) = &self.dialect.header {
-                for literal in &header.close {
-                    if self.marker_literal(at, literal, header.special) {
-                        let end = at + literal.len();
-                        let does = Does::Close { rule: None, own: false };
-                        return Some(Found { before: 0, end, does });
-                    }
-                }
+            if let Some(end) = self.body_closer(at) {
+                let does = Does::Close { rule: None, own: false };
+                return Some(Found { before: 0, end, does });
             }
         }
         if region.channel == "content" {
@@ -1061,6 +1054,13 @@ impl Reading<'_> {
             return self.fence_closer(at).map(|end| (0, end));
         }
         None
+    }
+
+    /// The end of what closes a message's body, if that stands at `at`.
+    fn body_closer(&self, at: usize) -> Option<usize> {
+        let header = self.dialect.header.as_ref()?;
+        let literal = header.close.iter().find(|literal| self.marker_literal(at, literal, header.special))?;
+        Some(at + literal.len())
     }
 
     // ---- tags
