@@ -299,24 +299,16 @@ fn a_clone_has_the_thoughts_too() {
 
 // ------------------------------------------------------------------------------------------------------------- tokens
 
-/// Tokens whose first byte is text of each channel. What was taken for content may turn out to be thinking.
+/// Tokens whose first byte is text of each channel.
 fn tokens_of(events: &[Event], tokens: &[Token]) -> [u64; 4] {
-    let mut at = 0;
-    let mut starts = Vec::new();
-    for token in tokens {
-        starts.push(at);
-        at += token.len() as usize;
-    }
-    let turn = events.iter().find(|event| event.what == What::Reclassify).map_or(0, |event| event.offset);
-    let mut counts = [0; 4];
-    for event in events.iter().filter(|event| event.what == What::Text) {
-        let was_content = event.channel == "content" && event.offset < turn;
-        let channel = Channel::ALL.iter().position(|channel| channel.as_str() == event.channel).unwrap();
-        let channel = if was_content { Channel::Thinking as usize } else { channel };
+    let count = |event: &Event| {
         let here = event.offset..event.offset + event.bytes.len();
-        counts[channel] += starts.iter().filter(|&&start| here.contains(&start)).count() as u64;
-    }
-    counts
+        support::begins(tokens).filter(|(at, _)| here.contains(at)).count() as u64
+    };
+    Channel::ALL.map(|channel| {
+        let texts = reference::texts(events).filter(|(name, _)| *name == channel.as_str());
+        texts.map(|(_, event)| count(event)).sum()
+    })
 }
 
 #[test]

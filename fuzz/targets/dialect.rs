@@ -3,7 +3,7 @@
 //! Input: a dialect file up to a NUL; how many lengths of chunks, and these; the text, or none: then the file is the text,
 //! and all its markers are in it. Where the first byte is 1, the file is made of the bytes up to the NUL: few are refused.
 
-use aside::{Channel, Dialect, Options, Scanner, Start};
+use aside::{Channel, Dialect, Start};
 
 use super::{Input, contract, cut, scanner::tokens};
 use crate::{
@@ -31,19 +31,14 @@ pub fn run(data: &[u8]) {
     let plain = reference::Dialect::parse(toml).expect("what the library reads, the reference reads");
     for start in Channel::ALL.map(Start::Channel).into_iter().chain([Start::Header]) {
         let Some(whole) = contract(&dialect, start, text, &[text]) else { continue };
-        let by_reference = text.len() <= MOST_FOR_REFERENCE;
-        if by_reference {
+        if text.len() <= MOST_FOR_REFERENCE {
             let wanted = reference::read(&plain, text, Some(start.as_str()));
             if let Some(difference) = support::difference(&wanted, &whole) {
                 panic!("from {start:?}: {difference}\n  text {}\n{toml}", support::shown(&[text]));
             }
-        }
-        if by_reference
-            && let Ok(mut scanner) =
-                Scanner::with_options(&dialect, &Options { start: Some(start), ..Options::default() })
-        {
             let tokens = tokens(&cut(text, lengths));
             let wanted = reference::read_tokens(&plain, text, Some(start.as_str()), &support::special(&tokens));
+            let mut scanner = support::scanner(&dialect, Some(start.as_str()), None);
             let got = support::feed_tokens(&mut scanner, text, &tokens, &mut Random::new(data.len() as u64), false);
             if let Some(difference) = support::difference(&wanted, &got) {
                 panic!("from {start:?}: {difference}\n  tokens {tokens:?}\n  text {}\n{toml}", support::shown(&[text]));

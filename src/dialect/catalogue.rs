@@ -126,14 +126,10 @@ impl UnknownModel {
 
 impl fmt::Display for UnknownModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = self.model.escape_debug();
         match self.candidates[..] {
-            [] => write!(f, "no dialect is known for the model `{}`", self.model.escape_debug()),
-            _ => write!(
-                f,
-                "the model `{}` fits several dialects: {}",
-                self.model.escape_debug(),
-                self.candidates.join(", ")
-            ),
+            [] => write!(f, "no dialect is known for the model `{model}`"),
+            _ => write!(f, "the model `{model}` fits several dialects: {}", self.candidates.join(", ")),
         }
     }
 }

@@ -121,17 +121,18 @@ pub fn tokens(text: &[u8], random: &mut Random) -> Vec<Token> {
     list
 }
 
+/// Where each token begins.
+pub fn begins(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
+    tokens.iter().scan(0, |end, token| {
+        let at = *end;
+        *end += token.len() as usize;
+        Some((at, token))
+    })
+}
+
 /// Where special tokens begin.
 pub fn special(tokens: &[Token]) -> BTreeSet<usize> {
-    let mut at = 0;
-    let mut special = BTreeSet::new();
-    for token in tokens {
-        if token.is_special() {
-            special.insert(at);
-        }
-        at += token.len() as usize;
-    }
-    special
+    begins(tokens).filter(|(_, token)| token.is_special()).map(|(at, _)| at).collect()
 }
 
 /// Feeds the text in calls of some tokens each, stopping behind every event where `stops`.
