@@ -416,9 +416,14 @@ fn held_bytes_leave_before_what_ends_the_text() {
         }
     }
     // And not before anything else.
-    for other in
-        [": ping\n\n", "data: {\"choices\":[],\"usage\":{}}\n\n", "event: x\ndata: {}\n\n", "data: nonsense\n\n"]
-    {
+    for other in [
+        ": ping\n\n",
+        "data: {\"choices\":[],\"usage\":{}}\n\n",
+        "data: {\"choices\":[],\"error\":null}\n\n",
+        "data: {\"choices\":[],\"error\":false}\n\n",
+        "event: x\ndata: {}\n\n",
+        "data: nonsense\n\n",
+    ] {
         let input = begin.clone() + other + &content("nk>b");
         assert_eq!(qwen3(&input), content("a") + other + &delta("\"reasoning_content\":\"b\""));
     }

@@ -48,12 +48,12 @@ pub struct Choice {
     pub role: Option<Member>,
 }
 
-/// Does it say something? `null` does not, nor do the empty string, list and object.
+/// Does it say something? `null` and `false` do not, nor do the empty string, list and object.
 fn says(text: &[u8], value: &Span) -> bool {
     let value = &text[value.clone()];
     match value[0] {
         b'[' | b'{' => value[1..value.len() - 1].iter().any(|byte| !byte.is_ascii_whitespace()),
-        _ => value != b"null" && value != b"\"\"",
+        _ => !matches!(value, b"null" | b"false" | b"\"\""),
     }
 }
 
