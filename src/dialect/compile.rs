@@ -1,19 +1,13 @@
 //! From a dialect's file to the scanner's tables: which patterns count in which region, and tries that find them.
 
-use alloc::{
-    boxed::Box,
-    format,
-    string::{String, ToString},
-    vec,
-    vec::Vec,
-};
-use core::ops::Range;
+use alloc::{boxed::Box, format, string::String, vec, vec::Vec};
 
 use toml::Spanned;
 
 use super::{
     Channel, Start,
     calm::Calm,
+    candidates::{Candidate, Shape, check_apart, distinct},
     check::{check, fault},
     error::Fault,
     markers,
@@ -26,9 +20,6 @@ use super::{
 
 /// A tag with attributes that is longer than so many bytes makes its scanner grow.
 const LONG_TAG: usize = 255;
-
-/// A pattern is a bit of a word.
-const MOST_PATTERNS: usize = 64;
 
 pub fn compile(model: &Model) -> Result<Tables, Fault> {
     check(model)?;
@@ -140,21 +131,6 @@ enum Scope {
     Inside(usize),
     Body(Channel),
     Started(Channel),
-}
-
-/// A pattern before it has its place in a trie.
-struct Candidate {
-    shape: Shape,
-    pattern: Pattern,
-    at: Range<usize>,
-}
-
-#[derive(PartialEq)]
-enum Shape {
-    Literal(Box<[u8]>),
-    OpenName(Box<[u8]>),
-    CloseName(Box<[u8]>),
-    FenceClose,
 }
 
 struct Compiler<'a> {
@@ -412,46 +388,6 @@ impl Compiler<'_> {
         }))
     }
 
-    /// Each marker once, and not more than one above the most: that is enough to be refused.
-    fn distinct(&self, candidates: Vec<Candidate>) -> Vec<Candidate> {
-        // A closer that comes late is a courtesy: it never stands in the way of a marker.
-        let (late, candidates): (Vec<_>, Vec<_>) =
-            candidates.into_iter().partition(|candidate| candidate.pattern.needs & flag::FORCED != 0);
-        let mut list: Vec<Candidate> = Vec::new();
-        for candidate in candidates {
-            let is_twin =
-                |other: &Candidate| other.shape == candidate.shape && does_same(&other.pattern, &candidate.pattern);
-            if list.len() <= MOST_PATTERNS && !list.iter().any(is_twin) {
-                list.push(candidate);
-            }
-        }
-        for candidate in late {
-            if list.len() < MOST_PATTERNS && !list.iter().any(|other| self.rival(other, &candidate).is_some()) {
-                list.push(candidate);
-            }
-        }
-        list
-    }
-
-    /// Refuses too many markers, and those that cannot be told apart.
-    fn check(&self, channel: Channel, list: &[Candidate]) -> Result<(), Fault> {
-        for (index, candidate) in list.iter().enumerate() {
-            let fault = |message| Err(Fault { span: candidate.at.clone(), message });
-            if index == MOST_PATTERNS {
-                return fault(format!("more than {MOST_PATTERNS} markers count in the {channel}"));
-            }
-            if let Some(message) = list[..index].iter().find_map(|other| self.rival(other, candidate)) {
-                return fault(format!("{message}, and both count in the {channel}"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Why two markers cannot be told apart where both count.
-    fn rival(&self, a: &Candidate, b: &Candidate) -> Option<String> {
-        if may_meet(&a.pattern, &b.pattern) { self.conflict(&a.shape, &b.shape) } else { None }
-    }
-
     /// Builds the tries of the markers that count in a region.
     fn finish_region(
         &mut self,
@@ -466,8 +402,8 @@ impl Compiler<'_> {
                 candidate.pattern.avoids |= flag::QUOTED;
             }
         }
-        let list = self.distinct(candidates);
-        self.check(channel, &list)?;
+        let list = distinct(candidates, self.tag.suffix > 0);
+        check_apart(channel, &list, self.tag.suffix > 0)?;
         let opens_fence = |candidate: &Candidate| matches!(candidate.pattern.action, Action::FenceOpen { .. });
         if lines == LineRule::Ignore && list.iter().any(opens_fence) {
             lines = LineRule::Guard { fences: false, inline: false };
@@ -547,39 +483,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// Why two markers that may count at the same place cannot be told apart.
-    fn conflict(&self, a: &Shape, b: &Shape) -> Option<String> {
-        let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_string();
-        match (a, b) {
-            (Shape::Literal(a), Shape::Literal(b)) => (a.starts_with(b) || b.starts_with(a))
-                .then(|| format!("`{}` and `{}` cannot be told apart", show(a), show(b))),
-            (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a), Shape::CloseName(b)) if a == b => {
-                Some(format!("the tag `{}` is there twice", show(a)))
-            }
-            (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a), Shape::CloseName(b)) => {
-                let continues =
-                    |long: &[u8], short: &[u8]| long.starts_with(short) && long.get(short.len()) == Some(&b':');
-                (self.tag.suffix > 0 && (continues(a, b) || continues(b, a)))
-                    .then(|| format!("the tags `{}` and `{}` cannot be told apart", show(a), show(b)))
-            }
-            (Shape::Literal(literal), Shape::OpenName(name)) | (Shape::OpenName(name), Shape::Literal(literal)) => {
-                overlap(literal, b"", name)
-                    .then(|| format!("`{}` and the tag `<{}>` cannot be told apart", show(literal), show(name)))
-            }
-            (Shape::Literal(literal), Shape::CloseName(name)) | (Shape::CloseName(name), Shape::Literal(literal)) => {
-                overlap(literal, b"/", name)
-                    .then(|| format!("`{}` and the tag `</{}>` cannot be told apart", show(literal), show(name)))
-            }
-            (Shape::Literal(literal), Shape::FenceClose) | (Shape::FenceClose, Shape::Literal(literal)) => {
-                let rest = literal.trim_ascii_start();
-                (rest.is_empty() || rest[0] == b'`')
-                    .then(|| format!("`{}` and a closing fence cannot be told apart", show(literal)))
-            }
-            (Shape::FenceClose, Shape::FenceClose) => Some("two fence spans".into()),
-            _ => None,
-        }
-    }
-
     /// Raises `max_hold` to what this pattern may hold back.
     fn measure(&mut self, shape: &Shape, pattern: &Pattern) {
         let (space, suffix) = (self.tag.space as usize, self.tag.suffix as usize);
@@ -651,41 +554,4 @@ impl Compiler<'_> {
 fn thinking_spans(model: &Model) -> impl Iterator<Item = (usize, &Span)> {
     let spans = model.spans.iter().map(|span| span.get_ref()).enumerate();
     spans.filter(|(_, span)| span.channel == Channel::Thinking)
-}
-
-/// Do both patterns mean the same, but for the span that a closer is of? The first one then stands for both.
-fn does_same(a: &Pattern, b: &Pattern) -> bool {
-    let action = match (a.action, b.action) {
-        (Action::Close { keep: first, .. }, Action::Close { keep, .. }) if first == keep => b.action,
-        (Action::Reclassify { .. }, Action::Reclassify { .. }) => b.action,
-        _ => a.action,
-    };
-    Pattern { action, ..*a } == *b
-}
-
-/// Can both patterns count at the same place?
-fn may_meet(a: &Pattern, b: &Pattern) -> bool {
-    let same = match (a.same, b.same) {
-        (Some(a), Some(b)) => a == b,
-        _ => true,
-    };
-    same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
-}
-
-/// Is the literal the beginning of a tag of this name, or such a tag the beginning of the literal?
-fn overlap(literal: &[u8], slash: &[u8], name: &[u8]) -> bool {
-    let Some(mut rest) = literal.strip_prefix(b"<") else { return false };
-    for part in [slash, name] {
-        rest = rest.trim_ascii_start();
-        let common = rest.len().min(part.len());
-        if rest[..common] != part[..common] {
-            return false;
-        }
-        rest = &rest[common..];
-        if rest.is_empty() {
-            return true;
-        }
-    }
-    // A suffix may follow too.
-    rest[0].is_ascii_whitespace() || b">/:".contains(&rest[0])
 }

@@ -1,10 +1,11 @@
 //! What a dialect is: its TOML file read (`model`), refused where it cannot work (`check`), compiled to the scanner's
-//! tables (`compile`, `markers`, `tables`; `calm` for plain text, in which `few` looks for bytes), and found by name
-//! (`catalogue`) or by model (`models`, `template`); and where the model's turn begins in a prompt (`prompt`). How
+//! tables (`compile`, `candidates`, `markers`, `tables`; `calm` for plain text, in which `few` looks for bytes), and found
+//! by name (`catalogue`) or by model (`models`, `template`); and where the model's turn begins in a prompt (`prompt`). How
 //! bytes become a marker is here too: `starts` says where one may begin, `attempt` reads on, `lines` follows code fences.
 
 pub(crate) mod attempt;
 pub(crate) mod calm;
+mod candidates;
 mod catalogue;
 mod check;
 mod compile;

@@ -1,0 +1,144 @@
+//! The markers that count in a region, before they are compiled: each once, and none that another one
+//! could be taken for. `suffixes`: a tag's name may be followed by one.
+
+use alloc::{
+    boxed::Box,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::ops::Range;
+
+use super::{
+    Channel,
+    error::Fault,
+    tables::{Action, Pattern, flag},
+};
+
+/// A pattern is a bit of a word.
+const MOST_PATTERNS: usize = 64;
+
+/// A pattern before it has its place in a trie.
+pub struct Candidate {
+    pub shape: Shape,
+    pub pattern: Pattern,
+    /// In the file.
+    pub at: Range<usize>,
+}
+
+#[derive(PartialEq)]
+pub enum Shape {
+    Literal(Box<[u8]>),
+    OpenName(Box<[u8]>),
+    CloseName(Box<[u8]>),
+    FenceClose,
+}
+
+/// Each marker once, and not more than one above the most: that is enough to be refused.
+pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
+    // A closer that comes late is a courtesy: it never stands in the way of a marker.
+    let (late, candidates): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|candidate| candidate.pattern.needs & flag::FORCED != 0);
+    let mut list: Vec<Candidate> = Vec::new();
+    for candidate in candidates {
+        let is_twin =
+            |other: &Candidate| other.shape == candidate.shape && does_same(&other.pattern, &candidate.pattern);
+        if list.len() <= MOST_PATTERNS && !list.iter().any(is_twin) {
+            list.push(candidate);
+        }
+    }
+    for candidate in late {
+        if list.len() < MOST_PATTERNS && !list.iter().any(|other| rival(other, &candidate, suffixes).is_some()) {
+            list.push(candidate);
+        }
+    }
+    list
+}
+
+/// Refuses too many markers, and those that cannot be told apart.
+pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Result<(), Fault> {
+    for (index, candidate) in list.iter().enumerate() {
+        let fault = |message| Err(Fault { span: candidate.at.clone(), message });
+        if index == MOST_PATTERNS {
+            return fault(format!("more than {MOST_PATTERNS} markers count in the {channel}"));
+        }
+        if let Some(message) = list[..index].iter().find_map(|other| rival(other, candidate, suffixes)) {
+            return fault(format!("{message}, and both count in the {channel}"));
+        }
+    }
+    Ok(())
+}
+
+/// Why two markers cannot be told apart where both count.
+fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
+    if may_meet(&a.pattern, &b.pattern) { conflict(&a.shape, &b.shape, suffixes) } else { None }
+}
+
+/// Why two markers that may count at the same place cannot be told apart.
+fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
+    let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_string();
+    match (a, b) {
+        (Shape::Literal(a), Shape::Literal(b)) => (a.starts_with(b) || b.starts_with(a))
+            .then(|| format!("`{}` and `{}` cannot be told apart", show(a), show(b))),
+        (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a), Shape::CloseName(b)) if a == b => {
+            Some(format!("the tag `{}` is there twice", show(a)))
+        }
+        (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a), Shape::CloseName(b)) => {
+            let continues = |long: &[u8], short: &[u8]| long.starts_with(short) && long.get(short.len()) == Some(&b':');
+            (suffixes && (continues(a, b) || continues(b, a)))
+                .then(|| format!("the tags `{}` and `{}` cannot be told apart", show(a), show(b)))
+        }
+        (Shape::Literal(literal), Shape::OpenName(name)) | (Shape::OpenName(name), Shape::Literal(literal)) => {
+            overlap(literal, b"", name)
+                .then(|| format!("`{}` and the tag `<{}>` cannot be told apart", show(literal), show(name)))
+        }
+        (Shape::Literal(literal), Shape::CloseName(name)) | (Shape::CloseName(name), Shape::Literal(literal)) => {
+            overlap(literal, b"/", name)
+                .then(|| format!("`{}` and the tag `</{}>` cannot be told apart", show(literal), show(name)))
+        }
+        (Shape::Literal(literal), Shape::FenceClose) | (Shape::FenceClose, Shape::Literal(literal)) => {
+            let rest = literal.trim_ascii_start();
+            (rest.is_empty() || rest[0] == b'`')
+                .then(|| format!("`{}` and a closing fence cannot be told apart", show(literal)))
+        }
+        (Shape::FenceClose, Shape::FenceClose) => Some("two fence spans".into()),
+        _ => None,
+    }
+}
+
+/// Do both patterns mean the same, but for the span that a closer is of? The first one then stands for both.
+fn does_same(a: &Pattern, b: &Pattern) -> bool {
+    let action = match (a.action, b.action) {
+        (Action::Close { keep: first, .. }, Action::Close { keep, .. }) if first == keep => b.action,
+        (Action::Reclassify { .. }, Action::Reclassify { .. }) => b.action,
+        _ => a.action,
+    };
+    Pattern { action, ..*a } == *b
+}
+
+/// Can both patterns count at the same place?
+fn may_meet(a: &Pattern, b: &Pattern) -> bool {
+    let same = match (a.same, b.same) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    };
+    same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
+}
+
+/// Is the literal the beginning of a tag of this name, or such a tag the beginning of the literal?
+fn overlap(literal: &[u8], slash: &[u8], name: &[u8]) -> bool {
+    let Some(mut rest) = literal.strip_prefix(b"<") else { return false };
+    for part in [slash, name] {
+        rest = rest.trim_ascii_start();
+        let common = rest.len().min(part.len());
+        if rest[..common] != part[..common] {
+            return false;
+        }
+        rest = &rest[common..];
+        if rest.is_empty() {
+            return true;
+        }
+    }
+    // A suffix may follow too.
+    rest[0].is_ascii_whitespace() || b">/:".contains(&rest[0])
+}
