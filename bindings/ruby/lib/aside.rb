@@ -30,8 +30,9 @@ module Aside
   # out is the caller's: UTF-8, valid, not frozen.
   def self.strip(text, dialect)
     text = Native.utf8(text)
-    address = Dialect.of(dialect).address
-    Native.given { |at, len| Native.aside_strip(address, text, text.bytesize, at, len) }.scrub
+    size = text.bytesize
+    dialect = Dialect.of(dialect)
+    Native.given { |at, len| Native.aside_strip(dialect.handle, text, size, at, len) }.scrub
   end
 
   MARKERS = { refuse: 0, escape: 1 }.freeze
@@ -53,9 +54,10 @@ module Aside
     content = Native.utf8(content)
     start = Native.number("start", start, Native::STARTS)
     markers = Native.number("markers", markers, MARKERS)
-    address = Dialect.of(dialect).address
+    sizes = [thinking.bytesize, content.bytesize]
+    dialect = Dialect.of(dialect)
     Native.given do |at, len|
-      Native.aside_join(address, thinking, thinking.bytesize, content, content.bytesize, start, markers, at, len)
+      Native.aside_join(dialect.handle, thinking, sizes[0], content, sizes[1], start, markers, at, len)
     end
   end
 
@@ -70,8 +72,9 @@ module Aside
   # if +text+ was.
   def self.escape(text, dialect)
     text = Native.utf8(text)
-    address = Dialect.of(dialect).address
-    Native.given { |at, len| Native.aside_escape(address, text, text.bytesize, at, len) }
+    size = text.bytesize
+    dialect = Dialect.of(dialect)
+    Native.given { |at, len| Native.aside_escape(dialect.handle, text, size, at, len) }
   end
 
   # Whether a text is of a machine format (JSON, CSV, XML and the like), and so passes a Compressor untouched.

@@ -251,6 +251,60 @@ class LifetimeTest < Minitest::Test
     assert_equal 3, others.size
   end
 
+  MINE = %(name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<hm>"]\nclose = ["</hm>"]\n)
+
+  # Closes what is used, where a first function or block ends, then a second, and so on to the last. Where the two end that
+  # stand between a dialect's handle and the library, Ruby lets nobody in.
+  def closed_everywhere
+    (0..).each do |count|
+      dialect = Aside::Dialect.load(MINE)
+      ends = 0
+      trace = TracePoint.new(:c_return, :return, :b_return) do |point|
+        next if point.path == __FILE__ || %i[handle []].include?(point.method_id) || (ends += 1) <= count
+
+        trace.disable
+        dialect.close
+        Array.new(3) { Aside::Dialect.load(MINE.sub("hm", "other")) }
+      end
+      begin
+        trace.enable { yield dialect }
+      rescue Aside::ClosedError
+        nil
+      end
+      return count if ends <= count
+    ensure
+      trace.disable
+    end
+  end
+
+  def test_closing_a_dialect_where_another_thread_uses_it
+    text = "<hm>a</hm>b"
+    assert_operator closed_everywhere { |dialect| assert_equal "b", Aside.strip(text, dialect) }, :>, 5
+    assert_operator closed_everywhere { |dialect| assert_equal text, Aside.join("a", "b", dialect) }, :>, 5
+    assert_operator closed_everywhere { |dialect| assert_equal "<\u200Bhm>", Aside.escape("<hm>", dialect) }, :>, 5
+    assert_operator closed_everywhere { |dialect| assert_equal "<hm>", Aside::Scanner.new(dialect).feed(text).first.text }, :>, 5
+    assert_operator closed_everywhere { |dialect| assert_equal "data: 1\n\n", Aside::Rewriter.new(dialect).feed("data: 1\n\n") }, :>, 5
+    assert_operator closed_everywhere { |dialect| assert_nil dialect.close }, :>, 2
+  end
+
+  def test_threads_that_close_a_dialect_while_others_use_it
+    5.times do
+      dialect = Aside::Dialect.load(MINE)
+      users = Array.new(3) do
+        Thread.new do
+          loop { assert_equal "b", Aside.strip("<hm>a</hm>b", dialect) }
+        rescue Aside::ClosedError
+          nil
+        end
+      end
+      sleep 0.001
+      Array.new(2) { Thread.new { dialect.close } }.each(&:join)
+      others = Array.new(3) { Aside::Dialect.load(MINE.sub("hm", "other")) }
+      users.each(&:join)
+      others.each(&:close)
+    end
+  end
+
   # Who was inside when another thread forked is not there to leave.
   def test_after_a_fork_nobody_is_inside
     scanner = Aside::Scanner.new("think")

@@ -78,7 +78,10 @@ module Aside
       end
 
       def of(dialect) # :nodoc:
-        dialect.is_a?(Dialect) ? dialect : find(dialect)
+        return find(dialect) unless dialect.is_a?(Dialect)
+
+        dialect.address # raises where it is closed
+        dialect
       end
     end
 
@@ -88,8 +91,14 @@ module Aside
     # The most bytes that a scanner of this dialect ever holds back.
     attr_reader :max_hold
 
+    # Its address, 0 where it is closed, for the library alone, and for each call anew. Another thread may close a dialect
+    # wherever a method ends, as that of #address does; from this, which has no frame of its own, into the library nobody
+    # comes in between.
+    attr_reader :handle # :nodoc:
+
     def initialize(address, free = nil) # :nodoc:
       free ? own(address, free) : @address = address
+      @handle = address
       # What has a Proc cannot be moved to another Ractor, where its finalizer would not come along; but be made shareable.
       @unmovable = Handle.finalizer(free, address, nil) if free
       len = Native.buffer(8)
@@ -115,10 +124,15 @@ module Aside
       word(Native.aside_dialect_opener(address, rule, tag, len), len)
     end
 
-    # Frees a loaded dialect now. Scanners that were made from it go on. May be called again. A frozen dialect, as the
-    # built-in ones are, is left alone.
+    # Frees a loaded dialect now. Scanners that were made from it go on. May be called again, and while other threads use
+    # the dialect, but for #family and #opener: what they give is read from its memory. A frozen dialect, as the built-in
+    # ones are, is left alone.
     def close
-      Native.aside_dialect_free(disown) unless frozen? || closed?
+      return if frozen?
+
+      @handle = 0
+      address = disown # of several that close it at once, one has it
+      Native.aside_dialect_free(address) if address
     end
 
     def inspect # :nodoc:

@@ -74,6 +74,7 @@ module Aside
 
   class Error
     BY_STATUS = {
+      -1001 => ClosedError, # NULL, which stands for what was closed meanwhile
       -1003 => UnknownDialectError,
       -1004 => DialectError,
       -1005 => OptionError,

@@ -37,7 +37,7 @@ module Aside
                  Native.number("field", field, FIELDS), Native.number("body", body, BODIES), off ? 1 : 0,
                  Native.count("max_event", max_event)].pack(Native::SSE_OPTIONS)
       @lock = Lock.new
-      own(Error.check_address(Native.aside_sse_new(dialect.address, options)), :aside_sse_free)
+      own(Error.check_address(Native.aside_sse_new(dialect.handle, options)), :aside_sse_free)
     end
 
     # Takes the next bytes, cut anywhere, and gives what is decided by them: each event as soon as it is whole, perhaps

@@ -69,7 +69,7 @@ module Aside
       @due = []
       @converter = nil
       @offset = 0
-      own(Error.check_address(Native.aside_scanner_new(dialect.address, options)), :aside_scanner_free)
+      own(Error.check_address(Native.aside_scanner_new(dialect.handle, options)), :aside_scanner_free)
       @open = @address
     end
 
