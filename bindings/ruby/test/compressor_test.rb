@@ -4,6 +4,7 @@
 
 require_relative "helper"
 require "timeout"
+require "tmpdir"
 
 class CompressorTest < Minitest::Test
   LOG = "#{"the noise\n" * 400}error: the end.\n"
@@ -414,6 +415,25 @@ class CompressorTest < Minitest::Test
     end
     assert_raises(Aside::OptionError) { compressor.stream(tool_id: "bash", memory: 5_999) }
     assert_raises(TypeError) { compressor.stream(tool_id: "bash", memory: 6_000).feed(nil) }
+  end
+
+  # In Ruby 3.0 only the library fiber has Fiber#alive?.
+  def test_callbacks_where_fibers_have_a_library_of_their_own
+    Dir.mktmpdir do |folder|
+      File.write(File.join(folder, "fiber.rb"), "class Fiber; alias alive? core_alive?; end")
+      output, = Support.ruby(<<~RUBY, options: ["-I", folder])
+        class Fiber
+          alias core_alive? alive?
+          undef_method :alive?
+        end
+        $LOADED_FEATURES.delete("fiber.so")
+        require "aside"
+        filter = Struct.new(:id) { def apply(*) = "short" }.new("mine")
+        report = Aside::Compressor.new(filters: [filter]).compress("a line\\n" * 1_000, tool_id: "bash").report
+        p report.filters, report.failed
+      RUBY
+      assert_equal "[\"mine\"]\n[]\n", output
+    end
   end
 
   def test_a_frozen_stream

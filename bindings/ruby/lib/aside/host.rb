@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "ffi"
+require "fiber" # for Fiber#alive? in Ruby 3.0
 require "json"
 
 module Aside
