@@ -152,6 +152,17 @@ class CompressorTest < Minitest::Test
     assert_equal ["repeats"], report.filters
   end
 
+  def test_what_a_report_gives_is_frozen
+    compressor = Aside::Compressor.new
+    stream = compressor.stream(tool_id: id = +"bash", memory: 8_192)
+    stream.feed(LOG)
+    stream.finish
+    [compressor.compress(LOG, tool_id: id).report, stream.report].each do |report|
+      assert_equal ["bash", true], [report.tool_id, report.tool_id.frozen?]
+    end
+    refute_predicate id, :frozen?
+  end
+
   def test_a_budget
     text = Array.new(500) { |n| "step #{n} done\n" }.insert(250, "error: here\n").join
     result = Aside::Compressor.new(budget: 2_000).compress(text, tool_id: "bash")

@@ -39,7 +39,7 @@ module Aside
     def initialize(address, tool_id, errors) # :nodoc:
       own(address, :aside_compressed_free)
       @lock = Lock.new
-      @tool_id = tool_id
+      @tool_id = tool_id.freeze # a copy of the caller's
       report = [Native::REPORT_SIZE].pack("J").ljust(Native::REPORT_SIZE, "\0")
       Error.check(Native.aside_compressed_report(address, report))
       @before, @after, filters, filter_count, failed, failed_count, parts, part_count, hit, hit_len, cut =
