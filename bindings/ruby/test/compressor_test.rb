@@ -144,7 +144,9 @@ class CompressorTest < Minitest::Test
     assert_equal ["end.\n", "\xC3".b], [report.slice(1, log, log.bytesize - 5..), report.slice(1, log, ..0).b]
     assert_equal(-1014, assert_raises(Aside::OriginalError) { report.slice(1, "#{log} ", 0..1) }.status)
     assert_raises(Aside::OriginalError) { report.slice(0, "a", 0..1) }
-    assert_equal(-1010, assert_raises(Aside::Error) { report.slice(1, log, 0..log.bytesize) }.status)
+    [log.bytesize, 0xFFFF_FFFF_FFFF_FFFF].each do |last|
+      assert_equal(-1010, assert_raises(Aside::Error) { report.slice(1, log, 0..last) }.status)
+    end
     assert_raises(ArgumentError) { report.slice(1, log, -3..-1) }
     report.close
     report.close

@@ -76,7 +76,7 @@ module Aside
       start = Native.count("the range's begin", range.begin || 0)
       ending = Native.count("the range's end", range.end || original.bytesize)
       ending += 1 if range.end && !range.exclude_end?
-      len = [ending - start, 0].max
+      len = (ending - start).clamp(0, 0xFFFF_FFFF_FFFF_FFFF)
       out = Native.buffer(8)
       exclusively do
         Error.check(Native.aside_compressed_slice(address, Native.count("part", part), original, original.bytesize, start,
