@@ -38,4 +38,11 @@ class NativeTest < Minitest::Test
     assert_operator said.size, :>, 3
     said.each { |program, wanted| assert_equal eval(wanted), eval(program), program }
   end
+
+  def test_the_list_that_the_comments_show
+    file = File.read(File.join(File.dirname($LOADED_FEATURES.grep(%r{/lib/aside\.rb\z}).first), "aside/dialect.rb"))
+    shown = eval("[#{file[/Dialect\.list +# => \[(.*), \.\.\.\]/, 1]}]")
+    assert_operator shown.size, :>, 1
+    assert_equal shown, Aside::Dialect.list.first(shown.size)
+  end
 end

@@ -4,7 +4,7 @@ module Aside
   # Which bytes are markers, and of what. A dialect never changes: any number of threads may use one at once. Built-in
   # ones are frozen and may be shared between Ractors; <tt>Ractor.make_shareable</tt> does it for a loaded one.
   #
-  #   Aside::Dialect.list                 # => ["apertus", "apriel", ...]
+  #   Aside::Dialect.list                 # => ["any", "apertus", ...]
   #   Aside::Dialect.find("qwen3").name   # => "qwen3"
   #
   #   dialect = Aside::Dialect.load(<<~TOML)
