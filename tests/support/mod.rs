@@ -135,7 +135,7 @@ pub fn special(tokens: &[Token]) -> BTreeSet<usize> {
     begins(tokens).filter(|(_, token)| token.is_special()).map(|(at, _)| at).collect()
 }
 
-/// Feeds the text in calls of some tokens each, stopping behind every event where `stops`.
+/// All events of one stream that is fed so, neighbouring text joined.
 pub fn feed_tokens(
     scanner: &mut Scanner,
     text: &[u8],
@@ -144,23 +144,42 @@ pub fn feed_tokens(
     stops: bool,
 ) -> Vec<Event> {
     let mut events = Vec::new();
+    feed_some_tokens(scanner, text, tokens, random, stops, &mut events);
+    scanner.finish(|event| push(&mut events, event)).unwrap();
+    reference::joined(&events)
+}
+
+/// Feeds the text in calls of some tokens each; where `stops`, most of them are stopped behind every event. Some may still be
+/// due then.
+pub fn feed_some_tokens(
+    scanner: &mut Scanner,
+    text: &[u8],
+    tokens: &[Token],
+    random: &mut Random,
+    stops: bool,
+    events: &mut Vec<Event>,
+) {
     let (mut text, mut tokens) = (text, tokens.to_vec());
     while !tokens.is_empty() {
         let count = 1 + random.below(tokens.len());
         let length: usize = tokens[..count].iter().map(|token| token.len() as usize).sum();
-        if !stops {
-            scanner.feed_tokens(&text[..length], &tokens[..count], |event| push(&mut events, event)).unwrap();
+        if !stops || random.one_in(4) {
+            scanner.feed_tokens(&text[..length], &tokens[..count], |event| push(events, event)).unwrap();
             text = &text[length..];
             tokens.drain(..count);
             continue;
         }
         let mut pulled = scanner.token_events(&text[..length], &tokens[..count]).unwrap();
         match pulled.next().unwrap() {
-            Some(event) => push(&mut events, event),
+            Some(event) => push(events, event),
             None => assert_eq!(pulled.consumed(), length, "no event left, but bytes are"),
         }
         let mut consumed = pulled.consumed();
         drop(pulled);
+        // What is due may come with a call that has no bytes; the token goes on all the same.
+        if random.one_in(4) {
+            scanner.feed(b"", |event| push(events, event)).unwrap();
+        }
         text = &text[consumed..];
         while consumed > 0 {
             let token = tokens.remove(0);
@@ -171,8 +190,6 @@ pub fn feed_tokens(
             consumed = consumed.saturating_sub(token.len() as usize);
         }
     }
-    scanner.finish(|event| push(&mut events, event)).unwrap();
-    reference::joined(&events)
 }
 
 /// One event at a time: the pull form is dropped after each event, and the rest of the chunk is fed again.
