@@ -17,6 +17,8 @@ type Splitter struct {
 	offset            int64            // of the next byte to be written to the splitter
 	err               error            // of a writer: it lasts
 	errAt             int64            // the offset of the first byte that the writer did not take
+
+	_ noCopy // write is the original's, and so would be the errors of the copy's writers
 }
 
 // NewSplitter makes a splitter, at the start of a stream: what the reader is meant to see goes to content, what the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -155,5 +156,18 @@ func TestSplitterWriterPanics(t *testing.T) {
 	n, err := io.Copy(splitter, bytes.NewBufferString("abc"))
 	if n != 0 || err == nil || splitter.Close() != err {
 		t.Error(n, err)
+	}
+}
+
+// go vet sees copies of whatever has a field of that type.
+func TestCopiesAreSeen(t *testing.T) {
+	for _, of := range []any{aside.Dialect{}, aside.Scanner{}, aside.Splitter{}, aside.Rewriter{}, aside.Compressor{}, aside.ToolStream{}} {
+		kind, seen := reflect.TypeOf(of), false
+		for i := range kind.NumField() {
+			seen = seen || kind.Field(i).Type.Name() == "noCopy"
+		}
+		if !seen {
+			t.Error(kind, "may be copied")
+		}
 	}
 }
