@@ -8,25 +8,26 @@ import "C"
 type Status int32
 
 const (
-	// ErrNull: a dialect that is needed is nil.
+	// ErrNull: a dialect, writer, filter or cache that is needed is nil.
 	ErrNull Status = C.ASIDE_ERROR_NULL
 	// ErrLength: the lengths of tokens do not add up to the chunk's. Nothing has changed.
 	ErrLength Status = C.ASIDE_ERROR_LENGTH
 	// ErrUnknown: no dialect of that name is built in (the message names the nearest ones), or known for that model or
-	// template.
+	// template; or no filter has an id of CompressorOptions.Without.
 	ErrUnknown Status = C.ASIDE_ERROR_UNKNOWN
 	// ErrDialect: a dialect's text is not one. The message names line and key.
 	ErrDialect Status = C.ASIDE_ERROR_DIALECT
 	// ErrOption: an option has a value that it cannot have, or that the dialect has no use for.
 	ErrOption Status = C.ASIDE_ERROR_OPTION
-	// ErrBusy: a scanner was called from its own yield function. Nothing has changed.
+	// ErrBusy: a scanner was called from its own yield function or reader, a compressor from a callback of its own, or a
+	// stream from inside its own call. Nothing has changed.
 	ErrBusy Status = C.ASIDE_ERROR_BUSY
 	// ErrOrder: a pause is to be ended first, by the call that was stopped or by Reset; or a start is said behind the
-	// stream's first byte. Nothing has changed.
+	// stream's first byte, or a tool's output behind its end. Nothing has changed.
 	ErrOrder Status = C.ASIDE_ERROR_ORDER
 	// ErrMemory: memory ran out. A scanner that says so stays in error until Reset.
 	ErrMemory Status = C.ASIDE_ERROR_MEMORY
-	// ErrRange: there is no such channel.
+	// ErrRange: there is no such channel, or no such range in an original.
 	ErrRange Status = C.ASIDE_ERROR_RANGE
 	// ErrJoin: a text cannot be joined or escaped. The message says which part and which byte of it would be read as
 	// something else, or what the dialect lacks.
