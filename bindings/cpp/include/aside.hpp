@@ -39,8 +39,9 @@
 //
 // Errors. What fails throws Error, which has the status and the message. Each such function has a form that begins with
 // try_, throws nothing, and returns a Status or something empty; the message is then in last_error(). Built without
-// exceptions (-fno-exceptions), these forms are all there is; run-time type information is not needed either way. Where
-// memory runs out in a function that finds or loads a dialect, the process ends; elsewhere in this header that is a status.
+// exceptions (-fno-exceptions), these forms are all there is; run-time type information is not needed either way. A callable
+// whose type both kinds of sources use may be compiled as either, and what it throws then ends the process. Where memory runs
+// out in a function that finds or loads a dialect, the process ends; elsewhere in this header that is a status.
 //
 // Exceptions of a callable do not pass through the library: they are caught behind it, pause the scanner, and are thrown
 // again from the function that was given it, in the try_ forms too. The scanner is as good as before; the event that was
