@@ -6,6 +6,7 @@
 #if __cplusplus >= 202002L
 #include <ranges>
 static_assert(std::ranges::input_range<aside::EventRange<false>>);
+static_assert(std::ranges::input_range<aside::Attributes>);
 #endif
 
 namespace {

@@ -522,6 +522,8 @@ public:
         using pointer = void;
         using reference = Attribute;
 
+        iterator() noexcept = default;
+
         Attribute operator*() const noexcept { return (*of_)[index_]; }
         iterator &operator++() noexcept
         {
@@ -541,8 +543,8 @@ public:
         friend Attributes;
         iterator(const Attributes *of, std::size_t index) noexcept : of_(of), index_(index) {}
 
-        const Attributes *of_;
-        std::size_t index_;
+        const Attributes *of_ = nullptr;
+        std::size_t index_ = 0;
     };
 
     iterator begin() const noexcept { return {this, 0}; }
