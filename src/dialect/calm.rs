@@ -39,39 +39,54 @@ pub struct Calm {
     columns: Columns,
     /// Rows of as many numbers as there are columns.
     next: Vec<u16>,
-    rows: Vec<Row>,
+    /// Of each row, a place in a text: in what line it is before what is held, …
+    lines: Vec<Lines>,
+    /// … what most feeds ask of it, …
+    spots: Vec<Spot>,
+    /// … and the number of the home that it is or, through blanks, is near to, plus one; 0 is none.
+    near: Vec<u16>,
     areas: Vec<Area>,
     homes: Vec<Home>,
     kinds: Kinds,
 }
 
-/// A place in a text: in what line, and with how many bytes that may be the beginning of a marker.
+/// A row, and what most feeds ask of it: a stream has a copy at hand. One number, so that it stays in a register.
 #[derive(Clone, Copy)]
-pub struct Row {
-    /// Before what is held.
-    pub lines: Lines,
-    pub spot: Spot,
-    /// The number of the home that it is or, through blanks, is near to, plus one; 0 is none.
-    home: u16,
-}
-
-/// A row, and what most feeds ask of it: a stream has a copy at hand.
-#[derive(Clone, Copy)]
-pub struct Spot {
-    /// What must be in no byte's kinds if a text is to be plain here: all ASCII, and at this home again behind it.
-    pub plain_mask: u32,
-    pub row: u16,
-    pub held: u8,
-    /// What is held has characters of several bytes.
-    pub is_wide: bool,
-}
+pub struct Spot(u64);
 
 impl Spot {
-    pub const LOST: Spot = Spot { plain_mask: ALL, row: LOST, held: 0, is_wide: false };
-}
+    pub const LOST: Spot = Spot::new(LOST, 0, false);
 
-impl Row {
-    const LOST: Row = Row { lines: Lines::NEW, spot: Spot::LOST, home: 0 };
+    const fn new(row: u16, held: u8, is_wide: bool) -> Spot {
+        Spot(ALL as u64 | (row as u64) << 32 | (held as u64) << 48 | (is_wide as u64) << 56)
+    }
+
+    /// What must be in no byte's kinds if a text is to be plain here: all ASCII, and at this home again behind it.
+    #[inline]
+    pub fn plain_mask(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn with_plain_mask(self, mask: u32) -> Spot {
+        Spot(self.0 >> 32 << 32 | u64::from(mask))
+    }
+
+    #[inline]
+    pub fn row(self) -> u16 {
+        (self.0 >> 32) as u16
+    }
+
+    /// How many bytes are held there, as they may be the beginning of a marker.
+    #[inline]
+    pub fn held(self) -> usize {
+        usize::from((self.0 >> 48) as u8)
+    }
+
+    /// What is held has characters of several bytes.
+    #[inline]
+    pub fn is_wide(self) -> bool {
+        self.0 >> 56 != 0
+    }
 }
 
 /// A region while the same patterns count in it.
@@ -149,16 +164,25 @@ impl Calm {
     pub fn new(tables: &Tables) -> Calm {
         let columns = Columns::new(tables);
         let lost = vec![LOST; columns.bytes.len()];
-        let mut calm = Calm { columns, next: lost, rows: vec![Row::LOST], ..Calm::default() };
+        let mut calm = Calm {
+            columns,
+            next: lost,
+            lines: vec![Lines::NEW],
+            spots: vec![Spot::LOST],
+            near: vec![0],
+            ..Calm::default()
+        };
         for (number, region) in (0..).zip(&tables.regions) {
             for active in sets(region) {
-                let most = MOST_AREA_ROWS.min(MOST_ROWS - calm.rows.len());
+                let most = MOST_AREA_ROWS.min(MOST_ROWS - calm.spots.len());
                 Builder::new(&mut calm, tables, number, active).run(number, most);
             }
         }
         calm.find_homes();
         calm.next.shrink_to_fit();
-        calm.rows.shrink_to_fit();
+        calm.lines.shrink_to_fit();
+        calm.spots.shrink_to_fit();
+        calm.near.shrink_to_fit();
         calm.homes.shrink_to_fit();
         calm
     }
@@ -169,9 +193,15 @@ impl Calm {
         self.next.get(at).copied().unwrap_or(LOST)
     }
 
+    /// The line that a row is in, before what is held.
     #[inline]
-    pub fn row(&self, row: u16) -> &Row {
-        self.rows.get(usize::from(row)).unwrap_or(&Row::LOST)
+    pub fn lines(&self, row: u16) -> Lines {
+        self.lines.get(usize::from(row)).copied().unwrap_or(Lines::NEW)
+    }
+
+    #[inline]
+    pub fn spot(&self, row: u16) -> Spot {
+        self.spots.get(usize::from(row)).copied().unwrap_or(Spot::LOST)
     }
 
     /// The row of a place in a text, of which `held` may be the beginning of a marker.
@@ -182,18 +212,27 @@ impl Calm {
         let Some(number) = lines.number() else { return LOST };
         let start = area.empty.binary_search_by_key(&number, |&(number, _)| number);
         let row = start.map_or(LOST, |index| self.through(area.empty[index].1, held).0);
-        if usize::from(self.row(row).spot.held) == held.len() { row } else { LOST }
+        if self.spot(row).held() == held.len() { row } else { LOST }
     }
 
     /// The row behind a text, LOST where a byte of it leads out of the table; and: is it ASCII?
     #[inline(always)]
     pub fn through(&self, row: u16, text: &[u8]) -> (u16, bool) {
-        if text.len() < SKIP {
-            let step = |(row, all): (u16, u8), &byte: &u8| (self.step(row, byte), all | byte);
-            let (row, all) = text.iter().fold((row, 0), step);
-            return (row, all.is_ascii());
+        if text.len() < SKIP { self.walk(row, text) } else { self.through_long(row, text) }
+    }
+
+    /// The same, byte by byte.
+    #[inline(always)]
+    pub fn walk(&self, row: u16, text: &[u8]) -> (u16, bool) {
+        let (next, width) = (&self.next[..], self.columns.bytes.len());
+        let (mut row, mut all) = (usize::from(row), 0);
+        for &byte in text {
+            let at = row * width + usize::from(self.columns.of[usize::from(byte)]);
+            let Some(&cell) = next.get(at) else { return (LOST, false) };
+            row = usize::from(cell);
+            all |= byte;
         }
-        self.through_long(row, text)
+        (row as u16, all.is_ascii())
     }
 
     #[inline(never)]
@@ -216,7 +255,7 @@ impl Calm {
                 }
             }
             // Beyond what was found, to where nothing is held.
-            while at < text.len() && (at <= stop || self.row(row).spot.held > 0) {
+            while at < text.len() && (at <= stop || self.spot(row).held() > 0) {
                 let next = self.step(row, text[at]);
                 if next == LOST {
                     return (at, row);
@@ -230,7 +269,7 @@ impl Calm {
 
     #[inline]
     fn home(&self, row: u16) -> Option<&Home> {
-        self.homes.get(usize::from(self.rows.get(usize::from(row))?.home).wrapping_sub(1))
+        self.homes.get(usize::from(*self.near.get(usize::from(row))?).wrapping_sub(1))
     }
 
     /// Where this text leads, if nothing is held behind it; and: is it ASCII?
@@ -239,7 +278,7 @@ impl Calm {
         let home = self.home(row)?;
         let bits = home.hard.bits(text);
         if bits & HARD != 0 {
-            return Some(self.through_long(row, text)).filter(|&(end, _)| end != LOST && self.row(end).spot.held == 0);
+            return Some(self.through_long(row, text)).filter(|&(end, _)| end != LOST && self.spot(end).held() == 0);
         }
         let ends_at_home = !home.is_soft || text.last().is_some_and(|last| !SOFT.contains(last));
         let end = if ends_at_home { home.row } else { self.behind_blanks(home, text)? };
@@ -251,7 +290,7 @@ impl Calm {
     fn behind_blanks(&self, home: &Home, text: &[u8]) -> Option<u16> {
         let (text, blanks) = text.split_at_checked(text.len() - home.blanks(text))?;
         let end = blanks.iter().fold(home.row, |row, &byte| self.step(row, byte));
-        Some(end).filter(|&end| !text.is_empty() && self.row(end).spot.held == 0)
+        Some(end).filter(|&end| !text.is_empty() && self.spot(end).held() == 0)
     }
 
     /// The ASCII that leads back to this row at once, if it is a home: texts of these bytes alone change nothing there.
@@ -282,14 +321,15 @@ impl Calm {
                 self.homes.push(home);
                 let number = self.homes.len() as u16;
                 for near in around {
-                    let near = &mut self.rows[usize::from(near)];
-                    if near.home == 0 && near.spot.held == 0 {
-                        near.home = number;
+                    let is_empty = self.spot(near).held() == 0;
+                    let near = &mut self.near[usize::from(near)];
+                    if *near == 0 && is_empty {
+                        *near = number;
                     }
                 }
-                let row = &mut self.rows[usize::from(row)];
-                row.home = number;
-                row.spot.plain_mask = if bit < MOST_SETS { 1 << bit } else { ALL };
+                self.near[usize::from(row)] = number;
+                let spot = &mut self.spots[usize::from(row)];
+                *spot = spot.with_plain_mask(if bit < MOST_SETS { 1 << bit } else { ALL });
             }
         }
         for area in &mut self.areas {
@@ -480,26 +520,27 @@ impl<'a> Builder<'a> {
         for lines in [prose, Lines::NEW, Lines::IN_CODE] {
             self.find(lines, &[], Attempt::default());
         }
-        let first = self.calm.rows.len();
+        let first = self.calm.spots.len();
         // Where each cell leads, as not all places have a row yet.
         let mut cells = Vec::new();
-        while self.calm.rows.len() < first + most
+        while self.calm.spots.len() < first + most
             && let Some(Reverse((_, at))) = self.queue.pop()
         {
             let (place, attempt, row) = &mut self.found[at];
             let (place, attempt) = (*place, *attempt);
-            *row = self.calm.rows.len() as u16;
-            let spot = Spot { row: *row, held: place.len as u8, is_wide: !place.held.is_ascii(), ..Spot::LOST };
-            self.calm.rows.push(Row { lines: place.lines, spot, ..Row::LOST });
+            *row = self.calm.spots.len() as u16;
+            self.calm.spots.push(Spot::new(*row, place.len as u8, !place.held.is_ascii()));
+            self.calm.lines.push(place.lines);
+            self.calm.near.push(0);
             for column in 0..self.calm.columns.bytes.len() {
                 cells.push(self.step(place, attempt, self.calm.columns.bytes[column]));
             }
         }
         let row = |cell: Option<usize>| cell.map_or(LOST, |at| self.found[at].2);
         self.calm.next.extend(cells.into_iter().map(row));
-        let rows = first..self.calm.rows.len();
-        let empty = rows.filter(|&row| self.calm.rows[row].spot.held == 0);
-        let empty = empty.filter_map(|row| Some((self.calm.rows[row].lines.number()?, row as u16))).collect();
+        let rows = first..self.calm.spots.len();
+        let empty = rows.filter(|&row| self.calm.spots[row].held() == 0);
+        let empty = empty.filter_map(|row| Some((self.calm.lines[row].number()?, row as u16))).collect();
         let has_lines = self.region.lines != LineRule::Ignore;
         self.calm.areas.push(Area { region: number, active: self.active, has_lines, empty });
     }
@@ -604,7 +645,7 @@ mod tests {
         let (mut far, mut plain) = (0, 0);
         for (name, calm) in Dialect::names().flat_map(with_and_without_vectors) {
             for _ in 0..1_000 {
-                let row = 1 + random.below(calm.rows.len() - 1) as u16;
+                let row = 1 + random.below(calm.spots.len() - 1) as u16;
                 let often = [b'a', b' ', b'\n', b'<', b'`', 0xC3];
                 let mut byte = |rare: usize| match random.below(rare) {
                     0 => calm.columns.bytes[random.below(calm.columns.bytes.len())],
@@ -667,7 +708,7 @@ mod tests {
         for name in Dialect::names() {
             let calm = &Dialect::find(name).unwrap().tables.calm;
             for home in &calm.homes {
-                let mask = calm.row(home.row).spot.plain_mask;
+                let mask = calm.spot(home.row).plain_mask();
                 for byte in 0..=u8::MAX {
                     let is_plain = calm.kinds()[usize::from(byte)] & mask == 0;
                     let leads_back = byte.is_ascii() && calm.step(home.row, byte) == home.row;
@@ -685,10 +726,10 @@ mod tests {
         let mut count = 0;
         for name in Dialect::names() {
             let calm = &Dialect::find(name).unwrap().tables.calm;
-            assert!(calm.rows.len() < MOST_ROWS, "{name} may have more rows than there is room for");
+            assert!(calm.spots.len() < MOST_ROWS, "{name} may have more rows than there is room for");
             for area in &calm.areas {
                 for &(_, row) in &area.empty {
-                    assert_eq!(calm.enter(area.region, area.active, &calm.row(row).lines, &[]), row, "{name}");
+                    assert_eq!(calm.enter(area.region, area.active, &calm.lines(row), &[]), row, "{name}");
                     count += 1;
                 }
             }

@@ -11,6 +11,7 @@ mod event;
 mod extra;
 mod join;
 mod lazy;
+mod room;
 mod state;
 mod thoughts;
 
@@ -133,6 +134,14 @@ impl Scanner {
             on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
             return Ok(());
         }
+        if chunk.len() <= SHORT
+            && let Some((channel, offset, len)) = self.fresh_text(chunk)
+        {
+            if len > 0 {
+                on_event(Event { kind: Kind::Text, channel, offset, bytes: &chunk[..len] });
+            }
+            return Ok(());
+        }
         let Some(calm) = self.calm(chunk) else {
             return self.events(chunk).for_each(on_event);
         };
@@ -143,7 +152,7 @@ impl Scanner {
             on_event(Event { kind: Kind::Text, channel, offset: calm.offset, bytes });
         }
         if calm.len > 0 {
-            on_event(Event { kind: Kind::Text, channel, offset: calm.text_offset(), bytes: calm.text(chunk) });
+            on_event(Event { kind: Kind::Text, channel, offset: calm.text_offset(), bytes: &chunk[..calm.len] });
         }
         Ok(())
     }
@@ -168,8 +177,8 @@ impl Scanner {
 
     /// What of the held bytes is text, `len` of them, before such a chunk is taken.
     #[inline(always)]
-    pub(crate) fn held_text(&self, len: usize) -> &[u8] {
-        self.state.held().get(..len).unwrap_or_default()
+    pub(crate) fn held_text(&self, len: usize) -> Option<&[u8]> {
+        self.state.first_held(len)
     }
 
     /// The innermost channel.
@@ -188,6 +197,18 @@ impl Scanner {
     #[inline(always)]
     pub(crate) fn long_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
         if chunk.len() <= SHORT { None } else { self.state.long_text(&self.dialect.tables, chunk) }
+    }
+
+    /// The same of short ones that complete no marker, where nothing is held: how much is text, too.
+    #[inline(always)]
+    pub(crate) fn fresh_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
+        self.state.fresh_text(&self.dialect.tables, chunk)
+    }
+
+    /// Something is held.
+    #[inline(always)]
+    pub(crate) fn is_holding(&self) -> bool {
+        self.state.is_holding()
     }
 
     /// See `aside_scanner_quiet` and `aside_scanner_skip`, which these are for. They cannot panic.

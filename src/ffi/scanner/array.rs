@@ -6,7 +6,7 @@ use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use super::feed::{Work, append, clear, feed_of_tokens, record, text_record};
-use super::{Lent, Stream, enter, failed, ready};
+use super::{Lent, Stream, enter, failed, inside, ready};
 use crate::ffi::gate::is_ready;
 use crate::ffi::memory::{STRUCT_MAX, bytes, lend};
 use crate::ffi::status::{fail_null, fail_with};
@@ -188,13 +188,18 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     unsafe {
         if may_write(events, capacity, event_size, out)
             && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
-            && let Some((channel, offset)) = stream.scanner.short_text(chunk)
         {
-            stream.consumed = len;
-            write_text(events, out, channel, offset, len);
-            return ASIDE_OK;
+            if let Some((channel, offset)) = stream.scanner.short_text(chunk) {
+                stream.consumed = len;
+                write_text(events, out, channel, offset, len);
+                return ASIDE_OK;
+            }
+            return match stream.scanner.is_holding() {
+                true => feed_calm_into(scanner, buf, len, events, capacity, event_size, out),
+                false => feed_fresh_into(scanner, buf, len, events, capacity, event_size, out),
+            };
         }
-        feed_any_into(scanner, buf, len, events, capacity, event_size, out)
+        feed_long_into(scanner, buf, len, events, capacity, event_size, out)
     }
 }
 
@@ -221,31 +226,7 @@ unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Cha
     }
 }
 
-/// `aside_scanner_feed_into` of all but short plain text. From here to `feed_by_engine_into` it is as from
-/// `feed_any` on in `callback`.
-///
-/// # Safety
-/// As of `aside_scanner_feed_into`.
-#[inline(never)]
-unsafe extern "C" fn feed_any_into(
-    scanner: *mut aside_scanner,
-    buf: *const c_char,
-    len: size_t,
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
-) -> aside_status {
-    // SAFETY: the caller's promises.
-    unsafe {
-        match len > SHORT {
-            true => feed_long_into(scanner, buf, len, events, capacity, event_size, out),
-            false => feed_calm_into(scanner, buf, len, events, capacity, event_size, out),
-        }
-    }
-}
-
-/// The same of longer chunks.
+/// `aside_scanner_feed_into` of longer chunks. From here to `feed_by_engine_into` it is as from `feed_long` on in `callback`.
 ///
 /// # Safety
 /// As of `aside_scanner_feed_into`.
@@ -263,20 +244,49 @@ unsafe extern "C" fn feed_long_into(
     unsafe {
         if may_write(events, capacity, event_size, out)
             && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
-            && let Some((channel, offset)) = stream.scanner.long_text(chunk)
         {
+            if let Some((channel, offset)) = stream.scanner.long_text(chunk) {
+                stream.consumed = len;
+                write_text(events, out, channel, offset, len);
+                return ASIDE_OK;
+            }
+            return feed_calm_into(scanner, buf, len, events, capacity, event_size, out);
+        }
+        feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out)
+    }
+}
+
+/// The same of short chunks that are not one plain text, where nothing is held.
+///
+/// # Safety
+/// `ready` gives the stream and the chunk; `may_write` said that the outputs may be written.
+#[inline(never)]
+unsafe extern "C" fn feed_fresh_into(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    events: *mut aside_event,
+    capacity: size_t,
+    event_size: size_t,
+    out: *mut aside_fed,
+) -> aside_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        if let Some((channel, offset, text)) = stream.scanner.fresh_text(chunk) {
             stream.consumed = len;
-            write_text(events, out, channel, offset, len);
+            events.write_unaligned(text_record(channel, offset, text));
+            out.write_unaligned(fed_text(usize::from(text > 0), len, offset, &[]));
             return ASIDE_OK;
         }
         feed_calm_into(scanner, buf, len, events, capacity, event_size, out)
     }
 }
 
-/// The same of chunks that are not one plain text.
+/// The same of all that complete no marker.
 ///
 /// # Safety
-/// As of `aside_scanner_feed_into`.
+/// As of `feed_fresh_into`.
 #[inline(never)]
 unsafe extern "C" fn feed_calm_into(
     scanner: *mut aside_scanner,
@@ -289,28 +299,25 @@ unsafe extern "C" fn feed_calm_into(
 ) -> aside_status {
     // Two events need room for two: with less, the pause between them is for the engine.
     let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
-    // SAFETY: the caller promises `len` bytes and a scanner that is there; `may_write` says that the outputs may be written,
-    // `has_room` that there is a place for each event.
+    // SAFETY: the caller's promise; `has_room` says that there is a place for each event.
     unsafe {
-        if may_write(events, capacity, event_size, out)
-            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
-            && let Some(calm) = stream.scanner.calm(chunk).filter(has_room)
-        {
-            stream.scanner.take(chunk, &calm);
-            stream.consumed = len;
-            let channel = stream.scanner.channel();
-            let mut count = 0;
-            for (offset, text) in [(calm.offset, calm.held), (calm.text_offset(), calm.len)] {
-                if text > 0 {
-                    events.add(count).write_unaligned(text_record(channel, offset, text));
-                    count += 1;
-                }
+        let (stream, chunk) = inside(scanner, buf, len);
+        let Some(calm) = stream.scanner.calm(chunk).filter(has_room) else {
+            return feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out);
+        };
+        stream.scanner.take(chunk, &calm);
+        stream.consumed = len;
+        let channel = stream.scanner.channel();
+        let mut count = 0;
+        for (offset, text) in [(calm.offset, calm.held), (calm.text_offset(), calm.len)] {
+            if text > 0 {
+                events.add(count).write_unaligned(text_record(channel, offset, text));
+                count += 1;
             }
-            let held = if calm.before > 0 { stream.scanner.before() } else { &[] };
-            out.write_unaligned(fed_text(count, len, calm.offset + calm.before as u64, held));
-            return ASIDE_OK;
         }
-        feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out)
+        let held = if calm.before > 0 { stream.scanner.before() } else { &[] };
+        out.write_unaligned(fed_text(count, len, calm.offset + calm.before as u64, held));
+        ASIDE_OK
     }
 }
 

@@ -6,7 +6,7 @@ use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
 use super::feed::{Work, append, clear, feed_of_tokens, record, text_record};
-use super::{Lent, Stream, enter, failed, ready};
+use super::{Lent, Stream, enter, failed, inside, ready};
 use crate::ffi::gate::{BUSY, READY, is_ready};
 use crate::ffi::memory::{bytes, lend};
 use crate::ffi::status::fail_null;
@@ -109,38 +109,22 @@ pub unsafe extern "C" fn aside_scanner_feed(
     unsafe {
         if let Some(call) = callback
             && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
-            && let Some((_, offset)) = stream.scanner.short_text(chunk)
         {
-            stream.consumed = len;
-            return call_back(scanner, chunk, call, user, offset);
+            if let Some((_, offset)) = stream.scanner.short_text(chunk) {
+                stream.consumed = len;
+                return call_back(scanner, chunk, call, user, offset);
+            }
+            return match stream.scanner.is_holding() {
+                true => feed_calm(scanner, buf, len, call, user),
+                false => feed_fresh(scanner, buf, len, call, user),
+            };
         }
-        feed_any(scanner, buf, len, callback, user)
+        feed_long(scanner, buf, len, callback, user)
     }
 }
 
-/// `aside_scanner_feed` of all but short plain text. From here to `feed_by_engine`, all are of C's kind, which cannot unwind,
-/// and have the same arguments: so the way there is a jump, and short text saves no registers for it.
-///
-/// # Safety
-/// As of `aside_scanner_feed`.
-#[inline(never)]
-unsafe extern "C" fn feed_any(
-    scanner: *mut aside_scanner,
-    buf: *const c_char,
-    len: size_t,
-    callback: aside_event_fn,
-    user: *mut c_void,
-) -> aside_status {
-    // SAFETY: the caller's promises.
-    unsafe {
-        match len > SHORT {
-            true => feed_long(scanner, buf, len, callback, user),
-            false => feed_calm(scanner, buf, len, callback, user),
-        }
-    }
-}
-
-/// The same of longer chunks.
+/// `aside_scanner_feed` of longer chunks. From here to `feed_by_engine`, all are of C's kind, which cannot unwind, and have
+/// the same arguments: so the way there is a jump, and short text saves no registers for it.
 ///
 /// # Safety
 /// As of `aside_scanner_feed`.
@@ -157,47 +141,74 @@ unsafe extern "C" fn feed_long(
     unsafe {
         if let Some(call) = callback
             && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
-            && let Some((_, offset)) = stream.scanner.long_text(chunk)
         {
-            stream.consumed = len;
-            return call_back(scanner, chunk, call, user, offset);
+            if let Some((_, offset)) = stream.scanner.long_text(chunk) {
+                stream.consumed = len;
+                return call_back(scanner, chunk, call, user, offset);
+            }
+            return feed_calm(scanner, buf, len, call, user);
         }
-        feed_calm(scanner, buf, len, callback, user)
+        feed_by_engine(scanner, buf, len, callback, user)
     }
 }
 
-/// The same of chunks that are not one plain text.
+/// The same of short chunks that are not one plain text, where nothing is held.
 ///
 /// # Safety
-/// As of `aside_scanner_feed`.
+/// `ready` gives the stream and the chunk; `call` fits `user`.
+#[inline(never)]
+unsafe extern "C" fn feed_fresh(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    call: EventFn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller's promise. The state is BUSY while the callback runs, and `stream` is not used behind it.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        if let Some((_, offset, text)) = stream.scanner.fresh_text(chunk) {
+            stream.consumed = len;
+            return match chunk.get(..text) {
+                Some(text) if !text.is_empty() => call_back(scanner, text, call, user, offset),
+                _ => ASIDE_OK,
+            };
+        }
+        feed_calm(scanner, buf, len, call, user)
+    }
+}
+
+/// The same of all that complete no marker.
+///
+/// # Safety
+/// `ready` gives the stream and the chunk; `call` fits `user`.
 #[inline(never)]
 unsafe extern "C" fn feed_calm(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,
-    callback: aside_event_fn,
+    call: EventFn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits. The state is BUSY while the
-    // callback runs, and `stream` is fetched anew behind it.
+    // SAFETY: the caller's promise. The state is BUSY while the callback runs, and `stream` is fetched anew behind it.
     unsafe {
-        if let Some(call) = callback
-            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
-            && let Some(calm) = stream.scanner.calm(chunk)
+        let (stream, chunk) = inside(scanner, buf, len);
+        let Some(calm) = stream.scanner.calm(chunk) else {
+            return feed_by_engine(scanner, buf, len, Some(call), user);
+        };
+        if calm.held > 0
+            && let Some(held) = stream.scanner.held_text(calm.held)
+            && call_back(scanner, held, call, user, calm.offset) != ASIDE_OK
         {
-            if calm.held > 0 {
-                let held = stream.scanner.held_text(calm.held);
-                if call_back(scanner, held, call, user, calm.offset) != ASIDE_OK {
-                    return stop_behind_held(scanner, calm.held);
-                }
-            }
-            let stream = &mut *(*scanner).gated.stream.get();
-            stream.scanner.take(chunk, &calm);
-            stream.consumed = len;
-            let text = calm.text(chunk);
-            return if text.is_empty() { ASIDE_OK } else { call_back(scanner, text, call, user, calm.text_offset()) };
+            return stop_behind_held(scanner, calm.held);
         }
-        feed_by_engine(scanner, buf, len, callback, user)
+        let (stream, _) = inside(scanner, buf, len);
+        stream.scanner.take(chunk, &calm);
+        stream.consumed = len;
+        match chunk.get(..calm.len) {
+            Some(text) if !text.is_empty() => call_back(scanner, text, call, user, calm.text_offset()),
+            _ => ASIDE_OK,
+        }
     }
 }
 

@@ -118,8 +118,18 @@ unsafe fn ready<'a>(
     if buf.is_null() || len.wrapping_sub(1) >= most {
         return None;
     }
-    // SAFETY: both are there. The state is READY, so no call is inside.
-    unsafe { Some((&mut *(*scanner).gated.stream.get(), std::slice::from_raw_parts(buf.cast(), len))) }
+    // SAFETY: both are there, as was seen. The state is READY, so no call is inside.
+    unsafe { Some(inside(scanner, buf, len)) }
+}
+
+/// The same where it has been seen that all is well.
+///
+/// # Safety
+/// `ready` has given the stream and the chunk in this call, and neither is used any more.
+#[inline(always)]
+unsafe fn inside<'a>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> (&'a mut Stream, &'a [u8]) {
+    // SAFETY: the caller's promise.
+    unsafe { (&mut *(*scanner).gated.stream.get(), std::slice::from_raw_parts(buf.cast(), len)) }
 }
 
 /// An `ASIDE_START_` value.

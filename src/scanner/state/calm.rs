@@ -41,12 +41,6 @@ impl Calm {
     pub fn text_offset(&self) -> u64 {
         self.offset + self.held as u64
     }
-
-    /// Its text in the chunk.
-    #[inline]
-    pub fn text<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
-        chunk.get(..self.len).unwrap_or_default()
-    }
 }
 
 impl State {
@@ -62,7 +56,7 @@ impl State {
     }
 
     fn be_at(&mut self, tables: &Tables, row: u16) {
-        self.spot = tables.calm.row(row).spot;
+        self.spot = tables.calm.spot(row);
     }
 
     /// What comes next is not calm.
@@ -73,9 +67,9 @@ impl State {
 
     /// The same where the stream may have been calm: `lines` and the attempt catch up.
     pub(super) fn wake(&mut self, tables: &Tables) {
-        if self.spot.row != LOST {
+        if self.spot.row() != LOST {
             let region = &tables.regions[usize::from(self.region)];
-            self.lines = tables.calm.row(self.spot.row).lines;
+            self.lines = tables.calm.lines(self.spot.row());
             self.pending = Pending::Nothing;
             if !self.held().is_empty() {
                 let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
@@ -106,7 +100,7 @@ impl State {
     #[inline(always)]
     pub fn short_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
         // In this order: the other keeps more registers in use.
-        if !is_plain(tables.calm.kinds(), self.spot.plain_mask, chunk) {
+        if !is_plain(tables.calm.kinds(), self.spot.plain_mask(), chunk) {
             return None;
         }
         let end = self.offset.wrapping_add(chunk.len() as u64);
@@ -124,15 +118,53 @@ impl State {
         if end > self.calm_end || chunk.len() > LONGEST {
             return None;
         }
-        let (row, is_ascii) = tables.calm.pass(self.spot.row, chunk)?;
+        let (row, is_ascii) = tables.calm.pass(self.spot.row(), chunk)?;
         if !is_ascii && !self.count_whole(chunk) {
             return None;
         }
-        if row != self.spot.row {
+        if row != self.spot.row() {
             self.be_at(tables, row);
         }
         let offset = core::mem::replace(&mut self.offset, end);
         Some((self.channel, offset))
+    }
+
+    /// Is something held that the table knows?
+    #[inline(always)]
+    pub fn is_holding(&self) -> bool {
+        self.spot.held() > 0
+    }
+
+    /// The same of a short chunk that completes no marker, where nothing was held: gives how much of it is text, too. The
+    /// rest is held. Cannot panic.
+    #[inline(always)]
+    pub fn fresh_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
+        if self.spot.held() > 0 || self.offset.wrapping_add(chunk.len() as u64) > self.calm_end {
+            return None;
+        }
+        let (row, is_ascii) = tables.calm.walk(self.spot.row(), chunk);
+        let to = tables.calm.spot(row);
+        let (text, rest) = chunk.split_at_checked(chunk.len().checked_sub(to.held())?)?;
+        // No event cuts a character.
+        if row == LOST || !is_ascii && (to.is_wide() || incomplete_tail(text) > 0) {
+            return None;
+        }
+        if !rest.is_empty() {
+            if self.has_tokens {
+                return None;
+            }
+            self.let_go_of_bytes(0);
+            if !self.held.append(rest) {
+                return None;
+            }
+        }
+        if !is_ascii {
+            self.meter.add_continuations(self.channel, text);
+        }
+        self.spot = to;
+        let offset = self.offset;
+        self.offset += text.len() as u64;
+        Some((self.channel, offset, text.len()))
     }
 
     /// Counts the characters of a text that is about to be passed; false where it ends inside one.
@@ -150,14 +182,14 @@ impl State {
     #[inline]
     pub fn quiet(&self, tables: &Tables) -> Option<(Channel, ByteSet)> {
         let may_pass = self.calm_end == u64::MAX && !self.has_tokens;
-        let quiet = tables.calm.quiet(self.spot.row).filter(|_| may_pass)?;
+        let quiet = tables.calm.quiet(self.spot.row()).filter(|_| may_pass)?;
         Some((self.channel, *quiet))
     }
 
     /// Such a text has passed; plain text may have been fed behind it. Says whether that can be. Cannot panic.
     pub fn skip(&mut self, len: u64) -> bool {
         let end = self.offset.checked_add(len).filter(|&end| end < MOST_SKIPPED);
-        let can_be = self.calm_end == u64::MAX && self.spot.row != LOST && self.held().is_empty();
+        let can_be = self.calm_end == u64::MAX && self.spot.row() != LOST && self.held().is_empty();
         let end = end.filter(|_| can_be);
         self.offset = end.unwrap_or(self.offset);
         end.is_some() || len == 0
@@ -169,26 +201,26 @@ impl State {
     pub fn calm(&self, tables: &Tables, chunk: &[u8]) -> Option<Calm> {
         // The bytes that are held are elsewhere in memory.
         let from = self.spot;
-        let before = usize::from(from.held);
+        let before = from.held();
         let all = before + chunk.len();
         if self.offset.wrapping_add(all as u64) > self.calm_end || chunk.is_empty() {
             return None;
         }
-        let (row, is_ascii) = tables.calm.through(from.row, chunk);
+        let (row, is_ascii) = tables.calm.through(from.row(), chunk);
         if row == LOST {
             return None;
         }
-        let to = tables.calm.row(row).spot;
-        let keep = usize::from(to.held);
+        let to = tables.calm.spot(row);
+        let keep = to.held();
         let text = all.checked_sub(keep)?;
         let (held, len) = (text.min(before), text.saturating_sub(before));
         if keep > 0 && (self.has_tokens || all - len > self.held.capacity()) {
             return None;
         }
         // No event cuts a character.
-        let is_wide = from.is_wide || !is_ascii;
+        let is_wide = from.is_wide() || !is_ascii;
         if is_wide {
-            let was_wide = held == before && from.is_wide;
+            let was_wide = held == before && from.is_wide();
             let ends_wide = keep == 0 && !chunk.last()?.is_ascii();
             if was_wide && incomplete_tail(self.held()) > 0 || ends_wide && incomplete_tail(chunk) > 0 {
                 return None;
@@ -201,12 +233,16 @@ impl State {
     #[inline(always)]
     pub fn take(&mut self, chunk: &[u8], calm: &Calm) {
         if calm.is_wide {
-            self.count_calm(calm.held, calm.text(chunk));
+            self.count_calm(calm.held, chunk.get(..calm.len).unwrap_or_default());
         }
         if calm.before > 0 || calm.len < chunk.len() {
             // Once tokens have come, nothing is held here: `calm` sees to that, and that there is room.
             self.let_go_of_bytes(calm.before);
-            self.held.extend_from_slice(chunk.get(calm.len..).unwrap_or_default());
+            if let Some(rest) = chunk.get(calm.len..).filter(|rest| !rest.is_empty())
+                && !self.held.append(rest)
+            {
+                self.held.extend(rest);
+            }
             self.done = calm.held;
         }
         self.offset += (calm.held + calm.len) as u64;

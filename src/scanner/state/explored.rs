@@ -53,7 +53,7 @@ fn kept(state: &State) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
     let State { flags, after, active, closed, region, depth, has_begun, .. } = *state;
     (flags, after, active, closed, region, depth, has_begun).hash(&mut bytes);
-    (state.calm_end, state.spot.row, state.held()).hash(&mut bytes);
+    (state.calm_end, state.spot.row(), state.held()).hash(&mut bytes);
     state.stack[..usize::from(depth)].hash(&mut bytes);
     if state.calm_end == 0 {
         (state.lines, state.pending).hash(&mut bytes);

@@ -1,7 +1,7 @@
 //! The bytes that are held back: beginnings of markers and of characters, which only what comes next can decide.
 
 use alloc::vec::Vec;
-use core::{cell::Cell, ops::Range};
+use core::ops::Range;
 
 use crate::dialect::attempt::Mark;
 
@@ -18,14 +18,11 @@ impl State {
         }
     }
 
-    /// The same without the marks. `left`: how many bytes are held. One by one, through cells: `copy_within` may panic.
+    /// The same without the marks. `left`: how many bytes are held.
     #[inline]
     pub(super) fn let_go_of_bytes(&mut self, left: usize) {
         if left > 0 && self.done > 0 {
-            let cells = Cell::from_mut(&mut self.held[..]).as_slice_of_cells();
-            for (to, from) in cells.iter().zip(cells.get(self.done..).unwrap_or_default()) {
-                to.set(from.get());
-            }
+            self.held.drop_front(self.done);
         }
         self.held.truncate(left);
         self.done = 0;
@@ -39,6 +36,12 @@ impl State {
     /// The same without what is the prompt's.
     pub fn held_of_stream(&self) -> &[u8] {
         &self.held()[self.early()..]
+    }
+
+    /// The first of the bytes that are held.
+    #[inline(always)]
+    pub fn first_held(&self, len: usize) -> Option<&[u8]> {
+        self.held.get(self.done..)?.get(..len)
     }
 
     pub fn all_held(&self) -> &[u8] {
@@ -97,7 +100,7 @@ impl State {
     }
 
     fn copy(&mut self, chunk: &Chunk<'_>, range: Range<usize>) {
-        self.held.extend_from_slice(&chunk.bytes[range.clone()]);
+        self.held.extend(&chunk.bytes[range.clone()]);
         if let Some(marks) = self.marks() {
             marks.extend(range.map(|at| chunk.mark(at)));
         }

@@ -9,8 +9,6 @@ mod held;
 mod read;
 mod report;
 
-use alloc::vec::Vec;
-
 use crate::dialect::{
     Channel, Start,
     attempt::{Attempt, Mark},
@@ -31,6 +29,7 @@ use super::{
     event::Attribute,
     extra::{Extra, Prompt},
     lazy::Lazy,
+    room::Room,
     thoughts::Thoughts,
 };
 
@@ -55,7 +54,7 @@ pub struct State {
     after: u16,
     /// What is held back is `held[done..]`; the first `before` bytes were there when the call began. Calls that neither find
     /// nor leave anything held do not look here: what is done may then be an earlier call's, and `before` too.
-    held: Vec<u8>,
+    held: Room,
     done: usize,
     before: usize,
     /// Text before here is in `meter`.
@@ -130,10 +129,9 @@ impl State {
         if !is_known {
             return Err(Error::NoSuchStart);
         }
-        let mut held = Vec::new();
         // What was held when a call began stays while it lasts, and as much may have to be held when it ends. Tags with
         // attributes may be very long, but are not: room for a longer one is made when it comes.
-        held.try_reserve_exact(2 * (tables.room + 1))?;
+        let held = Room::new(2 * (tables.room + 1))?;
         let mut state = State {
             start,
             active: 0,
@@ -206,9 +204,7 @@ impl State {
     }
 
     pub fn try_clone(&self) -> Result<State, Error> {
-        let mut held = Vec::new();
-        held.try_reserve_exact(self.held.capacity())?;
-        held.extend_from_slice(&self.held);
+        let held = self.held.try_clone()?;
         let extra = match self.extra.get() {
             Some(extra) => Lazy::new(extra.try_clone()?)?,
             None => Lazy::NONE,

@@ -386,9 +386,8 @@ impl State {
             let row = tables.calm.enter(self.region, self.active, &self.lines, &[]);
             if row != LOST {
                 let (read, row) = tables.calm.run(row, text.get(at..)?);
-                let row = tables.calm.row(row);
-                at += read - usize::from(row.spot.held);
-                self.lines = row.lines;
+                at += read - tables.calm.spot(row).held();
+                self.lines = tables.calm.lines(row);
             }
             // Behind this line, the table may know the place again.
             let mut end = text.len();
