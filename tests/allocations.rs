@@ -174,7 +174,15 @@ const HEADERS: &[u8] =
 #[test]
 fn refused_memory_is_an_error_of_the_stream() {
     let collect = Options { collect: Some(1 << 20), ..Options::default() };
-    for (name, text) in [("thought-stream", TAGS), ("harmony", HEADERS), ("any", TAGS), ("thinking-tags", TAGS)] {
+    // Longer than what a scanner makes room for at once.
+    let long = format!("a<thinking x='{}'>d</thinking>e", "y".repeat(600)).into_bytes();
+    for (name, text) in [
+        ("thought-stream", TAGS),
+        ("thought-stream", &long),
+        ("harmony", HEADERS),
+        ("any", TAGS),
+        ("thinking-tags", TAGS),
+    ] {
         let dialect = Pair::find(name).library;
         for options in [Options::default(), collect] {
             for chunks in [vec![text], support::bytes(text)] {

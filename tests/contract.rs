@@ -643,6 +643,67 @@ fn stopped_and_fed_on_in_other_chunks() {
     });
 }
 
+/// A marker behind more than fits into what a scanner makes room for at once.
+#[test]
+fn stopped_behind_a_long_hold_the_rest_is_the_same() {
+    let span = "tag = { names = [\"thinking\"], closer = \"same\", attributes = 65536 }\n";
+    let kept =
+        "[[span]]\nchannel = \"tool\"\nopen = [\"<call>\"]\nclose = [\"</call>\"]\nkeep = true\nends = \"thinking\"\n";
+    let dialects = [
+        own(span),
+        own(&format!("{span}{kept}")),
+        Dialect::from_toml(&format!(
+            "name = \"x\"\nstray_close = \"reclassify\"\n[[span]]\nchannel = \"thinking\"\n{span}"
+        ))
+        .unwrap(),
+    ];
+    let closers = ["</thinking>z", "<call>z</call>", "><thinking a='b' c/></thinking>", "<thinking><call>"];
+    for dialect in &dialects {
+        for gap in [0, 100, 500, 1_100, 3_000, 70_000] {
+            for closer in closers {
+                let head = format!("<thinking{}", " ".repeat(gap));
+                for stop_after in 1..6 {
+                    let mut scanner = Scanner::new(dialect);
+                    let mut all = Vec::new();
+                    scanner.feed(head.as_bytes(), |event| all.extend_from_slice(event.bytes)).unwrap();
+                    let mut rest = closer.as_bytes();
+                    while {
+                        let mut events = scanner.events(rest);
+                        let mut count = 0;
+                        while count < stop_after
+                            && let Some(event) = events.next().unwrap()
+                        {
+                            all.extend_from_slice(event.bytes);
+                            count += 1;
+                        }
+                        rest = &rest[events.consumed()..];
+                        count == stop_after
+                    } {}
+                    scanner.finish(|event| all.extend_from_slice(event.bytes)).unwrap();
+                    assert!(all == [head.as_bytes(), closer.as_bytes()].concat(), "{gap}, {closer}, {stop_after}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_held_anew_was_not_there_before() {
+    let mut scanner = Scanner::new(&Dialect::find("qwen3").unwrap());
+    let steps = [
+        ("a <th", "", "<th"),
+        ("in", "<th", "<thin"),
+        ("x", "<thin", ""),
+        ("b <", "", "<"),
+        ("t", "<", "<t"),
+        ("x", "<t", ""),
+    ];
+    for (chunk, before, held) in steps {
+        scanner.feed(chunk.as_bytes(), |_| ()).unwrap();
+        assert_eq!((scanner.before(), scanner.held()), (before.as_bytes(), held.as_bytes()), "{chunk}");
+    }
+}
+
 #[test]
 fn a_feed_after_half_a_finish_is_refused() {
     let dialect = Dialect::find("glm-4.5").unwrap();

@@ -205,7 +205,7 @@ impl Scanner {
         self.state.fresh_text(&self.dialect.tables, chunk)
     }
 
-    /// Something is held.
+    /// Is something held, where the stream is calm?
     #[inline(always)]
     pub(crate) fn is_holding(&self) -> bool {
         self.state.is_holding()

@@ -5,8 +5,8 @@ use core::{cell::Cell, ops::Deref};
 
 use super::Error;
 
-/// The bytes that `append` takes.
-pub const FEW: usize = 8;
+/// The most bytes that `append` takes.
+const FEW: usize = 8;
 
 #[derive(Default)]
 pub struct Room {

@@ -226,7 +226,8 @@ unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Cha
     }
 }
 
-/// `aside_scanner_feed_into` of longer chunks. From here to `feed_by_engine_into` it is as from `feed_long` on in `callback`.
+/// `aside_scanner_feed_into` of longer chunks, and of what is wrong. From here to `feed_by_engine_into` it is as from
+/// `feed_long` on in `callback`.
 ///
 /// # Safety
 /// As of `aside_scanner_feed_into`.
@@ -256,7 +257,7 @@ unsafe extern "C" fn feed_long_into(
     }
 }
 
-/// The same of short chunks that are not one plain text, where nothing is held.
+/// The same of short chunks that are not one plain text, where nothing is held that is calm.
 ///
 /// # Safety
 /// `ready` gives the stream and the chunk; `may_write` said that the outputs may be written.
@@ -275,7 +276,9 @@ unsafe extern "C" fn feed_fresh_into(
         let (stream, chunk) = inside(scanner, buf, len);
         if let Some((channel, offset, text)) = stream.scanner.fresh_text(chunk) {
             stream.consumed = len;
-            events.write_unaligned(text_record(channel, offset, text));
+            if text > 0 {
+                events.write_unaligned(text_record(channel, offset, text));
+            }
             out.write_unaligned(fed_text(usize::from(text > 0), len, offset, &[]));
             return ASIDE_OK;
         }

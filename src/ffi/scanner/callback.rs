@@ -123,7 +123,7 @@ pub unsafe extern "C" fn aside_scanner_feed(
     }
 }
 
-/// `aside_scanner_feed` of longer chunks. From here to `feed_by_engine`, all are of C's kind, which cannot unwind, and have
+/// `aside_scanner_feed` of longer chunks, and of what is wrong. From here to `feed_by_engine`, all are of C's kind, which cannot unwind, and have
 /// the same arguments: so the way there is a jump, and short text saves no registers for it.
 ///
 /// # Safety
@@ -152,7 +152,7 @@ unsafe extern "C" fn feed_long(
     }
 }
 
-/// The same of short chunks that are not one plain text, where nothing is held.
+/// The same of short chunks that are not one plain text, where nothing is held that is calm.
 ///
 /// # Safety
 /// `ready` gives the stream and the chunk; `call` fits `user`.
@@ -169,10 +169,7 @@ unsafe extern "C" fn feed_fresh(
         let (stream, chunk) = inside(scanner, buf, len);
         if let Some((_, offset, text)) = stream.scanner.fresh_text(chunk) {
             stream.consumed = len;
-            return match chunk.get(..text) {
-                Some(text) if !text.is_empty() => call_back(scanner, text, call, user, offset),
-                _ => ASIDE_OK,
-            };
+            return call_back_if_any(scanner, chunk.get(..text), call, user, offset);
         }
         feed_calm(scanner, buf, len, call, user)
     }
@@ -205,10 +202,7 @@ unsafe extern "C" fn feed_calm(
         let (stream, _) = inside(scanner, buf, len);
         stream.scanner.take(chunk, &calm);
         stream.consumed = len;
-        match chunk.get(..calm.len) {
-            Some(text) if !text.is_empty() => call_back(scanner, text, call, user, calm.text_offset()),
-            _ => ASIDE_OK,
-        }
+        call_back_if_any(scanner, chunk.get(..calm.len), call, user, calm.text_offset())
     }
 }
 
@@ -268,6 +262,25 @@ unsafe fn call_back(
         let verdict = callback(user, &text_record(channel, offset, text.len()), text.as_ptr().cast());
         (*scanner).gated.state.store(READY, Relaxed);
         if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED }
+    }
+}
+
+/// The same where there is text.
+///
+/// # Safety
+/// As of `call_back`.
+#[inline(always)]
+unsafe fn call_back_if_any(
+    scanner: *mut aside_scanner,
+    text: Option<&[u8]>,
+    call: EventFn,
+    user: *mut c_void,
+    offset: u64,
+) -> aside_status {
+    match text {
+        // SAFETY: the caller's promise.
+        Some(text) if !text.is_empty() => unsafe { call_back(scanner, text, call, user, offset) },
+        _ => ASIDE_OK,
     }
 }
 

@@ -125,7 +125,7 @@ unsafe fn ready<'a>(
 /// The same where it has been seen that all is well.
 ///
 /// # Safety
-/// `ready` has given the stream and the chunk in this call, and neither is used any more.
+/// `ready` has given the stream and the chunk in this call, and no `&mut Stream` from before is used again.
 #[inline(always)]
 unsafe fn inside<'a>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> (&'a mut Stream, &'a [u8]) {
     // SAFETY: the caller's promise.

@@ -129,7 +129,7 @@ impl State {
         Some((self.channel, offset))
     }
 
-    /// Is something held that the table knows?
+    /// Is something held, where the table knows the place? What the engine holds elsewhere is not seen here.
     #[inline(always)]
     pub fn is_holding(&self) -> bool {
         self.spot.held() > 0
@@ -145,8 +145,8 @@ impl State {
         let (row, is_ascii) = tables.calm.walk(self.spot.row(), chunk);
         let to = tables.calm.spot(row);
         let (text, rest) = chunk.split_at_checked(chunk.len().checked_sub(to.held())?)?;
-        // No event cuts a character.
-        if row == LOST || !is_ascii && (to.is_wide() || incomplete_tail(text) > 0) {
+        // LOST it is too where the engine holds something. And no event cuts a character.
+        if row == LOST || !is_ascii && incomplete_tail(text) > 0 {
             return None;
         }
         if !rest.is_empty() {
@@ -229,7 +229,8 @@ impl State {
         Some(Calm { offset: self.offset, before, held, len, to, is_wide })
     }
 
-    /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..held]`. Cannot panic.
+    /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..held]`. Cannot panic: `calm` has seen
+    /// that there is room.
     #[inline(always)]
     pub fn take(&mut self, chunk: &[u8], calm: &Calm) {
         if calm.is_wide {

@@ -52,7 +52,8 @@ impl State {
         &self.held[..self.before]
     }
 
-    /// Copies the rest of a marker whose events are not all reported: the caller will not feed it again.
+    /// Copies the rest of a marker whose events are not all reported: the caller will not feed it again. There is room for it
+    /// (`make_room_to_park`), unless memory has run out in this call; nothing but a reset helps then.
     #[inline]
     pub fn park(&mut self, chunk: &Chunk<'_>, pos: &mut usize) {
         if let Pending::Due(due) = self.pending
@@ -60,8 +61,10 @@ impl State {
         {
             let end = *pos + due.len();
             self.forget_done();
-            self.copy(chunk, *pos..end);
-            *pos = end;
+            if self.reserve(due.len()).is_ok() {
+                self.copy(chunk, *pos..end);
+                *pos = end;
+            }
         }
     }
 

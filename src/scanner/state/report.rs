@@ -135,7 +135,10 @@ impl State {
         let Pending::Due(due) = self.pending else { return Ok(()) };
         let has_more = matches!(
             due.what,
-            What::Open { keep: true, .. } | What::Open { ends: true, .. } | What::Close { keep: true }
+            What::Open { keep: true, .. }
+                | What::Open { ends: true, .. }
+                | What::Close { keep: true }
+                | What::Reclassify { .. }
         );
         if due.before > 0 || has_more {
             self.forget_done();
