@@ -25,9 +25,10 @@ impl Deref for Room {
 
 impl Room {
     pub fn new(capacity: usize) -> Result<Room, Error> {
-        let mut room = Room::default();
-        room.grow(capacity)?;
-        Ok(room)
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(capacity)?;
+        bytes.resize(capacity, 0);
+        Ok(Room { bytes: bytes.into(), len: 0 })
     }
 
     pub fn try_clone(&self) -> Result<Room, Error> {
@@ -88,15 +89,9 @@ impl Room {
             return Ok(());
         }
         // What comes byte by byte is not to be moved with each.
-        self.grow((self.len + more).max(2 * self.capacity()))
-    }
-
-    fn grow(&mut self, capacity: usize) -> Result<(), Error> {
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(capacity)?;
-        bytes.extend_from_slice(self);
-        bytes.resize(bytes.capacity(), 0);
-        self.bytes = bytes.into();
+        let mut room = Room::new((self.len + more).max(2 * self.capacity()))?;
+        room.extend(self);
+        *self = room;
         Ok(())
     }
 }
