@@ -314,8 +314,7 @@ func ExampleScanner_Clone() {
 	// Output:
 	// thinking: Twice 21.
 	// content: It is 42.
-	// thinking: </th
-	// thinking: e end
+	// thinking: </the end
 }
 
 func ExampleScanner_TakeThought() {

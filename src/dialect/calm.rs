@@ -19,7 +19,7 @@ pub const LOST: u16 = 0;
 /// Bounds of the table: rows in all and of one area, areas of one region, bytes that are held in a row. Beyond them text
 /// is lost.
 const MOST_ROWS: usize = 8192;
-const MOST_AREA_ROWS: usize = 640;
+const MOST_AREA_ROWS: usize = 704;
 const MOST_AREAS: usize = 4;
 const MOST_HELD: usize = 24;
 

@@ -134,13 +134,17 @@ impl Scanner {
             on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
             return Ok(());
         }
-        if chunk.len() <= SHORT
-            && let Some((channel, offset, len)) = self.fresh_text(chunk)
-        {
-            if len > 0 {
-                on_event(Event { kind: Kind::Text, channel, offset, bytes: &chunk[..len] });
+        if chunk.len() <= SHORT {
+            let text = match self.is_holding() {
+                true => self.joined_text(chunk),
+                false => self.fresh_text(chunk).map(|(channel, offset, len)| (channel, offset, &chunk[..len])),
+            };
+            if let Some((channel, offset, bytes)) = text {
+                if !bytes.is_empty() {
+                    on_event(Event { kind: Kind::Text, channel, offset, bytes });
+                }
+                return Ok(());
             }
-            return Ok(());
         }
         let Some(calm) = self.calm(chunk) else {
             return self.events(chunk).for_each(on_event);
@@ -203,6 +207,14 @@ impl Scanner {
     #[inline(always)]
     pub(crate) fn fresh_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
         self.state.fresh_text(&self.dialect.tables, chunk)
+    }
+
+    /// The same where something is held: gives all bytes of the text, which begins with those. They stand behind each other
+    /// until the next call.
+    #[inline(always)]
+    pub(crate) fn joined_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64, &[u8])> {
+        let (channel, offset, len) = self.state.joined_text(&self.dialect.tables, chunk)?;
+        Some((channel, offset, self.state.all_held().get(..len)?))
     }
 
     /// Is something held, where the stream is calm?

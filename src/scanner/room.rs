@@ -6,7 +6,7 @@ use core::{cell::Cell, ops::Deref};
 use super::Error;
 
 /// The most bytes that `append` takes.
-const FEW: usize = 8;
+const FEW: usize = 16;
 
 #[derive(Default)]
 pub struct Room {
@@ -67,12 +67,22 @@ impl Room {
     /// Moves all behind the first `count` bytes to the front. Cannot panic.
     #[inline(always)]
     pub fn drop_front(&mut self, count: usize) {
-        let left = self.len.saturating_sub(count);
-        match self.bytes.get(count..).and_then(|bytes| bytes.first_chunk::<FEW>()).copied() {
-            Some(few) if left <= FEW => self.bytes.first_chunk_mut().into_iter().for_each(|front| *front = few),
-            _ => self.move_to_front(count, left),
+        if !self.drop_before_few(count) {
+            let left = self.len.saturating_sub(count);
+            self.move_to_front(count, left);
+            self.len = left;
         }
+    }
+
+    /// The same where few are behind them; false where they are more, or stand at the end of the room. Cannot panic.
+    #[inline(always)]
+    pub fn drop_before_few(&mut self, count: usize) -> bool {
+        let left = self.len.saturating_sub(count);
+        let few = self.bytes.get(count..).and_then(|bytes| bytes.first_chunk::<8>()).copied();
+        let (Some(few), Some(front)) = (few.filter(|_| left <= 8), self.bytes.first_chunk_mut()) else { return false };
+        *front = few;
         self.len = left;
+        true
     }
 
     /// One by one, through cells: `copy_within` may panic.
@@ -96,7 +106,7 @@ impl Room {
     }
 }
 
-/// Both have as many bytes: up to three are stored one by one, more as fours from both ends.
+/// Both have as many bytes: up to three are stored one by one, more as fours or eights from both ends.
 #[inline(always)]
 fn copy_few(to: &mut [u8], few: &[u8]) -> Option<()> {
     let (Some(first), Some(last)) = (few.first_chunk::<4>(), few.last_chunk::<4>()) else {
@@ -106,11 +116,15 @@ fn copy_few(to: &mut [u8], few: &[u8]) -> Option<()> {
         *to.last_mut()? = *few.last()?;
         return Some(());
     };
-    if few.len() > FEW {
+    if few.len() <= 8 {
+        *to.first_chunk_mut()? = *first;
+        *to.last_chunk_mut()? = *last;
+    } else if few.len() <= FEW {
+        *to.first_chunk_mut()? = *few.first_chunk::<8>()?;
+        *to.last_chunk_mut()? = *few.last_chunk::<8>()?;
+    } else {
         return None;
     }
-    *to.first_chunk_mut()? = *first;
-    *to.last_chunk_mut()? = *last;
     Some(())
 }
 
@@ -120,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_few_bytes_are_appended_where_there_is_room() {
-        let all = b"abcdefghi";
+        let all = b"abcdefghijklmnopqrs";
         for start in 0..3 {
             for len in 1..=FEW {
                 let mut room = Room::new(start + len).unwrap();
@@ -131,7 +145,7 @@ mod tests {
                 assert_eq!(room.len(), start + len);
             }
         }
-        assert!(!Room::new(20).unwrap().append(all), "more than a few");
+        assert!(!Room::new(20).unwrap().append(&all[..=FEW]), "more than a few");
     }
 
     #[test]

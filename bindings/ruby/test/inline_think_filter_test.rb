@@ -63,7 +63,7 @@ class InlineThinkFilterTest < Minitest::Test
       filter.feed(chunk) { |sentinel, text| pieces << [sentinel, text] }
       pieces
     end
-    assert_equal [[[:content, "b"]], [[:thinking, "</th"], [:thinking, "e c"]]], said
+    assert_equal [[[:content, "b"]], [[:thinking, "</the c"]]], said
   end
 
   def test_the_migration_is_one_line

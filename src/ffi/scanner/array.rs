@@ -11,7 +11,7 @@ use crate::ffi::gate::is_ready;
 use crate::ffi::memory::{STRUCT_MAX, bytes, lend};
 use crate::ffi::status::{fail_null, fail_with};
 use crate::ffi::types::*;
-use crate::scanner::{Calm, SHORT};
+use crate::scanner::SHORT;
 use crate::{Channel, Events, Kind};
 
 /// With this much attribute text in an event array's call, the call pauses: what a scanner holds stays bounded.
@@ -191,11 +191,11 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
         {
             if let Some((channel, offset)) = stream.scanner.short_text(chunk) {
                 stream.consumed = len;
-                write_text(events, out, channel, offset, len);
+                write_text(events, out, (channel, offset, len), len, &[]);
                 return ASIDE_OK;
             }
             return match stream.scanner.is_holding() {
-                true => feed_calm_into(scanner, buf, len, events, capacity, event_size, out),
+                true => feed_joined_into(scanner, buf, len, events, capacity, event_size, out),
                 false => feed_fresh_into(scanner, buf, len, events, capacity, event_size, out),
             };
         }
@@ -213,16 +213,24 @@ fn may_write(events: *mut aside_event, capacity: size_t, event_size: size_t, out
     is_ours && !events.is_null() && !out.is_null()
 }
 
-/// Writes what a feed comes to that is one text.
+/// Writes what a feed comes to that is one text at most. `held`: what was held before, with which the text then begins.
 ///
 /// # Safety
 /// Both may be written.
 #[inline(always)]
-unsafe fn write_text(events: *mut aside_event, out: *mut aside_fed, channel: Channel, offset: u64, len: usize) {
+unsafe fn write_text(
+    events: *mut aside_event,
+    out: *mut aside_fed,
+    (channel, offset, len): (Channel, u64, usize),
+    consumed: usize,
+    held: &[u8],
+) {
     // SAFETY: the caller's promise.
     unsafe {
-        events.write_unaligned(text_record(channel, offset, len));
-        out.write_unaligned(fed_text(1, len, offset, &[]));
+        if len > 0 {
+            events.write_unaligned(text_record(channel, offset, len));
+        }
+        out.write_unaligned(fed_text(usize::from(len > 0), consumed, offset + held.len() as u64, held));
     }
 }
 
@@ -248,7 +256,7 @@ unsafe extern "C" fn feed_long_into(
         {
             if let Some((channel, offset)) = stream.scanner.long_text(chunk) {
                 stream.consumed = len;
-                write_text(events, out, channel, offset, len);
+                write_text(events, out, (channel, offset, len), len, &[]);
                 return ASIDE_OK;
             }
             return feed_calm_into(scanner, buf, len, events, capacity, event_size, out);
@@ -274,12 +282,36 @@ unsafe extern "C" fn feed_fresh_into(
     // SAFETY: the caller's promise.
     unsafe {
         let (stream, chunk) = inside(scanner, buf, len);
-        if let Some((channel, offset, text)) = stream.scanner.fresh_text(chunk) {
+        if let Some(text) = stream.scanner.fresh_text(chunk) {
             stream.consumed = len;
-            if text > 0 {
-                events.write_unaligned(text_record(channel, offset, text));
-            }
-            out.write_unaligned(fed_text(usize::from(text > 0), len, offset, &[]));
+            write_text(events, out, text, len, &[]);
+            return ASIDE_OK;
+        }
+        feed_calm_into(scanner, buf, len, events, capacity, event_size, out)
+    }
+}
+
+/// The same where something is held, which the text then begins with.
+///
+/// # Safety
+/// As of `feed_fresh_into`.
+#[inline(never)]
+unsafe extern "C" fn feed_joined_into(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    events: *mut aside_event,
+    capacity: size_t,
+    event_size: size_t,
+    out: *mut aside_fed,
+) -> aside_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        if let Some((channel, offset, text)) = stream.scanner.joined_text(chunk) {
+            let text = (channel, offset, text.len());
+            stream.consumed = len;
+            write_text(events, out, text, len, stream.scanner.before());
             return ASIDE_OK;
         }
         feed_calm_into(scanner, buf, len, events, capacity, event_size, out)
@@ -300,26 +332,17 @@ unsafe extern "C" fn feed_calm_into(
     event_size: size_t,
     out: *mut aside_fed,
 ) -> aside_status {
-    // Two events need room for two: with less, the pause between them is for the engine.
-    let has_room = |calm: &Calm| capacity > 1 || calm.held == 0 || calm.len == 0;
-    // SAFETY: the caller's promise; `has_room` says that there is a place for each event.
+    // SAFETY: the caller's promise.
     unsafe {
         let (stream, chunk) = inside(scanner, buf, len);
-        let Some(calm) = stream.scanner.calm(chunk).filter(has_room) else {
+        let Some(calm) = stream.scanner.calm(chunk) else {
             return feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out);
         };
         stream.scanner.take(chunk, &calm);
         stream.consumed = len;
-        let channel = stream.scanner.channel();
-        let mut count = 0;
-        for (offset, text) in [(calm.offset, calm.held), (calm.text_offset(), calm.len)] {
-            if text > 0 {
-                events.add(count).write_unaligned(text_record(channel, offset, text));
-                count += 1;
-            }
-        }
+        let text = (stream.scanner.channel(), calm.offset, calm.held + calm.len);
         let held = if calm.before > 0 { stream.scanner.before() } else { &[] };
-        out.write_unaligned(fed_text(count, len, calm.offset + calm.before as u64, held));
+        write_text(events, out, text, len, held);
         ASIDE_OK
     }
 }

@@ -115,7 +115,7 @@ pub unsafe extern "C" fn aside_scanner_feed(
                 return call_back(scanner, chunk, call, user, offset);
             }
             return match stream.scanner.is_holding() {
-                true => feed_calm(scanner, buf, len, call, user),
+                true => feed_joined(scanner, buf, len, call, user),
                 false => feed_fresh(scanner, buf, len, call, user),
             };
         }
@@ -170,6 +170,29 @@ unsafe extern "C" fn feed_fresh(
         if let Some((_, offset, text)) = stream.scanner.fresh_text(chunk) {
             stream.consumed = len;
             return call_back_if_any(scanner, chunk.get(..text), call, user, offset);
+        }
+        feed_calm(scanner, buf, len, call, user)
+    }
+}
+
+/// The same where something is held, which the text then begins with.
+///
+/// # Safety
+/// `ready` gives the stream and the chunk; `call` fits `user`.
+#[inline(never)]
+unsafe extern "C" fn feed_joined(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    call: EventFn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller's promise. The state is BUSY while the callback runs, and `stream` is not used behind it.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        if let Some((_, offset, text)) = stream.scanner.joined_text(chunk) {
+            stream.consumed = len;
+            return call_back_if_any(scanner, Some(text), call, user, offset);
         }
         feed_calm(scanner, buf, len, call, user)
     }

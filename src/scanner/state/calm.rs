@@ -167,6 +167,39 @@ impl State {
         Some((self.channel, offset, text.len()))
     }
 
+    /// The same of ASCII where something was held: the chunk goes there whole, so that all of it is one text,
+    /// `all_held()[..len]`. Cannot panic.
+    #[inline(always)]
+    pub fn joined_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
+        let from = self.spot;
+        let all = from.held() + chunk.len();
+        if self.offset.wrapping_add(all as u64) > self.calm_end {
+            return None;
+        }
+        let (row, is_ascii) = tables.calm.walk(from.row(), chunk);
+        let to = tables.calm.spot(row);
+        let len = all.checked_sub(to.held())?;
+        // Once tokens have come, nothing is held where the stream is calm.
+        if row == LOST || from.is_wide() || !is_ascii {
+            return None;
+        }
+        if self.done > 0 {
+            if !self.held.drop_before_few(self.done) {
+                return None;
+            }
+            self.done = 0;
+        }
+        if !self.held.append(chunk) {
+            return None;
+        }
+        self.done = len;
+        self.before = from.held();
+        self.spot = to;
+        let offset = self.offset;
+        self.offset += len as u64;
+        Some((self.channel, offset, len))
+    }
+
     /// Counts the characters of a text that is about to be passed; false where it ends inside one.
     #[inline(never)]
     fn count_whole(&mut self, text: &[u8]) -> bool {
