@@ -235,10 +235,20 @@ impl Calm {
         (row as u16, all.is_ascii())
     }
 
+    /// The same of a long one.
     #[inline(never)]
-    fn through_long(&self, row: u16, text: &[u8]) -> (u16, bool) {
+    pub fn through_long(&self, row: u16, text: &[u8]) -> (u16, bool) {
         let (read, row) = self.run(row, text);
         (if read == text.len() { row } else { LOST }, text.is_ascii())
+    }
+
+    /// How many bytes of a text, and few, lead to where nothing is held.
+    pub fn first_free(&self, mut row: u16, text: &[u8]) -> Option<usize> {
+        let free = text.iter().take(SKIP).position(|&byte| {
+            row = self.step(row, byte);
+            row != LOST && self.spot(row).held() == 0
+        })?;
+        Some(free + 1)
     }
 
     /// Reads on in a text, to its end or to the byte that leads out of the table: how much was read, and the row there.

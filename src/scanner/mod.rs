@@ -24,7 +24,7 @@ pub use chunk::Token;
 pub use counts::{Budget, BudgetScope, BudgetUnit, Counts};
 pub use event::{Attribute, Cause, Event, Kind};
 pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
-pub(crate) use state::{Calm, SHORT};
+pub(crate) use state::SHORT;
 use state::{Place, Raw, RawKind, State};
 pub use thoughts::Thought;
 
@@ -134,55 +134,38 @@ impl Scanner {
             on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
             return Ok(());
         }
-        if chunk.len() <= SHORT {
-            let text = match self.is_holding() {
-                true => self.joined_text(chunk),
-                false => self.fresh_text(chunk).map(|(channel, offset, len)| (channel, offset, &chunk[..len])),
-            };
-            if let Some((channel, offset, bytes)) = text {
-                if !bytes.is_empty() {
-                    on_event(Event { kind: Kind::Text, channel, offset, bytes });
-                }
-                return Ok(());
-            }
+        if chunk.len() > SHORT
+            && let Some(part) = self.first_part(chunk)
+        {
+            let (part, rest) = chunk.split_at(part);
+            self.feed_part(part, &mut on_event)?;
+            return self.feed_part(rest, &mut on_event);
         }
-        let Some(calm) = self.calm(chunk) else {
+        self.feed_part(chunk, &mut on_event)
+    }
+
+    #[inline(always)]
+    fn feed_part(&mut self, chunk: &[u8], on_event: &mut impl FnMut(Event<'_>)) -> Result<(), Error> {
+        let of_chunk = |(channel, offset, len)| (channel, offset, &chunk[..len]);
+        let text = match (self.is_holding(), chunk.len() <= SHORT) {
+            (true, true) => self.joined_text(chunk),
+            (true, false) => None,
+            (false, true) => self.fresh_text(chunk).map(of_chunk),
+            (false, false) => self.long_part(chunk).map(of_chunk),
+        };
+        let Some((channel, offset, bytes)) = text else {
             return self.events(chunk).for_each(on_event);
         };
-        self.take(chunk, &calm);
-        let channel = self.state.channel();
-        if calm.held > 0 {
-            let bytes = &self.state.all_held()[..calm.held];
-            on_event(Event { kind: Kind::Text, channel, offset: calm.offset, bytes });
-        }
-        if calm.len > 0 {
-            on_event(Event { kind: Kind::Text, channel, offset: calm.text_offset(), bytes: &chunk[..calm.len] });
+        if !bytes.is_empty() {
+            on_event(Event { kind: Kind::Text, channel, offset, bytes });
         }
         Ok(())
     }
 
-    /// The common cases, made cheap: where no marker ends in the chunk and nothing is due, it comes to two events of text at
-    /// most, one of what was held and one of the chunk. None in all other cases. Changes nothing.
+    /// Where something is held: how much of a long chunk decides it, and is best fed by itself.
     #[inline(always)]
-    pub(crate) fn calm(&self, chunk: &[u8]) -> Option<Calm> {
-        self.state.calm(&self.dialect.tables, chunk)
-    }
-
-    /// Feeds such a chunk.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, chunk: &[u8], calm: &Calm) {
-        self.state.take(chunk, calm);
-    }
-
-    /// Takes what was held, `len` bytes, and does not feed the chunk.
-    pub(crate) fn take_held(&mut self, len: usize) {
-        self.state.take_held(&self.dialect.tables, len);
-    }
-
-    /// What of the held bytes is text, `len` of them, before such a chunk is taken.
-    #[inline(always)]
-    pub(crate) fn held_text(&self, len: usize) -> Option<&[u8]> {
-        self.state.first_held(len)
+    pub(crate) fn first_part(&self, chunk: &[u8]) -> Option<usize> {
+        if self.is_holding() { self.state.first_part(&self.dialect.tables, chunk) } else { None }
     }
 
     /// The innermost channel.
@@ -209,12 +192,18 @@ impl Scanner {
         self.state.fresh_text(&self.dialect.tables, chunk)
     }
 
-    /// The same where something is held: gives all bytes of the text, which begins with those. They stand behind each other
+    /// The same of longer ones. Where something is held, the text begins with that: see `before`.
+    #[inline(always)]
+    pub(crate) fn long_part(&mut self, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
+        self.state.long_part(&self.dialect.tables, chunk)
+    }
+
+    /// The same of short ones where something is held: gives all bytes of the text, which begins with those. They stand behind each other
     /// until the next call.
     #[inline(always)]
     pub(crate) fn joined_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64, &[u8])> {
         let (channel, offset, len) = self.state.joined_text(&self.dialect.tables, chunk)?;
-        Some((channel, offset, self.state.all_held().get(..len)?))
+        Some((channel, offset, self.state.all_held().get(..len).unwrap_or_default()))
     }
 
     /// Is something held, where the stream is calm?
@@ -267,12 +256,9 @@ impl Scanner {
     /// cases.
     #[inline]
     pub(crate) fn plain_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
-        if let Some(text) = self.short_text(chunk).or_else(|| self.long_text(chunk)) {
-            return Some(text);
-        }
-        let calm = self.calm(chunk).filter(|calm| calm.held == 0 && calm.len == chunk.len())?;
-        self.take(chunk, &calm);
-        Some((self.state.channel(), calm.offset))
+        self.short_text(chunk)
+            .or_else(|| self.long_text(chunk))
+            .or_else(|| self.state.whole_text(&self.dialect.tables, chunk))
     }
 
     /// The same of tokens whose lengths add up.

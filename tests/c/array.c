@@ -1,4 +1,5 @@
-/* Event arrays of other versions' sizes: smaller ones are filled as far as they go, larger ones with zeros behind. */
+/* Event arrays of other versions' sizes: smaller ones are filled as far as they go, larger ones with zeros behind. And what
+ * of a text that was held back in part is told as one event. */
 #include "check.h"
 
 /* Not const: gcc 12 folds a memcmp at a variable place in a constant wrongly. */
@@ -44,8 +45,62 @@ static void play(size_t size)
     aside_scanner_free(scanner);
 }
 
+/* Counts the events, of which none is a marker's. */
+static int32_t count(void *user, const aside_event *event, const char *bytes)
+{
+    CHECK(event->kind == ASIDE_TEXT && bytes[0] != 0);
+    ++*(int *)user;
+    return 0;
+}
+
+/* Behind a `<` that comes to nothing: a short chunk is one text with it, a long one is not, as readers of arrays would have
+ * to copy it. `most`: entries of the array. */
+static void behind_held(size_t len, size_t most, size_t wanted)
+{
+    static char chunk[1000];
+    aside_scanner *scanner = scanner_named("qwen3");
+    aside_event events[4];
+    aside_fed fed;
+    size_t at, told = 0, done = 0;
+    int calls = 0;
+
+    memset(chunk, 'e', sizeof chunk);
+    for (at = 0; at < 2; at++)
+        CHECK_STATUS(aside_scanner_feed(scanner, "a <", 3, count, &calls), ASIDE_OK);
+    CHECK(calls == 2);
+    do {
+        aside_status status =
+            aside_scanner_feed_into(scanner, chunk + done, len - done, events, most, sizeof events[0], &fed);
+
+        CHECK(status == ASIDE_MORE || (status == ASIDE_OK && done + fed.consumed == len));
+        for (at = 0; at < fed.count; at++) {
+            uint64_t end = events[at].offset + events[at].len;
+
+            CHECK(events[at].kind == ASIDE_TEXT && events[at].offset == (told > 0 ? 6 : 5));
+            CHECK(end == 6 + len || (wanted == 2 && end == 6));
+            told++;
+        }
+        done += fed.consumed;
+    } while (done < len);
+    CHECK(told == wanted);
+
+    calls = 0;
+    CHECK_STATUS(aside_scanner_feed(scanner, "<", 1, count, &calls), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_feed(scanner, chunk, len, count, &calls), ASIDE_OK);
+    CHECK(calls == (len > 16 ? 2 : 1) && aside_scanner_consumed(scanner) == len);
+    aside_scanner_free(scanner);
+}
+
 int main(void)
 {
+    size_t most;
+
+    for (most = 1; most <= 3; most++) {
+        behind_held(1, most, 1);
+        behind_held(16, most, 1);
+        behind_held(17, most, 2);
+        behind_held(1000, most, 2);
+    }
     play(sizeof(aside_event));
     play(32);
     play(40);

@@ -26,8 +26,8 @@
 //
 // Ways to take the events. A callable: feed(), finish() and their like call it for each one. It is compiled into the one
 // function that the library calls back: no std::function, no allocation. Or a loop: events(), finish_events() and their
-// like give ranges. Both give the same events with the same bytes, but for where text is cut: a loop may give in two what
-// a callable gives in one.
+// like give ranges. Both give the same events with the same bytes, but for where text is cut: either may give in two what
+// the other gives in one.
 //
 // Ownership. Dialect, Scanner, Rewriter and Text own what they hold, can be moved and not copied, and free it at their
 // end. Scanners and rewriters keep what they need of their dialect, which may go first. What was moved from, and what a

@@ -259,7 +259,24 @@ unsafe extern "C" fn feed_long_into(
                 write_text(events, out, (channel, offset, len), len, &[]);
                 return ASIDE_OK;
             }
-            return feed_calm_into(scanner, buf, len, events, capacity, event_size, out);
+            // A text that begins in what is held has to be copied by its reader, a long one for nothing: it is told in two.
+            let is_holding = stream.scanner.is_holding();
+            if (capacity > 1 || !is_holding)
+                && let Some((channel, offset, text)) = stream.scanner.long_part(chunk)
+            {
+                stream.consumed = len;
+                let held = if is_holding { stream.scanner.before() } else { &[] };
+                let own = offset + held.len() as u64;
+                let mut count = 0;
+                for (offset, len) in [(offset, held.len()), (own, text - held.len())] {
+                    if len > 0 {
+                        events.add(count).write_unaligned(text_record(channel, offset, len));
+                        count += 1;
+                    }
+                }
+                out.write_unaligned(fed_text(count, len, own, held));
+                return ASIDE_OK;
+            }
         }
         feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out)
     }
@@ -287,7 +304,7 @@ unsafe extern "C" fn feed_fresh_into(
             write_text(events, out, text, len, &[]);
             return ASIDE_OK;
         }
-        feed_calm_into(scanner, buf, len, events, capacity, event_size, out)
+        feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out)
     }
 }
 
@@ -314,36 +331,7 @@ unsafe extern "C" fn feed_joined_into(
             write_text(events, out, text, len, stream.scanner.before());
             return ASIDE_OK;
         }
-        feed_calm_into(scanner, buf, len, events, capacity, event_size, out)
-    }
-}
-
-/// The same of all that complete no marker.
-///
-/// # Safety
-/// As of `feed_fresh_into`.
-#[inline(never)]
-unsafe extern "C" fn feed_calm_into(
-    scanner: *mut aside_scanner,
-    buf: *const c_char,
-    len: size_t,
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
-) -> aside_status {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let (stream, chunk) = inside(scanner, buf, len);
-        let Some(calm) = stream.scanner.calm(chunk) else {
-            return feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out);
-        };
-        stream.scanner.take(chunk, &calm);
-        stream.consumed = len;
-        let text = (stream.scanner.channel(), calm.offset, calm.held + calm.len);
-        let held = if calm.before > 0 { stream.scanner.before() } else { &[] };
-        write_text(events, out, text, len, held);
-        ASIDE_OK
+        feed_by_engine_into(scanner, buf, len, events, capacity, event_size, out)
     }
 }
 

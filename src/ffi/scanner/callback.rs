@@ -146,9 +146,49 @@ unsafe extern "C" fn feed_long(
                 stream.consumed = len;
                 return call_back(scanner, chunk, call, user, offset);
             }
-            return feed_calm(scanner, buf, len, call, user);
+            if stream.scanner.is_holding() {
+                return feed_in_two(scanner, buf, len, call, user);
+            }
+            if let Some((_, offset, text)) = stream.scanner.long_part(chunk) {
+                stream.consumed = len;
+                return call_back_if_any(scanner, chunk.get(..text), call, user, offset);
+            }
         }
         feed_by_engine(scanner, buf, len, callback, user)
+    }
+}
+
+/// The same of long chunks where something is held: what decides that goes first.
+///
+/// # Safety
+/// `ready` gives the stream and the chunk; `call` fits `user`.
+#[inline(never)]
+unsafe extern "C" fn feed_in_two(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    call: EventFn,
+    user: *mut c_void,
+) -> aside_status {
+    // SAFETY: the caller's promise. No `&mut Stream` is used behind a call that makes another.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        let Some(part) = stream.scanner.first_part(chunk) else {
+            return feed_by_engine(scanner, buf, len, Some(call), user);
+        };
+        let status = feed_joined(scanner, buf, part, call, user);
+        if status != ASIDE_OK {
+            return status;
+        }
+        let (rest, left) = (buf.add(part), len - part);
+        let (stream, _) = inside(scanner, rest, left);
+        let status = match left <= SHORT || stream.scanner.is_holding() {
+            true => feed_fresh(scanner, rest, left, call, user),
+            false => feed_long(scanner, rest, left, Some(call), user),
+        };
+        let (stream, _) = inside(scanner, rest, left);
+        stream.consumed += part;
+        status
     }
 }
 
@@ -171,7 +211,7 @@ unsafe extern "C" fn feed_fresh(
             stream.consumed = len;
             return call_back_if_any(scanner, chunk.get(..text), call, user, offset);
         }
-        feed_calm(scanner, buf, len, call, user)
+        feed_by_engine(scanner, buf, len, Some(call), user)
     }
 }
 
@@ -194,38 +234,7 @@ unsafe extern "C" fn feed_joined(
             stream.consumed = len;
             return call_back_if_any(scanner, Some(text), call, user, offset);
         }
-        feed_calm(scanner, buf, len, call, user)
-    }
-}
-
-/// The same of all that complete no marker.
-///
-/// # Safety
-/// `ready` gives the stream and the chunk; `call` fits `user`.
-#[inline(never)]
-unsafe extern "C" fn feed_calm(
-    scanner: *mut aside_scanner,
-    buf: *const c_char,
-    len: size_t,
-    call: EventFn,
-    user: *mut c_void,
-) -> aside_status {
-    // SAFETY: the caller's promise. The state is BUSY while the callback runs, and `stream` is fetched anew behind it.
-    unsafe {
-        let (stream, chunk) = inside(scanner, buf, len);
-        let Some(calm) = stream.scanner.calm(chunk) else {
-            return feed_by_engine(scanner, buf, len, Some(call), user);
-        };
-        if calm.held > 0
-            && let Some(held) = stream.scanner.held_text(calm.held)
-            && call_back(scanner, held, call, user, calm.offset) != ASIDE_OK
-        {
-            return stop_behind_held(scanner, calm.held);
-        }
-        let (stream, _) = inside(scanner, buf, len);
-        stream.scanner.take(chunk, &calm);
-        stream.consumed = len;
-        call_back_if_any(scanner, chunk.get(..calm.len), call, user, calm.text_offset())
+        feed_by_engine(scanner, buf, len, Some(call), user)
     }
 }
 
@@ -247,22 +256,6 @@ unsafe extern "C" fn feed_by_engine(
             Ok(chunk) => with_callback(scanner, Work::Feed(chunk), callback, user),
             Err(status) => status,
         }
-    }
-}
-
-/// The callback has stopped behind the held text of a calm chunk. `held`: how many bytes that was.
-///
-/// # Safety
-/// The scanner is there.
-#[cold]
-unsafe fn stop_behind_held(scanner: *mut aside_scanner, held: usize) -> aside_status {
-    // SAFETY: the caller's promise.
-    unsafe {
-        enter(scanner, is_ready, |stream| {
-            stream.consumed = 0;
-            stream.scanner.take_held(held);
-            ASIDE_STOPPED
-        })
     }
 }
 

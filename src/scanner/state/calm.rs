@@ -20,29 +20,6 @@ const LONGEST: usize = 256;
 /// Chunks up to here are short: they are looked at by the byte.
 pub const SHORT: usize = 16;
 
-/// What a calm chunk comes to.
-pub struct Calm {
-    pub offset: u64,
-    /// Bytes that were held before.
-    pub before: usize,
-    /// How many of those are text.
-    pub held: usize,
-    /// Bytes of the chunk that are text, behind those. The rest is held.
-    pub len: usize,
-    /// Where the stream then stands.
-    to: Spot,
-    /// There may be characters of several bytes.
-    is_wide: bool,
-}
-
-impl Calm {
-    /// Where its text in the chunk stands in the stream.
-    #[inline]
-    pub fn text_offset(&self) -> u64 {
-        self.offset + self.held as u64
-    }
-}
-
 impl State {
     /// A call has read all there is: may the next one be calm?
     pub(super) fn settle(&mut self, tables: &Tables, calm_end: u64) {
@@ -139,35 +116,64 @@ impl State {
     /// rest is held. Cannot panic.
     #[inline(always)]
     pub fn fresh_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
-        if self.spot.held() > 0 || self.offset.wrapping_add(chunk.len() as u64) > self.calm_end {
+        if self.is_holding() {
             return None;
         }
         let (row, is_ascii) = tables.calm.walk(self.spot.row(), chunk);
+        self.take(tables, 0, chunk, row, is_ascii)
+    }
+
+    /// The same of a longer one, where something may have been held: the text then begins with that, which stays in
+    /// `before()`. Cannot panic.
+    #[inline(always)]
+    pub fn long_part(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
+        if self.spot.is_wide() {
+            return None;
+        }
+        let (row, is_ascii) = tables.calm.through_long(self.spot.row(), chunk);
+        self.take(tables, self.spot.held(), chunk, row, is_ascii)
+    }
+
+    /// Feeds a chunk that leads to this row, `before` bytes being held.
+    #[inline(always)]
+    fn take(
+        &mut self,
+        tables: &Tables,
+        before: usize,
+        chunk: &[u8],
+        row: u16,
+        is_ascii: bool,
+    ) -> Option<(Channel, u64, usize)> {
+        if self.offset.wrapping_add((before + chunk.len()) as u64) > self.calm_end {
+            return None;
+        }
         let to = tables.calm.spot(row);
         let (text, rest) = chunk.split_at_checked(chunk.len().checked_sub(to.held())?)?;
         // LOST it is too where the engine holds something. And no event cuts a character.
         if row == LOST || !is_ascii && incomplete_tail(text) > 0 {
             return None;
         }
-        if !rest.is_empty() {
+        if before > 0 || !rest.is_empty() {
             if self.has_tokens {
                 return None;
             }
-            self.let_go_of_bytes(0);
-            if !self.held.append(rest) {
+            self.let_go_of_bytes(before);
+            if !rest.is_empty() && !self.held.append(rest) {
                 return None;
             }
+            self.done = before;
         }
         if !is_ascii {
             self.meter.add_continuations(self.channel, text);
         }
         self.spot = to;
         let offset = self.offset;
-        self.offset += text.len() as u64;
-        Some((self.channel, offset, text.len()))
+        let len = before + text.len();
+        self.offset += len as u64;
+        Some((self.channel, offset, len))
     }
 
-    /// The same of ASCII where something was held: the chunk goes there whole, so that all of it is one text,
+    /// The same of a short chunk where something was held: the chunk goes there whole, so that all of it is one text,
     /// `all_held()[..len]`. Cannot panic.
     #[inline(always)]
     pub fn joined_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
@@ -179,25 +185,55 @@ impl State {
         let (row, is_ascii) = tables.calm.walk(from.row(), chunk);
         let to = tables.calm.spot(row);
         let len = all.checked_sub(to.held())?;
-        // Once tokens have come, nothing is held where the stream is calm.
-        if row == LOST || from.is_wide() || !is_ascii {
+        if row == LOST || all > self.held.capacity() {
             return None;
         }
+        // Once tokens have come, nothing is held where the stream is calm.
         if self.done > 0 {
             if !self.held.drop_before_few(self.done) {
                 return None;
             }
             self.done = 0;
         }
-        if !self.held.append(chunk) {
+        self.before = from.held();
+        if !self.held.append(chunk) || (from.is_wide() || !is_ascii) && !self.count_joined(len) {
             return None;
         }
         self.done = len;
-        self.before = from.held();
         self.spot = to;
         let offset = self.offset;
         self.offset += len as u64;
         Some((self.channel, offset, len))
+    }
+
+    /// Counts the characters of such a text; where it ends inside one, the chunk is taken away again.
+    #[inline(never)]
+    fn count_joined(&mut self, len: usize) -> bool {
+        let text = self.held.get(..len).unwrap_or_default();
+        let is_whole = incomplete_tail(text) == 0;
+        if is_whole {
+            self.meter.add_continuations(self.channel, text);
+        } else {
+            self.held.truncate(self.before);
+        }
+        is_whole
+    }
+
+    /// How much of a long chunk decides what is held, and is then best fed by itself: nothing is held behind it.
+    #[inline(never)]
+    pub fn first_part(&self, tables: &Tables, chunk: &[u8]) -> Option<usize> {
+        let len = tables.calm.first_free(self.spot.row(), chunk)?;
+        Some(len).filter(|&len| incomplete_tail(chunk.get(..len).unwrap_or_default()) == 0)
+    }
+
+    /// Feeds a chunk that is text to its end, where nothing was held: gives its channel and offset. Cannot panic.
+    #[inline]
+    pub fn whole_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
+        let (row, is_ascii) = tables.calm.through(self.spot.row(), chunk);
+        if chunk.is_empty() || self.is_holding() || tables.calm.spot(row).held() > 0 {
+            return None;
+        }
+        self.take(tables, 0, chunk, row, is_ascii).map(|(channel, offset, _)| (channel, offset))
     }
 
     /// Counts the characters of a text that is about to be passed; false where it ends inside one.
@@ -226,81 +262,6 @@ impl State {
         let end = end.filter(|_| can_be);
         self.offset = end.unwrap_or(self.offset);
         end.is_some() || len == 0
-    }
-
-    /// What a chunk comes to that completes no marker: text at most, and what is held behind it. Changes nothing: see
-    /// `take` and `take_held`. None where only the engine can tell. Cannot panic.
-    #[inline(always)]
-    pub fn calm(&self, tables: &Tables, chunk: &[u8]) -> Option<Calm> {
-        // The bytes that are held are elsewhere in memory.
-        let from = self.spot;
-        let before = from.held();
-        let all = before + chunk.len();
-        if self.offset.wrapping_add(all as u64) > self.calm_end || chunk.is_empty() {
-            return None;
-        }
-        let (row, is_ascii) = tables.calm.through(from.row(), chunk);
-        if row == LOST {
-            return None;
-        }
-        let to = tables.calm.spot(row);
-        let keep = to.held();
-        let text = all.checked_sub(keep)?;
-        let (held, len) = (text.min(before), text.saturating_sub(before));
-        if keep > 0 && (self.has_tokens || all - len > self.held.capacity()) {
-            return None;
-        }
-        // No event cuts a character.
-        let is_wide = from.is_wide() || !is_ascii;
-        if is_wide {
-            let was_wide = held == before && from.is_wide();
-            let ends_wide = keep == 0 && !chunk.last()?.is_ascii();
-            if was_wide && incomplete_tail(self.held()) > 0 || ends_wide && incomplete_tail(chunk) > 0 {
-                return None;
-            }
-        }
-        Some(Calm { offset: self.offset, before, held, len, to, is_wide })
-    }
-
-    /// Feeds the chunk that `calm` was asked about. Its first event then is `all_held()[..held]`. Cannot panic: `calm` has seen
-    /// that there is room.
-    #[inline(always)]
-    pub fn take(&mut self, chunk: &[u8], calm: &Calm) {
-        if calm.is_wide {
-            self.count_calm(calm.held, chunk.get(..calm.len).unwrap_or_default());
-        }
-        if calm.before > 0 || calm.len < chunk.len() {
-            // Once tokens have come, nothing is held here: `calm` sees to that, and that there is room.
-            self.let_go_of_bytes(calm.before);
-            if let Some(rest) = chunk.get(calm.len..).filter(|rest| !rest.is_empty())
-                && !self.held.append(rest)
-            {
-                self.held.extend(rest);
-            }
-            self.done = calm.held;
-        }
-        self.offset += (calm.held + calm.len) as u64;
-        self.spot = calm.to;
-    }
-
-    #[inline(never)]
-    fn count_calm(&mut self, held: usize, text: &[u8]) {
-        let held = self.held.get(self.done..).and_then(|all| all.get(..held)).unwrap_or_default();
-        self.meter.add_continuations(self.channel, held);
-        self.meter.add_continuations(self.channel, text);
-    }
-
-    /// The same where the caller stops between the two events: the held text has gone, and the chunk is not fed.
-    pub fn take_held(&mut self, tables: &Tables, len: usize) {
-        self.wake(tables);
-        self.let_go();
-        self.pending = Pending::Nothing;
-        self.meter.add_continuations(self.channel, &self.held[..len]);
-        for at in 0..len {
-            self.pass(tables, self.held[at]);
-        }
-        self.done = len;
-        self.offset += len as u64;
     }
 }
 

@@ -38,12 +38,6 @@ impl State {
         &self.held()[self.early()..]
     }
 
-    /// The first of the bytes that are held.
-    #[inline(always)]
-    pub fn first_held(&self, len: usize) -> Option<&[u8]> {
-        self.held.get(self.done..)?.get(..len)
-    }
-
     pub fn all_held(&self) -> &[u8] {
         &self.held
     }

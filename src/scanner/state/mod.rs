@@ -17,7 +17,7 @@ use crate::dialect::{
     tables::{LineRule, MAX_DEPTH, MOST_NESTED, Tables, flag},
 };
 
-pub use calm::{Calm, SHORT};
+pub use calm::SHORT;
 use report::Due;
 pub use report::{Place, Raw, RawKind};
 
@@ -129,9 +129,10 @@ impl State {
         if !is_known {
             return Err(Error::NoSuchStart);
         }
-        // What was held when a call began stays while it lasts, and as much may have to be held when it ends. Tags with
-        // attributes may be very long, but are not: room for a longer one is made when it comes.
-        let held = Room::new(2 * (tables.room + 1))?;
+        // What was held when a call began stays while it lasts, and as much may have to be held when it ends, or a short chunk
+        // be joined to it. Tags with attributes may be very long, but are not: room for a longer one is made when it comes.
+        let most = tables.room + 1;
+        let held = Room::new(most + most.max(SHORT))?;
         let mut state = State {
             start,
             active: 0,
