@@ -238,8 +238,10 @@ impl Calm {
     /// The same of a long one.
     #[inline(never)]
     pub fn through_long(&self, row: u16, text: &[u8]) -> (u16, bool) {
-        let (read, row) = self.run(row, text);
-        (if read == text.len() { row } else { LOST }, text.is_ascii())
+        match self.run(row, text) {
+            (read, row) if read == text.len() => (row, text.is_ascii()),
+            _ => (LOST, false),
+        }
     }
 
     /// How many bytes of a text, and few, lead to where nothing is held.

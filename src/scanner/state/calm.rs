@@ -127,7 +127,8 @@ impl State {
     /// `before()`. Cannot panic.
     #[inline(always)]
     pub fn long_part(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
-        if self.spot.is_wide() {
+        // A long text is not read for nothing.
+        if self.calm_end <= self.offset || self.spot.is_wide() {
             return None;
         }
         let (row, is_ascii) = tables.calm.through_long(self.spot.row(), chunk);
