@@ -1,7 +1,7 @@
 //! How much of each channel has come, and the limit that thinking may have.
 
 use crate::dialect::Channel;
-use crate::utf8::{continuations, fit, is_continuation};
+use crate::utf8::{continuations, fit, incomplete_tail, is_continuation};
 
 /// What a channel has had of the stream so far. Markers and framing count nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +77,16 @@ impl Meter {
     #[inline]
     pub fn add_continuations(&mut self, channel: Channel, bytes: &[u8]) {
         self.continuations[channel as usize] += continuations(bytes);
+    }
+
+    /// As `add_continuations`, but where the text ends inside a character: then nothing is counted, and it is false.
+    #[inline(never)]
+    pub fn add_whole(&mut self, channel: Channel, bytes: &[u8]) -> bool {
+        let is_whole = incomplete_tail(bytes) == 0;
+        if is_whole {
+            self.add_continuations(channel, bytes);
+        }
+        is_whole
     }
 
     pub fn add_span(&mut self, channel: Channel) {

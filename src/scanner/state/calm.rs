@@ -96,7 +96,7 @@ impl State {
             return None;
         }
         let (row, is_ascii) = tables.calm.pass(self.spot.row(), chunk)?;
-        if !is_ascii && !self.count_whole(chunk) {
+        if !is_ascii && !self.meter.add_whole(self.channel, chunk) {
             return None;
         }
         if row != self.spot.row() {
@@ -197,7 +197,12 @@ impl State {
             self.done = 0;
         }
         self.before = from.held();
-        if !self.held.append(chunk) || (from.is_wide() || !is_ascii) && !self.count_joined(len) {
+        if !self.held.append(chunk) {
+            return None;
+        }
+        let is_wide = from.is_wide() || !is_ascii;
+        if is_wide && !self.meter.add_whole(self.channel, self.held.get(..len).unwrap_or_default()) {
+            self.held.truncate(self.before);
             return None;
         }
         self.done = len;
@@ -205,19 +210,6 @@ impl State {
         let offset = self.offset;
         self.offset += len as u64;
         Some((self.channel, offset, len))
-    }
-
-    /// Counts the characters of such a text; where it ends inside one, the chunk is taken away again.
-    #[inline(never)]
-    fn count_joined(&mut self, len: usize) -> bool {
-        let text = self.held.get(..len).unwrap_or_default();
-        let is_whole = incomplete_tail(text) == 0;
-        if is_whole {
-            self.meter.add_continuations(self.channel, text);
-        } else {
-            self.held.truncate(self.before);
-        }
-        is_whole
     }
 
     /// How much of a long chunk decides what is held, and is then best fed by itself: nothing is held behind it.
@@ -230,21 +222,14 @@ impl State {
     /// Feeds a chunk that is text to its end, where nothing was held: gives its channel and offset. Cannot panic.
     #[inline]
     pub fn whole_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64)> {
+        if chunk.is_empty() || self.is_holding() {
+            return None;
+        }
         let (row, is_ascii) = tables.calm.through(self.spot.row(), chunk);
-        if chunk.is_empty() || self.is_holding() || tables.calm.spot(row).held() > 0 {
+        if tables.calm.spot(row).held() > 0 {
             return None;
         }
         self.take(tables, 0, chunk, row, is_ascii).map(|(channel, offset, _)| (channel, offset))
-    }
-
-    /// Counts the characters of a text that is about to be passed; false where it ends inside one.
-    #[inline(never)]
-    fn count_whole(&mut self, text: &[u8]) -> bool {
-        let is_whole = incomplete_tail(text) == 0;
-        if is_whole {
-            self.meter.add_continuations(self.channel, text);
-        }
-        is_whole
     }
 
     /// The bytes of which a text may be, as long and in any order, that changes nothing where the stream stands; with the
