@@ -16,44 +16,58 @@ module Empty
   attach_function :empty_feed_text, %i[size_t buffer_in size_t], :int32
 end
 
-# Text that leads with <think>…</think>, told apart as one writes it by hand: a buffer, a search for the tag that may
-# come, and a tail that is kept where it may be the beginning of one.
+# A method around such a call, which is the least that a binding's can be.
+class Calling
+  def initialize
+    @handle = 1
+  end
+
+  def feed(chunk)
+    Empty.empty_feed_text(@handle, chunk, chunk.bytesize)
+  end
+end
+
+# Text that leads with <think>…</think>, told apart as one writes it by hand, and with the duties of the class that
+# InlineThinkFilter stands in for: a tag is looked for in what was kept, the last characters are always kept, as a tag may
+# have begun in them, and code fences in the content are counted.
 class PlainFilter
   OPEN = /<think>/i
   CLOSE = %r{</think>}i
+  FENCE = /```/
   HOLD = 7
 
   def initialize
     @buffer = +""
-    @state = :lead
+    @inside = false
+    @leads = true
+    @fences = 0
   end
 
   def feed(chunk)
     @buffer << chunk
-    if @state == :lead
-      lead = @buffer.lstrip
-      if (match = OPEN.match(@buffer)) && match.pre_match.strip.empty?
-        @buffer = match.post_match
-        @state = :thinking
-      elsif !lead.empty? && !"<think>".start_with?(lead.downcase)
-        @state = :content
-      end
-    end
-    if @state == :thinking
-      if (match = CLOSE.match(@buffer))
-        yield :thinking, match.pre_match unless match.pre_match.empty?
-        @buffer = match.post_match
-        @state = :content
-      else
-        at = @buffer.rindex("<", -1)
-        kept = at && @buffer.length - at <= HOLD && "</think>".start_with?(@buffer[at..].downcase) ? at : @buffer.length
-        yield :thinking, @buffer.slice!(0, kept) if kept.positive?
-      end
-    end
-    return unless @state == :content && !@buffer.empty?
+    while (@inside || @leads) && (match = (@inside ? CLOSE : OPEN).match(@buffer))
+      text = match.pre_match
+      break unless @inside || text.strip.empty?
 
-    yield :content, @buffer
-    @buffer = +""
+      @buffer = match.post_match
+      yield tell(text), text unless text.empty?
+      @inside = !@inside
+    end
+    settled = @buffer.length - HOLD
+    return unless settled.positive?
+
+    text = @buffer.slice!(0, settled)
+    yield tell(text), text
+  end
+
+  private
+
+  def tell(text)
+    return :thinking if @inside
+
+    @fences += text.scan(FENCE).length
+    @leads &&= @fences.even? && text.strip.empty?
+    :content
   end
 end
 
@@ -79,6 +93,14 @@ empty = lambda do |_|
   bytes = 0
   FED.each do |chunk|
     Empty.empty_feed_text(1, chunk, chunk.bytesize)
+    bytes += chunk.bytesize
+  end
+  bytes
+end
+called = lambda do |calling|
+  bytes = 0
+  FED.each do |chunk|
+    calling.feed(chunk)
     bytes += chunk.bytesize
   end
   bytes
@@ -120,6 +142,7 @@ scanner = -> { Aside::Scanner.new("inline-think") }
 
 RUNS = {
   "empty call" => [nothing, empty],
+  "empty call in a method" => [-> { Calling.new }, called],
   "Scanner#feed" => [scanner, ->(scanner) { events.call(scanner, FED) }],
   "Scanner#feed of 16" => [scanner, ->(scanner) { events.call(scanner, LARGE) }],
   "Scanner#feed_deltas" => [scanner, deltas],
