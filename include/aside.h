@@ -971,8 +971,8 @@ const char *aside_dialect_name_at(size_t index,
  * ========================================================================== */
 
 /**
- * Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected. Neither
- * is used after the call: the dialect may be freed before the scanner.
+ * Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected, no
+ * budget. Neither is used after the call: the dialect may be freed before the scanner.
  *
  * Returns a scanner that the caller owns: `aside_scanner_free()`. NULL where that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
@@ -1414,7 +1414,7 @@ struct aside_registry *aside_registry_new(uint32_t built_in);
 void aside_registry_free(struct aside_registry *registry);
 
 /**
- * Adds a filter from the text of a filter file (TOML, UTF-8). One of the same id makes place for it. Its tests are read, not
+ * Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read, not
  * run: `aside_filter_check()`.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
@@ -1427,7 +1427,7 @@ aside_status aside_registry_add_toml(struct aside_registry *registry,
                                      size_t len);
 
 /**
- * Adds a host's filter. One of the same id makes place for it. `*filter` and the texts that it leads to are not used after
+ * Adds a host's filter. It replaces one of the same id. `*filter` and the texts that it leads to are not used after
  * the call; the callbacks and `user` are, until `release` is called.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for a text that is not UTF-8 or no id; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
@@ -1439,7 +1439,7 @@ aside_status aside_registry_add_filter(struct aside_registry *registry,
                                        const struct aside_filter *filter);
 
 /**
- * Adds a host's cache. One of the same id makes place for it. What is used after the call, and what is returned: as of
+ * Adds a host's cache. It replaces one of the same id. What is used after the call, and what is returned: as of
  * `aside_registry_add_filter()`.
  *
  * Threads: one at a time for one registry.

@@ -21,7 +21,7 @@ import (
 // an [iter.Pull] that was made outside of them. The bytes that they are given are good until they return, and must not be
 // changed. input is JSON with sorted keys and no white space.
 type Filter interface {
-	// ID is its name in banners and reports, without control characters. One of the same id makes place for it.
+	// ID is its name in banners and reports, without control characters. It replaces one of the same id.
 	ID() string
 	// ToolIDs are the tools whose results it is for; none: all. Like ID, it is called once, by NewCompressor.
 	ToolIDs() []string

@@ -7,6 +7,7 @@ use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use super::memory::{bytes, file_text};
+use super::scanner::start_number;
 use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
 use crate::{Dialect, Start};

@@ -177,6 +177,17 @@ pub(super) fn try_box<T>(value: T) -> Option<Box<T>> {
     }
 }
 
+/// Gives a handle to C; NULL where there is no memory.
+pub(super) fn hand_out<T>(handle: T) -> *mut T {
+    match try_box(handle) {
+        Some(handle) => Box::into_raw(handle),
+        None => {
+            fail(ASIDE_ERROR_MEMORY);
+            ptr::null_mut()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::mem::offset_of;

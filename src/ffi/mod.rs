@@ -1,7 +1,7 @@
 //! The C ABI: thin functions over the crate's own API, and the only unsafe code but for the search by vectors.
 //! `include/aside.h` is made from here.
 //!
-//! Every entry that does any work catches panics, and each checks its pointers, and takes integers where C has enumerations.
+//! Every entry catches panics or cannot panic, checks its pointers, and takes integers where C has enumerations.
 
 #![allow(unsafe_code, non_camel_case_types)]
 

@@ -1,16 +1,14 @@
 //! Event streams for C. The doc comments of this file are comments of `aside.h`.
 
-use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::gate::{READY, admit, close, is_ready, is_whole};
-use super::memory::{bytes, free, lend, read_sized, try_box};
+use super::gate::{Gate, is_ready, is_whole};
+use super::memory::{bytes, free, hand_out, lend, read_sized};
 use super::scanner::{failed, start};
-use super::status::{fail, fail_null, fail_with, guard};
+use super::status::{fail_null, fail_with, guard};
 use super::types::*;
 use crate::sse::{Body, Field, Options, Rewriter};
 
@@ -51,8 +49,8 @@ unsafe fn enter(
     if sse.is_null() {
         return fail_null("sse");
     }
-    // SAFETY: it is there. Only the state and the cell are borrowed: whoever is inside has the stream.
-    unsafe { admit(&(*sse).state, &(*sse).stream, may, body) }
+    // SAFETY: it is there, and only calls that are admitted use the stream.
+    unsafe { (*sse).gate.admit(may, body) }
 }
 
 /// Calls the rewriter with its empty output, and lends what that holds then.
@@ -155,14 +153,7 @@ pub unsafe extern "C" fn aside_sse_new(
                     return ptr::null_mut();
                 }
             };
-            let stream = UnsafeCell::new(Stream { rewriter, out: Vec::new() });
-            match try_box(aside_sse { state: AtomicI32::new(READY), stream }) {
-                Some(sse) => Box::into_raw(sse),
-                None => {
-                    fail(ASIDE_ERROR_MEMORY);
-                    ptr::null_mut()
-                }
-            }
+            hand_out(aside_sse { gate: Gate::new(Stream { rewriter, out: Vec::new() }) })
         },
     )
 }
@@ -173,7 +164,7 @@ pub unsafe extern "C" fn aside_sse_new(
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(sse, |sse| close(&sse.state)) }
+    unsafe { free(sse, |sse| sse.gate.close()) }
 }
 
 /// Takes the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes to
@@ -232,17 +223,13 @@ pub unsafe extern "C" fn aside_sse_finish(
 /// Threads: one at a time for one rewriter.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_reset(sse: *mut aside_sse) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is NULL or there; inside, it is not NULL.
+    // SAFETY: the caller promises a rewriter that is NULL or there, and only calls that are admitted use the stream.
     unsafe {
-        let status = enter(sse, is_whole, |stream| {
+        let Some(sse) = sse.as_ref() else { return fail_null("sse") };
+        sse.gate.renew(|stream| {
             stream.rewriter.reset();
             stream.out = Vec::new();
-            ASIDE_OK
-        });
-        if status == ASIDE_OK {
-            (*sse).state.store(READY, Relaxed);
-        }
-        status
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use std::mem::offset_of;
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
+use super::gate::Gate;
 use super::memory::{Versioned, layout};
 
 /// The version of the binary interface that this header describes; compare with `aside_abi_version()`.
@@ -149,18 +150,6 @@ pub const ASIDE_START_TOOL: u32 = 4;
 /// `options.start`: the stream begins inside a channel header, of a dialect that has headers.
 pub const ASIDE_START_HEADER: u32 = 5;
 
-/// The number of a start.
-pub(super) fn start_number(start: crate::Start) -> u32 {
-    use crate::{Channel, Start};
-    match start {
-        Start::Channel(Channel::Content) => ASIDE_START_CONTENT,
-        Start::Channel(Channel::Thinking) => ASIDE_START_THINKING,
-        Start::Channel(Channel::Narration) => ASIDE_START_NARRATION,
-        Start::Channel(Channel::Tool) => ASIDE_START_TOOL,
-        Start::Header => ASIDE_START_HEADER,
-    }
-}
-
 /// == Budgets ==
 ///
 /// `options.budget_unit`: bytes.
@@ -226,7 +215,7 @@ pub(super) struct Words {
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_scanner {
-    pub(super) gated: super::scanner::Gated,
+    pub(super) gate: Gate<super::scanner::Stream>,
 }
 
 /// What rewrites one event stream. From `aside_sse_new()`; freed by `aside_sse_free()`. One thread at a time may use it,
@@ -234,9 +223,7 @@ pub struct aside_scanner {
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_sse {
-    /// As of `aside_scanner`.
-    pub(super) state: std::sync::atomic::AtomicI32,
-    pub(super) stream: std::cell::UnsafeCell<super::sse::Stream>,
+    pub(super) gate: Gate<super::sse::Stream>,
 }
 
 /// What a function returns: 0 is done, above 0 is a pause and no error, below 0 is a failure. Failures lie far from

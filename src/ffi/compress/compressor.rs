@@ -13,7 +13,7 @@ use super::{array, called, inside, is_inside, shown, text, texts};
 use crate::compress::{
     Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
 };
-use crate::ffi::gate::{BUSY, is_ready};
+use crate::ffi::gate::{is_ready, refuse};
 use crate::ffi::memory::{bytes, fill_sized, free, give, lend, lend_array, read_sized, size_of_given, try_box};
 use crate::ffi::status::{fail, fail_null, fail_with, guard};
 use crate::ffi::types::*;
@@ -82,14 +82,14 @@ pub unsafe extern "C" fn aside_compressor_new(
                     fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
                     return ptr::null_mut();
                 }
-                let state = (*registry).state.load(Relaxed);
+                let state = (*registry).gate.state.load(Relaxed);
                 if !is_ready(state) {
-                    fail(if state == BUSY { ASIDE_ERROR_BUSY } else { state });
+                    refuse(state);
                     return ptr::null_mut();
                 }
             }
             // SAFETY: it came from a Box, no call is inside, and the caller promises that this is its last use.
-            let registry = unsafe { Box::from_raw(registry) }.registry.into_inner();
+            let registry = unsafe { Box::from_raw(registry) }.gate.inner.into_inner();
             let mut compressor = Compressor::new(registry);
             if budget > 0 {
                 compressor = compressor.with_budget(budget).expect("it is large enough");

@@ -5,8 +5,8 @@ use std::mem::offset_of;
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::text;
 use super::types::*;
+use super::{text, texts};
 use crate::compress::{Cache, Filter, Filtered, Hit, Input};
 use crate::ffi::memory::{Versioned, bytes, layout, lend};
 use crate::ffi::status::{fail_null, fail_with, guard};
@@ -162,17 +162,23 @@ const _: () = {
     assert!(aside_cache::FIRST == 80);
 };
 
-/// The name of a host's filter or cache. It stands in banners, so it has one line.
+/// The name of a host's filter or cache, and the tools that it is for, `what` in the caller's struct. The name stands in
+/// banners, so it has one line.
 ///
 /// # Safety
-/// As of `bytes`.
-pub(super) unsafe fn id(id: aside_bytes) -> Result<String, aside_status> {
+/// As of `bytes` and `texts`.
+pub(super) unsafe fn ids(
+    id: aside_bytes,
+    tool_ids: *const aside_bytes,
+    count: usize,
+    what: &str,
+) -> Result<(String, Vec<String>), aside_status> {
     // SAFETY: the caller's promise.
-    let id = unsafe { text(id, "id") }?;
+    let (tool_ids, id) = unsafe { (texts(tool_ids, count, what)?, text(id, "id")?) };
     if id.is_empty() || id.chars().any(char::is_control) {
         return Err(fail_with(ASIDE_ERROR_OPTION, "an id has at least one character, and no control characters"));
     }
-    Ok(id.to_owned())
+    Ok((id.to_owned(), tool_ids.into_iter().map(str::to_owned).collect()))
 }
 
 /// What all of a host's callbacks belong to.

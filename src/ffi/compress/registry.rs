@@ -1,17 +1,15 @@
 //! What a compressor is made of: registries of filters and caches, and the check of a filter's file.
 
-use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::AtomicI32;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, id};
+use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, ids};
+use super::text;
 use super::types::*;
-use super::{text, texts};
 use crate::compress::{LastRun, Registry, check_filter};
-use crate::ffi::gate::{READY, admit, close, is_ready};
+use crate::ffi::gate::{Gate, is_ready};
 use crate::ffi::memory::{bytes, file_text, free, read_sized};
 use crate::ffi::status::{fail_null, fail_with, guard};
 use crate::ffi::types::*;
@@ -21,8 +19,7 @@ use crate::ffi::types::*;
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_registry {
-    pub(super) state: AtomicI32,
-    pub(super) registry: UnsafeCell<Registry>,
+    pub(super) gate: Gate<Registry>,
 }
 
 /// == Tool results: what a compressor is made of ==
@@ -47,8 +44,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
                     return ptr::null_mut();
                 }
             };
-            let registry = UnsafeCell::new(registry);
-            Box::into_raw(Box::new(aside_registry { state: AtomicI32::new(READY), registry }))
+            Box::into_raw(Box::new(aside_registry { gate: Gate::new(registry) }))
         },
     )
 }
@@ -59,7 +55,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(registry, |registry| close(&registry.state)) }
+    unsafe { free(registry, |registry| registry.gate.close()) }
 }
 
 /// Changes a registry.
@@ -67,10 +63,10 @@ pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
 /// # Safety
 /// `registry` is NULL or there.
 unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry) -> aside_status) -> aside_status {
-    // SAFETY: the caller's promise; only through `admit` is the registry used.
+    // SAFETY: the caller's promise; only calls that are admitted use the registry.
     unsafe {
         match registry.as_ref() {
-            Some(registry) => admit(&registry.state, &registry.registry, is_ready, body),
+            Some(registry) => registry.gate.admit(is_ready, body),
             None => fail_null("registry"),
         }
     }
@@ -85,7 +81,7 @@ unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, a
     file_text(unsafe { bytes(toml, len, "toml") }?, ASIDE_ERROR_FILTER)
 }
 
-/// Adds a filter from the text of a filter file (TOML, UTF-8). One of the same id makes place for it. Its tests are read, not
+/// Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read, not
 /// run: `aside_filter_check()`.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
@@ -110,7 +106,7 @@ pub unsafe extern "C" fn aside_registry_add_toml(
     }
 }
 
-/// Adds a host's filter. One of the same id makes place for it. `*filter` and the texts that it leads to are not used after
+/// Adds a host's filter. It replaces one of the same id. `*filter` and the texts that it leads to are not used after
 /// the call; the callbacks and `user` are, until `release` is called.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for a text that is not UTF-8 or no id; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
@@ -133,12 +129,8 @@ pub unsafe extern "C" fn aside_registry_add_filter(
                     Err(status) => return status,
                 };
                 let Some(apply) = host.apply else { return fail_null("filter->apply") };
-                let tool_ids = match texts(host.tool_ids, host.tool_id_count, "filter->tool_ids") {
-                    Ok(ids) => ids.into_iter().map(str::to_owned).collect(),
-                    Err(status) => return status,
-                };
-                let id = match id(host.id) {
-                    Ok(id) => id,
+                let (id, tool_ids) = match ids(host.id, host.tool_ids, host.tool_id_count, "filter->tool_ids") {
+                    Ok(ids) => ids,
                     Err(status) => return status,
                 };
                 change(registry, |registry| {
@@ -151,7 +143,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
     )
 }
 
-/// Adds a host's cache. One of the same id makes place for it. What is used after the call, and what is returned: as of
+/// Adds a host's cache. It replaces one of the same id. What is used after the call, and what is returned: as of
 /// `aside_registry_add_filter()`.
 ///
 /// Threads: one at a time for one registry.
@@ -173,12 +165,8 @@ pub unsafe extern "C" fn aside_registry_add_cache(
                 let (Some(lookup), Some(record)) = (host.lookup, host.record) else {
                     return fail_null("cache->lookup or cache->record");
                 };
-                let tool_ids = match texts(host.tool_ids, host.tool_id_count, "cache->tool_ids") {
-                    Ok(ids) => ids.into_iter().map(str::to_owned).collect(),
-                    Err(status) => return status,
-                };
-                let id = match id(host.id) {
-                    Ok(id) => id,
+                let (id, tool_ids) = match ids(host.id, host.tool_ids, host.tool_id_count, "cache->tool_ids") {
+                    Ok(ids) => ids,
                     Err(status) => return status,
                 };
                 change(registry, |registry| {

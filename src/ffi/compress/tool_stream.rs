@@ -1,9 +1,7 @@
 //! Tool results that are still being printed.
 
-use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI32;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
@@ -12,7 +10,7 @@ use super::compressor::{aside_compressed, aside_compressor, give_compressed};
 use super::types::*;
 use super::{called, inside, is_inside};
 use crate::compress::{Compressed, Compressor, Stream};
-use crate::ffi::gate::{READY, admit, close, is_ready};
+use crate::ffi::gate::{Gate, is_ready};
 use crate::ffi::memory::{bytes, free, lend};
 use crate::ffi::status::{fail, fail_null, fail_with, guard};
 use crate::ffi::types::*;
@@ -22,8 +20,7 @@ use crate::ffi::types::*;
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_tool_stream {
-    state: AtomicI32,
-    streaming: UnsafeCell<Streaming>,
+    gate: Gate<Streaming>,
 }
 
 /// A stream, until it is finished, and what its last call gave.
@@ -73,8 +70,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
             match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
                 Ok(stream) => {
                     let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
-                    let streaming = UnsafeCell::new(streaming);
-                    Box::into_raw(Box::new(aside_tool_stream { state: AtomicI32::new(READY), streaming }))
+                    Box::into_raw(Box::new(aside_tool_stream { gate: Gate::new(streaming) }))
                 }
                 Err(error) => {
                     fail_with(ASIDE_ERROR_OPTION, error);
@@ -92,7 +88,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(stream, |stream| close(&stream.state)) }
+    unsafe { free(stream, |stream| stream.gate.close()) }
 }
 
 /// Runs `body` with a stream that is not finished, and lends what it put out.
@@ -108,10 +104,10 @@ unsafe fn streaming(
     if out.is_null() || out_len.is_null() {
         return fail_null("out or out_len");
     }
-    // SAFETY: the caller's promise; only through `admit` is the stream used.
+    // SAFETY: the caller's promise; only calls that are admitted use the stream.
     unsafe {
         let Some(handle) = stream.as_ref() else { return fail_null("stream") };
-        admit(&handle.state, &handle.streaming, is_ready, |streaming| {
+        handle.gate.admit(is_ready, |streaming| {
             let Streaming { compressor, stream, out: text } = streaming;
             if stream.is_none() {
                 return fail_with(ASIDE_ERROR_ORDER, "the stream is finished");

@@ -123,8 +123,8 @@ pub unsafe extern "C" fn aside_scanner_feed(
     }
 }
 
-/// `aside_scanner_feed` of longer chunks, and of what is wrong. From here to `feed_by_engine`, all are of C's kind, which cannot unwind, and have
-/// the same arguments: so the way there is a jump, and short text saves no registers for it.
+/// `aside_scanner_feed` of longer chunks, and of what is wrong. From here to `feed_by_engine`, all are of C's kind, which
+/// cannot unwind, and have the same arguments: so the way there is a jump, and short text saves no registers for it.
 ///
 /// # Safety
 /// As of `aside_scanner_feed`.
@@ -273,10 +273,10 @@ unsafe fn call_back(
 ) -> aside_status {
     // SAFETY: the caller's promise; the record and the text outlive the call.
     unsafe {
-        let channel = (*(*scanner).gated.stream.get()).scanner.channel();
-        (*scanner).gated.state.store(BUSY, Relaxed);
+        let channel = (*(*scanner).gate.inner.get()).scanner.channel();
+        (*scanner).gate.state.store(BUSY, Relaxed);
         let verdict = callback(user, &text_record(channel, offset, text.len()), text.as_ptr().cast());
-        (*scanner).gated.state.store(READY, Relaxed);
+        (*scanner).gate.state.store(READY, Relaxed);
         if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED }
     }
 }

@@ -7,15 +7,14 @@ mod feed;
 mod progress;
 mod text;
 
-use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::gate::{READY, admit, close, is_ready};
-use super::memory::{bytes, free, read_sized, try_box};
+use super::gate::{Gate, READY, is_ready};
+use super::memory::{bytes, free, hand_out, read_sized, try_box};
 use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
 use crate::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Options, Scanner, Start, Thought, Token};
@@ -40,13 +39,6 @@ const _: fn() = || {
 };
 
 /// What a scanner's handle holds. In this order: what most feeds need lies together.
-#[repr(C)]
-pub(super) struct Gated {
-    /// `READY`, `BUSY` or the failure that it is in. Atomic so that a second thread's mistake is a status.
-    state: AtomicI32,
-    stream: UnsafeCell<Stream>,
-}
-
 #[repr(C)]
 pub(super) struct Stream {
     consumed: usize,
@@ -76,8 +68,8 @@ unsafe fn enter(
     if scanner.is_null() {
         return fail_null("scanner");
     }
-    // SAFETY: it is there. Only the state and the cell are borrowed: whoever is inside has the stream.
-    unsafe { admit(&(*scanner).gated.state, &(*scanner).gated.stream, may, body) }
+    // SAFETY: it is there, and only calls that are admitted use the stream.
+    unsafe { (*scanner).gate.admit(may, body) }
 }
 
 #[cold]
@@ -112,7 +104,7 @@ unsafe fn ready<'a>(
     most: usize,
 ) -> Option<(&'a mut Stream, &'a [u8])> {
     // SAFETY: a scanner that is not NULL is there.
-    if scanner.is_null() || unsafe { (*scanner).gated.state.load(Relaxed) } != READY {
+    if scanner.is_null() || unsafe { (*scanner).gate.state.load(Relaxed) } != READY {
         return None;
     }
     if buf.is_null() || len.wrapping_sub(1) >= most {
@@ -129,7 +121,7 @@ unsafe fn ready<'a>(
 #[inline(always)]
 unsafe fn inside<'a>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> (&'a mut Stream, &'a [u8]) {
     // SAFETY: the caller's promise.
-    unsafe { (&mut *(*scanner).gated.stream.get(), std::slice::from_raw_parts(buf.cast(), len)) }
+    unsafe { (&mut *(*scanner).gate.inner.get(), std::slice::from_raw_parts(buf.cast(), len)) }
 }
 
 /// An `ASIDE_START_` value.
@@ -143,6 +135,17 @@ pub(super) fn start(number: u32) -> Result<Option<Start>, aside_status> {
         ASIDE_START_HEADER => Some(Start::Header),
         other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("start {other} is no ASIDE_START_ value"))),
     })
+}
+
+/// And its number.
+pub(super) fn start_number(start: Start) -> u32 {
+    match start {
+        Start::Channel(Channel::Content) => ASIDE_START_CONTENT,
+        Start::Channel(Channel::Thinking) => ASIDE_START_THINKING,
+        Start::Channel(Channel::Narration) => ASIDE_START_NARRATION,
+        Start::Channel(Channel::Tool) => ASIDE_START_TOOL,
+        Start::Header => ASIDE_START_HEADER,
+    }
 }
 
 /// The caller's options, whichever version of the struct they are.
@@ -186,19 +189,11 @@ fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {
 }
 
 /// Gives a scanner to C. `consumed`: of the chunk that it was stopped in.
-fn hand_out(scanner: Result<Scanner, Error>, consumed: usize) -> *mut aside_scanner {
-    let scanner = match scanner {
-        Ok(scanner) => scanner,
+fn give_scanner(scanner: Result<Scanner, Error>, consumed: usize) -> *mut aside_scanner {
+    match scanner {
+        Ok(scanner) => hand_out(aside_scanner { gate: Gate::new(Stream { scanner, consumed, lent: None }) }),
         Err(error) => {
             failed(error);
-            return ptr::null_mut();
-        }
-    };
-    let stream = UnsafeCell::new(Stream { scanner, consumed, lent: None });
-    match try_box(aside_scanner { gated: Gated { state: AtomicI32::new(READY), stream } }) {
-        Some(scanner) => Box::into_raw(scanner),
-        None => {
-            fail(ASIDE_ERROR_MEMORY);
             ptr::null_mut()
         }
     }
@@ -206,8 +201,8 @@ fn hand_out(scanner: Result<Scanner, Error>, consumed: usize) -> *mut aside_scan
 
 /// == Scanners ==
 ///
-/// Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected. Neither
-/// is used after the call: the dialect may be freed before the scanner.
+/// Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected, no
+/// budget. Neither is used after the call: the dialect may be freed before the scanner.
 ///
 /// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL where that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
@@ -231,7 +226,7 @@ pub unsafe extern "C" fn aside_scanner_new(
             let Ok(options) = (unsafe { self::options(options) }) else {
                 return ptr::null_mut();
             };
-            hand_out(Scanner::with_options(&dialect.dialect, &options), 0)
+            give_scanner(Scanner::with_options(&dialect.dialect, &options), 0)
         },
     )
 }
@@ -251,7 +246,7 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
     // SAFETY: NULL or there, as the caller promises.
     unsafe {
         enter(scanner, is_ready, |stream| {
-            clone = hand_out(stream.scanner.try_clone(), stream.consumed);
+            clone = give_scanner(stream.scanner.try_clone(), stream.consumed);
             ASIDE_OK
         })
     };
@@ -267,7 +262,7 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(scanner, |scanner| close(&scanner.gated.state)) }
+    unsafe { free(scanner, |scanner| scanner.gate.close()) }
 }
 
 /// Says where the next stream starts, before its first byte: behind a rendered prompt that ends in the `len` bytes of

@@ -1,15 +1,13 @@
 //! How far a scanner has come: what it holds, has counted and has collected, and how it is made as new.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use libc::size_t;
 use safer_ffi::prelude::*;
 
 use super::{Stream, enter, lent};
 use crate::Channel;
-use crate::ffi::gate::{READY, is_whole};
+use crate::ffi::gate::is_whole;
 use crate::ffi::memory::{fill_sized, lend, lend_array, size_of_given};
-use crate::ffi::status::{fail, fail_with};
+use crate::ffi::status::{fail, fail_null, fail_with};
 use crate::ffi::types::*;
 
 /// Reads a number out of a scanner; 0 where that cannot be.
@@ -38,18 +36,14 @@ unsafe fn read<T: Default>(scanner: *const aside_scanner, body: impl FnOnce(&Str
 /// Threads: one at a time for one scanner.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> aside_status {
-    // SAFETY: the caller promises a scanner that is NULL or there; inside, it is not NULL.
+    // SAFETY: the caller promises a scanner that is NULL or there, and only calls that are admitted use the stream.
     unsafe {
-        let status = enter(scanner, is_whole, |stream| {
+        let Some(scanner) = scanner.as_ref() else { return fail_null("scanner") };
+        scanner.gate.renew(|stream| {
             stream.scanner.reset();
             stream.consumed = 0;
             stream.lent = None;
-            ASIDE_OK
-        });
-        if status == ASIDE_OK {
-            (*scanner).gated.state.store(READY, Relaxed);
-        }
-        status
+        })
     }
 }
 

@@ -54,8 +54,8 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
     }
     // SAFETY: the caller promises a scanner that is there, in which nobody is while it is READY, and four numbers.
     unsafe {
-        if (*scanner).gated.state.load(Relaxed) == READY
-            && let Some((channel, quiet)) = (*(*scanner).gated.stream.get()).scanner.quiet()
+        if (*scanner).gate.state.load(Relaxed) == READY
+            && let Some((channel, quiet)) = (*(*scanner).gate.inner.get()).scanner.quiet()
         {
             bytes.cast::<[u64; 4]>().write_unaligned(quiet);
             return channel as i32;
