@@ -1,4 +1,4 @@
-//! Lists `dialects/` and `filters/` and embeds each file up to its first example; names the shared library.
+//! Lists `dialects/` and `filters/` and embeds each file up to its first example or test; names the shared library.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! The heart, without chance: every sequence of three pieces out of {markers, their proper prefixes, framing, one letter,
+//! The engine, without chance: every sequence of three pieces out of {markers, their proper prefixes, framing, one letter,
 //! newline, a character of two bytes}, of every dialect from every start: whole, at every cut into two, and byte by byte,
 //! against the reference. `ASIDE_EVERY=1` runs all sequences, for hours; without it, those of the most telling pieces, and of
 //! a dialect with more than 50 of them only those from its own start. `ASIDE_DIALECT=NAME` runs one dialect, from every
@@ -117,6 +117,7 @@ fn three_pieces_at_every_cut() {
     let only = std::env::var("ASIDE_DIALECT").ok();
     let pairs: Vec<Pair> =
         Pair::all().into_iter().filter(|pair| only.as_ref().is_none_or(|name| *name == pair.reference.name)).collect();
+    assert!(!pairs.is_empty(), "there is no dialect {only:?}");
     let pieces: Vec<Pieces> = pairs.iter().map(|pair| Pieces::new(&pair.reference)).collect();
     let mut jobs = Vec::new();
     for (pair, pieces) in pairs.iter().zip(&pieces) {

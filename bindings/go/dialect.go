@@ -116,7 +116,7 @@ func (d *Dialect) Name() string {
 	return C.GoString(C.aside_dialect_name(d.c, nil))
 }
 
-// MaxHold is the most bytes that a scanner of this dialect ever holds back; 0 once it is closed.
+// MaxHold is the most bytes that a scanner of this dialect holds back for what may come; 0 once it is closed.
 func (d *Dialect) MaxHold() int {
 	defer runtime.KeepAlive(d)
 	return int(C.aside_dialect_max_hold(d.c))

@@ -633,7 +633,7 @@ func (s *Scanner) Held() int {
 	return int(C.aside_scanner_held(s.c.scanner))
 }
 
-// MaxHold is the most bytes that this scanner ever holds back; 0 once it is closed.
+// MaxHold is the most bytes that this scanner holds back for what may come; 0 once it is closed.
 func (s *Scanner) MaxHold() int {
 	if s.c == nil {
 		return 0

@@ -1,4 +1,4 @@
-//! The filters that work for every text, in the order of their turns: A1 to A7.
+//! The filters that know no single tool: A1 to A7 of `docs/compress.md`.
 
 use super::{
     budget,

@@ -30,7 +30,6 @@ const ENTRY: usize = 256;
 /// ```
 pub struct LastRun {
     bytes: usize,
-    tool_ids: Vec<String>,
     state: Mutex<State>,
 }
 
@@ -52,12 +51,7 @@ struct Entry {
 impl LastRun {
     /// A cache for all tools in at most so many bytes: each entry counts its key, its text, and 256 bytes for its place.
     pub fn new(bytes: usize) -> LastRun {
-        LastRun { bytes, tool_ids: Vec::new(), state: Mutex::default() }
-    }
-
-    /// The same for these tools only.
-    pub fn for_tools(bytes: usize, tool_ids: &[&str]) -> LastRun {
-        LastRun { tool_ids: tool_ids.iter().map(|&id| id.to_owned()).collect(), ..LastRun::new(bytes) }
+        LastRun { bytes, state: Mutex::default() }
     }
 }
 
@@ -81,10 +75,6 @@ impl State {
 impl Cache for LastRun {
     fn id(&self) -> &str {
         "last-run"
-    }
-
-    fn tool_ids(&self) -> &[String] {
-        &self.tool_ids
     }
 
     fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String> {

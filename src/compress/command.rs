@@ -30,9 +30,8 @@ pub struct Invocation {
 impl Invocation {
     /// The one program whose output is seen. `None` if more than one prints, or none does.
     pub fn parse(line: &str) -> Option<Invocation> {
-        let mut printing = Invocation::all(line)?.into_iter().filter(Invocation::prints);
-        let only = printing.next()?;
-        printing.next().is_none().then_some(only)
+        let mut all = Invocation::all(line)?;
+        only_printing(&all).map(|at| all.swap_remove(at))
     }
 
     /// Every program of a line, in order; for a shell with `-c`, those that it runs. `None` for what is better left alone:
@@ -89,6 +88,13 @@ impl Invocation {
                 || letter.is_some_and(|letter| bundle.is_some_and(|bundle| bundle.contains(letter)))
         })
     }
+}
+
+/// The place of the program that prints; none where several do, or none does.
+pub(super) fn only_printing(runs: &[Invocation]) -> Option<usize> {
+    let mut printing = (0..runs.len()).filter(|&at| runs[at].prints());
+    let only = printing.next()?;
+    printing.next().is_none().then_some(only)
 }
 
 /// A simple command, its wrappers taken off.

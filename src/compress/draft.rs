@@ -10,6 +10,7 @@ use super::{
     marker::Marker,
     text::{Text, is_blank},
 };
+use crate::utf8::is_continuation;
 
 /// One thing that a filter does to its text. Ranges are offsets into that text; edits are in order and do not overlap.
 pub struct Edit {
@@ -350,7 +351,7 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
 
 /// Does no character begin before this place and go on behind it? Bytes that continue none are places too.
 pub fn is_boundary(bytes: &[u8], at: usize) -> bool {
-    let goes_on = |byte: &u8| byte & 0xc0 == 0x80;
+    let goes_on = |byte: &u8| is_continuation(*byte);
     let mut before = bytes[at.saturating_sub(3)..at].iter().rev();
     !bytes.get(at).is_some_and(goes_on) || before.find(|byte| !goes_on(byte)).is_none_or(|byte| *byte < 0xc0)
 }

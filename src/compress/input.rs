@@ -4,7 +4,7 @@ use std::{fmt, sync::OnceLock};
 
 use serde_json::Value;
 
-use super::command::Invocation;
+use super::command::{Invocation, only_printing};
 
 /// A tool call's input. Terminal tools have `command`, and may have `cwd` and `exit_code`; others whatever they have.
 ///
@@ -74,9 +74,8 @@ impl Input {
 
     /// The program that printed the output: `Invocation::parse` of the command line, which is read once.
     pub fn invocation(&self) -> Option<&Invocation> {
-        let mut printing = self.invocations().iter().filter(|run| run.prints());
-        let only = printing.next()?;
-        printing.next().is_none().then_some(only)
+        let all = self.invocations();
+        only_printing(all).map(|at| &all[at])
     }
 
     /// Every program of the command line.

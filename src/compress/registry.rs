@@ -13,21 +13,21 @@ pub struct Registry {
 }
 
 pub(super) enum Entry {
-    BuiltIn(Box<dyn Pass>),
+    Pass(Box<dyn Pass>),
     Host(Box<dyn Filter>),
 }
 
 impl Entry {
     pub fn id(&self) -> &str {
         match self {
-            Entry::BuiltIn(pass) => pass.id(),
+            Entry::Pass(pass) => pass.id(),
             Entry::Host(filter) => filter.id(),
         }
     }
 
     pub fn stage(&self) -> Stage {
         match self {
-            Entry::BuiltIn(pass) => pass.stage(),
+            Entry::Pass(pass) => pass.stage(),
             Entry::Host(_) => Stage::Tool,
         }
     }
@@ -44,7 +44,7 @@ impl Registry {
     pub fn new() -> Registry {
         let mut registry = Registry::empty();
         for pass in built_in::passes().into_iter().chain(tool::built_in()) {
-            registry.add(Entry::BuiltIn(pass));
+            registry.add(Entry::Pass(pass));
         }
         registry
     }
@@ -54,23 +54,23 @@ impl Registry {
         Registry { entries: Vec::new(), caches: Vec::new() }
     }
 
-    /// Adds a host's filter. One of the same id makes place for it.
+    /// Adds a host's filter. It replaces one of the same id.
     pub fn add_filter(&mut self, filter: Box<dyn Filter>) {
         self.add(Entry::Host(filter));
     }
 
-    /// Adds a filter from a filter file. One of the same id makes place for it. `[[test]]`s are read, not run.
+    /// Adds a filter from a filter file. It replaces one of the same id. `[[test]]`s are read, not run.
     pub fn add_toml(&mut self, text: &str) -> Result<(), FilterError> {
-        self.add(Entry::BuiltIn(Box::new(ToolFilter::from_toml(text)?)));
+        self.add(Entry::Pass(Box::new(ToolFilter::from_toml(text)?)));
         Ok(())
     }
 
     /// Adds the filter that minifies JSON, the only one for text that is protected.
     pub fn minify_json(&mut self) {
-        self.add(Entry::BuiltIn(built_in::minify_json()));
+        self.add(Entry::Pass(built_in::minify_json()));
     }
 
-    /// Adds a cache. One of the same id makes place for it.
+    /// Adds a cache. It replaces one of the same id.
     pub fn add_cache(&mut self, cache: Box<dyn Cache>) {
         self.caches.retain(|other| other.id() != cache.id());
         self.caches.push(cache);

@@ -89,7 +89,7 @@ impl fmt::Display for SliceError {
 
 impl std::error::Error for SliceError {}
 
-/// A filter that failed in a call and was dropped for it.
+/// A filter or cache that failed in a call. A host's filter is not asked again in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// Its id.

@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
             return false;
         }
         let next = match entry {
-            Entry::BuiltIn(pass) => self.pass(&**pass, target),
+            Entry::Pass(pass) => self.pass(&**pass, target),
             Entry::Host(filter) => self.host(&**filter),
         };
         let next = match next {

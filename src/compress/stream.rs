@@ -25,8 +25,8 @@ const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 /// Compresses a text that comes in chunks, with `memory` bytes for it.
 ///
 /// While the text fits into the memory, the result is that of one call, without the banner, and comes at `finish`. A longer
-/// text without a budget comes out as it goes, less its repeats. With a budget it comes at `finish`: its head, its tail and its error
-/// regions, with exact markers between them. How the text was cut into chunks does not matter.
+/// text without a budget comes out as it goes, less its repeats. With a budget it comes at `finish`: its head, its tail and
+/// its error regions, with exact markers between them. How the text was cut into chunks does not matter.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -65,7 +65,7 @@ pub struct MemoryError {
 
 impl fmt::Display for MemoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a stream needs at least {} bytes of memory: four times its budget", self.least)
+        write!(f, "a stream needs at least {} bytes of memory, and four times its budget if it has one", self.least)
     }
 }
 

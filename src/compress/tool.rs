@@ -9,9 +9,9 @@ use toml::Spanned;
 
 use super::{
     banner::Length,
-    draft::{Draft, Edit, How, keeps_lines},
+    draft::{Draft, Edit, keeps_lines},
     failures::{self, Class},
-    filter::{Kind, Pass, Stage},
+    filter::{Kind, Pass, Stage, is_for},
     input::Input,
     patterns::Patterns,
     protect::Format,
@@ -255,7 +255,7 @@ impl Pass for ToolFilter {
     }
 
     fn matches(&self, tool_id: &str, input: &Input) -> bool {
-        (self.file.tools.is_empty() || self.file.tools.iter().any(|id| id == tool_id)) && self.is_for(input)
+        is_for(&self.file.tools, tool_id) && self.is_for(input)
     }
 
     fn accepts(&self, format: Format) -> bool {
@@ -322,7 +322,7 @@ fn left_out(text: Text<'_>, rules: &[&Rule], by: &mut [usize]) -> Vec<Edit> {
     while line < by.len() {
         let end = (line..by.len()).find(|&next| (by[next] == none) != (by[line] == none)).unwrap_or(by.len());
         if by[line] != none {
-            edits.push(Edit { range: text.spans(line..end), how: How::LeaveOut { regions: 0 } });
+            edits.push(Edit::leave_out(text.spans(line..end)));
         }
         line = end;
     }

@@ -10,7 +10,7 @@ use super::{
     few::{self, Few, HARD},
     lines::{Lines, is_blank, is_language},
     starts::{at_fence_line, next_start},
-    tables::{LineRule, Region, Tables, flag},
+    tables::{ByteSet, LineRule, Region, Tables, contains, flag, insert},
 };
 
 /// The row of all that is not in the table: there, only an attempt can tell.
@@ -129,13 +129,6 @@ impl Home {
             _ => text.get(hit + 2).filter(|&&next| !contains(live_behind, next)).map(|_| 3),
         })
     }
-}
-
-/// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
-pub type ByteSet = [u64; 4];
-
-fn contains(set: &ByteSet, byte: u8) -> bool {
-    set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
 }
 
 /// Bytes that do the same everywhere share a column.
@@ -451,7 +444,7 @@ impl Columns {
         let is_in: Vec<bool> = self.bytes.iter().map(|&byte| is_in(byte)).collect();
         let mut set = [0; 4];
         for byte in (0..=u8::MAX).filter(|&byte| is_in[usize::from(self.of[usize::from(byte)])]) {
-            set[usize::from(byte / 64)] |= 1 << (byte % 64);
+            insert(&mut set, byte);
         }
         set
     }
@@ -460,7 +453,7 @@ impl Columns {
 /// The sets of patterns that can count together where text has taken away all flags that it takes.
 fn sets(region: &Region) -> Vec<u64> {
     let lasting = region.used & !(flag::START | flag::HEADER | region.cleared);
-    let flags = (0..16).map(|bit| 1 << bit).filter(|flag: &u16| lasting & flag != 0);
+    let flags = (0..16).map(|bit| 1 << bit).filter(|flag| u64::from(lasting) & flag != 0);
     let rules = region.patterns.iter().filter_map(|pattern| pattern.once).map(|rule| 1u64 << rule);
     let names = region.patterns.iter().filter_map(|pattern| pattern.same);
     let mut sets = Vec::new();
@@ -469,7 +462,7 @@ fn sets(region: &Region) -> Vec<u64> {
     for flags in unions(flags) {
         for closed in unions(rules.clone()) {
             for &tag in &tags {
-                let active = region.active(flags, closed, tag);
+                let active = region.active(flags as u16, closed, tag);
                 if !sets.contains(&active) && sets.len() < MOST_AREAS {
                     sets.push(active);
                 }
@@ -480,10 +473,10 @@ fn sets(region: &Region) -> Vec<u64> {
 }
 
 /// All that can be made of these bits, at most four of them.
-fn unions<T: Copy + Default + PartialEq + core::ops::BitOr<Output = T>>(bits: impl Iterator<Item = T>) -> Vec<T> {
-    let mut all = vec![T::default()];
+fn unions(bits: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut all = vec![0];
     for bit in bits.take(4) {
-        let more: Vec<T> = all.iter().map(|&set| set | bit).filter(|set| !all.contains(set)).collect();
+        let more: Vec<u64> = all.iter().map(|&set| set | bit).filter(|set| !all.contains(set)).collect();
         all.extend(more);
     }
     all

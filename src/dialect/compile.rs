@@ -1,17 +1,17 @@
 //! From a dialect's file to the scanner's tables: which patterns count in which region, and tries that find them.
 
-use alloc::{boxed::Box, format, string::String, vec, vec::Vec};
+use alloc::{boxed::Box, format, vec, vec::Vec};
 
 use toml::Spanned;
 
 use super::{
-    Channel, Start,
+    Channel,
     calm::Calm,
     candidates::{Candidate, Shape, check_apart, distinct},
     check::{check, fault},
     error::Fault,
     markers,
-    model::{Again, Case, Closer, ExtraClose, Guard, Literal, Model, Place, Span, StrayClose, Tag},
+    model::{Again, Case, Closer, ExtraClose, Guard, Literal, Model, Place, Span, StrayClose, Tag, strings},
     tables::{
         Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, HeaderKey, HeaderRule, LineRule, Node, Pattern, Region, Route,
         SpanRule, Tables, TagRule, ThoughtRule, Triggers, Words, flag,
@@ -50,7 +50,7 @@ pub fn compile(model: &Model) -> Result<Tables, Fault> {
         name: model.name.get_ref().clone(),
         aliases: model.aliases.iter().map(|alias| alias.get_ref().clone()).collect(),
         turns: model.turns.iter().map(|turn| turn.get_ref().as_bytes().into()).collect(),
-        start: model.start.as_ref().map_or(Start::Channel(Channel::Content), |start| *start.get_ref()),
+        start: model.start(),
         fold: compiler.fold,
         used: regions.iter().fold(0, |used, region| used | region.used),
         spans: model.spans.iter().map(|span| span_rule(span.get_ref())).collect(),
@@ -72,8 +72,6 @@ pub fn compile(model: &Model) -> Result<Tables, Fault> {
 
 /// What the spans and the header are called.
 fn words(model: &Model) -> Vec<Words> {
-    let strings =
-        |literals: &[Literal]| -> Vec<String> { literals.iter().map(|literal| literal.get_ref().clone()).collect() };
     let spans = model.spans.iter().map(|span| {
         let span = span.get_ref();
         let tag = span.tag.as_ref().map(|tag| &tag.names);

@@ -5,7 +5,7 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use super::{
     Channel,
-    model::{Case, Header, Literal, Model, Place, Span},
+    model::{Case, Header, Model, Place, Span, text},
     tables::{Block, Markers, Written},
 };
 
@@ -26,7 +26,6 @@ pub fn written(model: &Model) -> Written {
 
 /// None where the span has no closer, so that nothing could follow it.
 fn span_block(span: &Span) -> Option<Block> {
-    let text = |literal: &Option<Literal>| literal.as_ref().map_or(String::new(), |literal| literal.get_ref().clone());
     let framing = &span.framing;
     let (open, close) = if let Some(fence) = &span.fence {
         (format!("```{}\n", fence.get_ref()), "```".into())

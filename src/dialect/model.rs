@@ -42,6 +42,23 @@ pub struct Model {
     pub examples: Vec<Example>,
 }
 
+impl Model {
+    /// What is open at byte 0.
+    pub fn start(&self) -> Start {
+        self.start.as_ref().map_or(Start::Channel(Channel::Content), |start| *start.get_ref())
+    }
+}
+
+/// What the file says in these places.
+pub fn strings(literals: &[Literal]) -> Vec<String> {
+    literals.iter().map(|literal| literal.get_ref().clone()).collect()
+}
+
+/// The same of one; nothing where it is left out.
+pub fn text(literal: &Option<Literal>) -> &str {
+    literal.as_ref().map_or("", |literal| literal.get_ref())
+}
+
 #[derive(Deserialize, Default, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {

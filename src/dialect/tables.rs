@@ -209,7 +209,7 @@ pub struct Pattern {
     pub action: Action,
     /// How much of the literal is framing before the marker.
     pub before: u16,
-    /// The literal's length, framing included.
+    /// The literal's length, framing included; 0 of tags.
     pub len: u16,
     /// Framing that may follow; an index into `framings` plus one, or 0.
     pub after: u16,
@@ -269,10 +269,21 @@ pub struct Node {
     pub reach: u64,
 }
 
+/// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
+pub type ByteSet = [u64; 4];
+
+pub fn contains(set: &ByteSet, byte: u8) -> bool {
+    set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
+}
+
+pub fn insert(set: &mut ByteSet, byte: u8) {
+    set[usize::from(byte / 64)] |= 1 << (byte % 64);
+}
+
 /// The bytes with which a region's markers begin.
 #[derive(Default)]
 pub struct Triggers {
-    pub set: [u64; 4],
+    pub set: ByteSet,
     /// The same bytes, as far as there are at most three.
     pub few: [u8; 3],
     pub count: u16,
@@ -281,7 +292,7 @@ pub struct Triggers {
 impl Triggers {
     pub fn insert(&mut self, byte: u8) {
         if !self.contains(byte) {
-            self.set[usize::from(byte >> 6)] |= 1 << (byte & 63);
+            insert(&mut self.set, byte);
             if let Some(slot) = self.few.get_mut(usize::from(self.count)) {
                 *slot = byte;
             }
@@ -290,7 +301,7 @@ impl Triggers {
     }
 
     pub fn contains(&self, byte: u8) -> bool {
-        self.set[usize::from(byte >> 6)] & (1 << (byte & 63)) != 0
+        contains(&self.set, byte)
     }
 }
 

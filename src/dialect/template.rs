@@ -12,7 +12,7 @@ use toml::Spanned;
 
 use super::{
     Channel, Start, error,
-    model::{Literal, Place, Span},
+    model::{Literal, Place, Span, strings, text},
 };
 
 /// What a template says of a dialect.
@@ -53,21 +53,20 @@ impl Signs {
                 [&header.begin, &header.end, &header.close, &keys].map(|literals| strings(literals))
             }),
             turns: strings(&model.turns),
-            start: model.start.as_ref().map_or(Start::Channel(Channel::Content), |start| *start.get_ref()),
+            start: model.start(),
         }
     }
 }
 
 impl Pair {
     fn of(span: &Span) -> Pair {
-        let text = |framing: &Option<Literal>| framing.as_ref().map_or(String::new(), |text| text.get_ref().clone());
         let names = span.tag.iter().flat_map(|tag| &tag.names).map(|name| ["</", name.get_ref()].concat());
         Pair {
             open: opens(span).collect(),
             close: span.close.iter().map(|close| close.get_ref().clone()).chain(names).collect(),
-            after_open: text(&span.framing.after_open),
-            before_close: text(&span.framing.before_close),
-            after_close: text(&span.framing.after_close),
+            after_open: text(&span.framing.after_open).to_string(),
+            before_close: text(&span.framing.before_close).to_string(),
+            after_close: text(&span.framing.after_close).to_string(),
             both: span.place == Place::Start,
         }
     }
@@ -76,10 +75,6 @@ impl Pair {
 fn opens(span: &Span) -> impl Iterator<Item = String> {
     let literals = span.open.iter().flatten().map(|open| open.get_ref().clone());
     literals.chain(span.tag.iter().flat_map(|tag| &tag.names).map(|name| ["<", name.get_ref()].concat()))
-}
-
-fn strings(literals: &[Literal]) -> Vec<String> {
-    literals.iter().map(|literal| literal.get_ref().clone()).collect()
 }
 
 /// A template's text.

@@ -6,7 +6,8 @@ use core::{fmt, ops::Range};
 
 use crate::dialect::{BREAK, Channel, Dialect, Start, attempt::is_tag_space, tables::Tables};
 
-use super::{Error, Kind, Options, Scanner};
+use super::{Error, Kind, Options, Scanner, attributes::same};
+use crate::utf8::is_continuation;
 
 /// How a text is joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -181,15 +182,12 @@ fn escape_in(tables: &Tables, text: &[u8]) -> Result<Vec<u8>, JoinError> {
 }
 
 fn begins(tables: &Tables, marker: &[u8], text: &[u8]) -> bool {
-    text.get(..marker.len()).is_some_and(|begin| match tables.fold {
-        true => begin.eq_ignore_ascii_case(marker),
-        false => begin == marker,
-    })
+    text.get(..marker.len()).is_some_and(|begin| same(tables.fold, begin, marker))
 }
 
 /// Bytes of a marker's first character.
 fn first_character(marker: &[u8]) -> usize {
-    1 + marker[1..].iter().take_while(|&&byte| byte & 0xc0 == 0x80).count()
+    1 + marker[1..].iter().take_while(|&&byte| is_continuation(byte)).count()
 }
 
 /// Does a tag of a known name begin here? Whether it ends does not matter.

@@ -43,8 +43,8 @@ pub struct Options {
 /// Why a scanner could not be made, or could not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There was no memory for attributes, for collected thoughts, or for the scanner itself. A scanner that gives this in
-    /// mid-stream must be reset before it goes on.
+    /// There was no memory for the scanner or for what it keeps. A scanner that gives this in mid-stream must be reset before
+    /// it goes on.
     OutOfMemory,
     /// The dialect has no span of the channel to start in, or no headers.
     NoSuchStart,
@@ -113,7 +113,7 @@ impl Scanner {
         }
     }
 
-    /// A scanner that starts elsewhere, or collects thoughts.
+    /// A scanner that starts elsewhere, collects thoughts, or has a budget.
     pub fn with_options(dialect: &Dialect, options: &Options) -> Result<Scanner, Error> {
         let state = State::new(&dialect.tables, options)?;
         Ok(Scanner { dialect: dialect.clone(), state })
@@ -173,8 +173,8 @@ impl Scanner {
         self.state.channel()
     }
 
-    /// Of these chunks, the short ones of ASCII in which nothing begins: most tokens. Gives channel and offset of the event.
-    /// Cannot panic.
+    /// Feeds a short chunk of ASCII in which nothing begins: most tokens. Gives channel and offset of its event; in all other
+    /// cases none, and nothing is fed. Cannot panic.
     #[inline(always)]
     pub(crate) fn short_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
         self.state.short_text(&self.dialect.tables, chunk)
@@ -186,7 +186,7 @@ impl Scanner {
         if chunk.len() <= SHORT { None } else { self.state.long_text(&self.dialect.tables, chunk) }
     }
 
-    /// The same of short ones that complete no marker, where nothing is held: how much is text, too.
+    /// Of short ones that complete no marker, where nothing is held: how much is text, too.
     #[inline(always)]
     pub(crate) fn fresh_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
         self.state.fresh_text(&self.dialect.tables, chunk)
@@ -198,8 +198,8 @@ impl Scanner {
         self.state.long_part(&self.dialect.tables, chunk)
     }
 
-    /// The same of short ones where something is held: gives all bytes of the text, which begins with those. They stand behind each other
-    /// until the next call.
+    /// The same of short ones where something is held: gives all bytes of the text, which begins with those. They stand
+    /// behind each other until the next call.
     #[inline(always)]
     pub(crate) fn joined_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64, &[u8])> {
         let (channel, offset, len) = self.state.joined_text(&self.dialect.tables, chunk)?;
@@ -558,8 +558,6 @@ mod tests {
     use super::{Channel, Counts, Kind, Options, Scanner, Start};
     use crate::{Dialect, support::random::Random};
 
-    const CHANNELS: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
-
     /// Channel, offset and bytes of what came; text that was cut is joined, and other events are told by their kind.
     #[derive(Debug, Default, PartialEq)]
     struct Heard(Vec<(String, Channel, u64, Vec<u8>)>);
@@ -643,7 +641,7 @@ mod tests {
                         plain.finish(|event| wanted.event(event)).unwrap();
                         quiet.finish(|event| got.event(event)).unwrap();
                         assert_eq!(got, wanted, "{name}, cut into {:?}", chunks);
-                        let counts = |scanner: &Scanner| CHANNELS.map(|channel| scanner.counts(channel));
+                        let counts = |scanner: &Scanner| Channel::ALL.map(|channel| scanner.counts(channel));
                         assert_eq!(counts(&quiet), counts(&plain), "{name}");
                         assert_ne!(counts(&quiet), [Counts::default(); 4], "{name}");
                     }

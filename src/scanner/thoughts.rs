@@ -160,7 +160,7 @@ impl Thoughts {
     }
 }
 
-/// Cuts a thought to what has room: first its text, then its type, then its attributes, whole ones only.
+/// Cuts a thought to the room there is, which its text has first, then its type, then its attributes, whole ones only.
 fn cut(thought: &mut Thought, mut room: usize) {
     let fitting = fit(&thought.text, room).len();
     thought.truncated |= fitting < thought.text.len();

@@ -6,14 +6,14 @@ use super::json::{Reader, Span, unescape};
 use super::{Field, put, put_all};
 use crate::Error;
 
-/// The most choices that are read: those of an API are at most as many.
+/// The most choices that are read; no API gives more.
 pub const CHOICES: usize = 128;
 
 /// Fields of a chunk that stand in each chunk of a stream.
 const ENVELOPE: [&[u8]; 7] =
     [b"id", b"object", b"created", b"model", b"system_fingerprint", b"service_tier", b"provider"];
 
-/// So long a further chunk's beginning may be, as none is in truth; what has no room does not go into it.
+/// The longest beginning of a further chunk, far above real ones; a field that has no room is left out.
 const HEAD: usize = 2048;
 
 /// A key and its value, from the key's first quote on.
@@ -73,7 +73,7 @@ fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] {
     room.get(..len).unwrap_or_default()
 }
 
-/// The members of an object by their names, each value already read. Of members of one name the last one counts.
+/// The members of an object by their names; `member` reads each value.
 fn members(
     text: &[u8],
     reader: &mut Reader<'_>,

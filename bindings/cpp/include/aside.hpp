@@ -410,7 +410,7 @@ public:
         return opener == nullptr ? std::string_view() : std::string_view(opener, len);
     }
 
-    /// The most bytes that a scanner of this dialect ever holds back.
+    /// The most bytes that a scanner of this dialect holds back for what may come.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
 
     /// How many dialects are built in.
@@ -872,7 +872,7 @@ public:
     /// How many bytes are held back now.
     std::size_t held() const noexcept { return aside_scanner_held(handle()); }
 
-    /// The most bytes that it ever holds back.
+    /// The most bytes that it holds back for what may come.
     std::size_t max_hold() const noexcept { return aside_scanner_max_hold(handle()); }
 
     /// The offset in the stream of the next byte to be fed.

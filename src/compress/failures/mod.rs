@@ -166,8 +166,8 @@ struct Extent {
 }
 
 /// Searchers for any of these literals, made so that wide instructions look for all of one searcher at once: without
-/// those that hold another one, not more than 44 in each (of more it takes too many bytes for one), and those of two bytes, which
-/// are often met by chance, apart.
+/// those that hold another one, not more than 44 in each (of more it takes too many bytes for one), and those of two bytes,
+/// which are often met by chance, apart.
 fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasick> {
     let is_needed = |literal: &&str| !literals.clone().any(|other| other != *literal && literal.contains(other));
     let mut needed: Vec<&str> = literals.clone().filter(is_needed).collect();
@@ -306,6 +306,7 @@ mod tests {
     fn every_line_rule_has_its_examples() {
         let mut wrong = Vec::new();
         for rule in file().line {
+            assert!(!rule.yes.is_empty() && !rule.no.is_empty(), "{} lacks examples", rule.name);
             let expected = |line: &str| {
                 let class = class(line);
                 rule.is.iter().all(|is| {

@@ -6,7 +6,7 @@ mod avx2;
 /// So many bytes at most.
 pub const MOST: usize = 6;
 
-/// How much text plain code looks at for more than three bytes before it asks which one it was.
+/// So much text plain code looks at as a whole, where it looks for more than three bytes.
 const BLOCK: usize = 64;
 
 /// Of a text: it has one of the bytes; where it has none, it has one that is not ASCII.

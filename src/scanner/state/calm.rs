@@ -4,9 +4,9 @@
 use crate::dialect::{
     Channel,
     attempt::{Attempt, Mark},
-    calm::{ByteSet, LOST, Spot},
+    calm::{LOST, Spot},
     starts::at_fence_line,
-    tables::{Tables, flag},
+    tables::{ByteSet, Tables, flag},
 };
 use crate::utf8::incomplete_tail;
 
@@ -112,8 +112,8 @@ impl State {
         self.spot.held() > 0
     }
 
-    /// The same of a short chunk that completes no marker, where nothing was held: gives how much of it is text, too. The
-    /// rest is held. Cannot panic.
+    /// Feeds a short chunk that completes no marker, where nothing was held: gives channel, offset and how much of it is text.
+    /// The rest is held. Cannot panic.
     #[inline(always)]
     pub fn fresh_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
         if self.is_holding() {
@@ -174,7 +174,7 @@ impl State {
         Some((self.channel, offset, len))
     }
 
-    /// The same of a short chunk where something was held: the chunk goes there whole, so that all of it is one text,
+    /// As `fresh_text`, where something was held: the chunk goes there whole, so that all of it is one text,
     /// `all_held()[..len]`. Cannot panic.
     #[inline(always)]
     pub fn joined_text(&mut self, tables: &Tables, chunk: &[u8]) -> Option<(Channel, u64, usize)> {

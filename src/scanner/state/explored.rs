@@ -1,4 +1,4 @@
-//! The heart, by its states. From every state that a dialect's pieces lead to, each piece is read as its bytes are one by
+//! The engine, state by state. From every state that a dialect's pieces lead to, each piece is read as its bytes are one by
 //! one, and as it is with a stop behind each event: to the same events, counts and state. A state that is kept in several
 //! ways goes on alike in all of them. Where all states were found, this holds for texts of any length.
 //!
@@ -17,8 +17,6 @@ use crate::{
     Channel, Dialect, Event, Kind, Options, Scanner, reference,
     support::{made::made, pieces::Pieces, random::Random},
 };
-
-const CHANNELS: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
 
 /// What calls came to; of texts, their bytes alone, so that it does not matter where they were cut.
 #[derive(Hash, PartialEq)]
@@ -165,7 +163,7 @@ impl Explorer {
             let read = |way: Way| {
                 let (mut scanner, mut heard) = (scanner.clone(), Heard(Vec::new()));
                 way(&mut scanner, &self.steps.0[step], &mut heard);
-                let counts = CHANNELS.map(|channel| scanner.counts(channel));
+                let counts = Channel::ALL.map(|channel| scanner.counts(channel));
                 let state = woken(&scanner);
                 (scanner, (heard, state, counts))
             };

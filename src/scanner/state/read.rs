@@ -15,7 +15,7 @@ use crate::utf8::incomplete_tail;
 use super::{Found, Pending, Raw, RawKind, State};
 use crate::scanner::{Error, attributes::same, chunk::Chunk, event::Cause, extra::Extra};
 
-/// So far, of a long line, the engine reads on without the table.
+/// So far into a long line the engine reads before it asks the table again.
 const NEAR: usize = 256;
 
 /// What a stretch of text holds.

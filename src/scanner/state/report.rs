@@ -251,7 +251,7 @@ impl State {
             (Step::Before, _) => {
                 due.step = Step::Implied;
                 let framing = usize::from(core::mem::take(&mut due.before));
-                (framing > 0).then(|| self.raw(RawKind::Framing, framing, pos))
+                Some(self.raw(RawKind::Framing, framing, pos))
             }
             (Step::Implied, What::Open { ends: true, .. }) => {
                 due.step = Step::Marker;

@@ -88,7 +88,7 @@ module Aside
     # Its name, frozen.
     attr_reader :name
 
-    # The most bytes that a scanner of this dialect ever holds back.
+    # The most bytes that a scanner of this dialect holds back for what may come.
     attr_reader :max_hold
 
     # Its address, 0 where it is closed, for the library alone, and for each call anew. Another thread may close a dialect

@@ -254,7 +254,7 @@ module Aside
       exclusively { Native.aside_scanner_held(address) }
     end
 
-    # The most bytes that this scanner ever holds back.
+    # The most bytes that this scanner holds back for what may come.
     def max_hold
       exclusively { Native.aside_scanner_max_hold(address) }
     end
