@@ -211,6 +211,26 @@ fn limit_of_depth() {
     at_the_limits("any", &["content", "thinking", "tool", "header"], &texts);
 }
 
+/// What ends a thinking takes its place.
+#[test]
+fn limit_of_depth_where_content_ends_the_thinking() {
+    let thinking = r#"{ channel = "thinking", open = ["<t>"], close = ["</t>"] }"#;
+    let content = r#"{ channel = "content", open = ["<a>"], close = ["</a>"], ends = "thinking" }"#;
+    let tool = r#"{ channel = "tool", open = ["<c>"], close = ["</c>"], pauses = "thinking" }"#;
+    let pair = Pair::parse(&format!("name = 'deep'\nspan = [{thinking}, {content}, {tool}]"));
+    for depth in 3..9 {
+        for inside in ["x<a>y", "x<c>y</c><a>z", "<a><t>x<a>y<t>z<a>w<a>"] {
+            let text = format!("{}<t>{inside}</a></t></a>{}v", "<a>".repeat(depth), "</a>".repeat(depth));
+            for start in ["content", "thinking"] {
+                let wanted = reference::read(&pair.reference, text.as_bytes(), Some(start));
+                pair.check(Some(start), &[text.as_bytes()], &wanted);
+                pair.check(Some(start), &support::bytes(text.as_bytes()), &wanted);
+                pair.check_twos(Some(start), text.as_bytes(), &wanted);
+            }
+        }
+    }
+}
+
 // Recorded model output, where it is present: it is no part of the project.
 
 fn corpus(folder: &str) -> Option<PathBuf> {

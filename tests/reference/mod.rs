@@ -926,8 +926,9 @@ impl Reading<'_> {
             }
         }
         for (rule, span) in self.dialect.spans.iter().enumerate() {
-            // Framing never stands before an implied close.
+            // Framing never stands before an implied close. What it ends makes room.
             if span.ends.as_deref() == Some(region.channel)
+                && (self.open.len() <= DEEPEST || span.channel != "content")
                 && let Some((0, end, opening)) = self.new_block(at, rule)
             {
                 let does = Does::Open(opening);
@@ -1314,7 +1315,8 @@ impl Reading<'_> {
             if !at_start {
                 return self.whole_header(begin);
             }
-            at += usize::from(self.byte(begin) == Some(b' '));
+            // A space may stand before the key, or be its first byte.
+            at += usize::from(key_at(at).is_none() && self.byte(begin) == Some(b' '));
             let (name, key) = key_at(at)?;
             // It would have been a `begin`, but for the token.
             if at == begin && header.begin.contains(key) {
