@@ -8,7 +8,7 @@ use aside::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Counts, Dialect, Error, Kind, Options, Scanner, Start, Thought,
     Token,
 };
-use reference::{Event, Part, What};
+use reference::{Event, What};
 use support::{Pair, Random, made::made, texts::Texts};
 
 fn scanner(pair: &Pair, start: &str, budget: Option<Budget>) -> Scanner {
@@ -45,8 +45,7 @@ fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
                 BudgetUnit::Bytes => length as u64,
                 BudgetUnit::Characters => u64::from(!is_continuation),
             };
-            // A marker that is kept is not divided.
-            if used > budget.limit && !is_exceeded && event.part != Part::Marker {
+            if used > budget.limit && !is_exceeded {
                 is_exceeded = true;
                 let offset = event.offset + at;
                 if at > from {
@@ -70,24 +69,35 @@ fn a_budget_is_exceeded_at_the_same_character_however_the_text_is_cut() {
         let unit = *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]);
         let scope = *random.pick(&[BudgetScope::Span, BudgetScope::Stream]);
         let budget = Budget { limit, unit, scope };
-        // Not joined: a marker that is kept must be told from the text beside it.
-        let mut events: Vec<Event> = Vec::new();
-        for event in reference::events(&pair.reference, text, Some(start)) {
-            match events.last_mut() {
-                Some(last) if last.what == What::Text && event.what == What::Text && last.part == event.part => {
-                    last.bytes.extend_from_slice(&event.bytes);
+        check_budget(pair, start, text, budget, random);
+    });
+}
+
+fn check_budget(pair: &Pair, start: &str, text: &[u8], budget: Budget, random: &mut Random) {
+    let wanted = budgeted(&reference::read(&pair.reference, text, Some(start)), budget);
+    for chunks in [vec![text], support::bytes(text), support::random_cuts(random, text, 5)] {
+        let got = support::run(&mut scanner(pair, start, Some(budget)), &chunks);
+        pair.same(Some(start), &chunks, &wanted, &got);
+        let got = support::run_stopping(&mut scanner(pair, start, Some(budget)), &chunks);
+        pair.same(Some(start), &chunks, &wanted, &got);
+    }
+}
+
+#[test]
+fn a_budget_counts_markers_and_quotes_that_are_thinking() {
+    let mut random = Random::announced("a_budget_counts_markers_and_quotes");
+    let kept = r#"{ channel = "thinking", open = ["<té>"], close = ["</té>"], keep = true }"#;
+    let quoted = r#"{ channel = "thinking", open = ["<q>"], close = ["</q>"], quote = '"""' }"#;
+    let pair = Pair::parse(&format!("name = 'kept'\nspan = [{kept}, {quoted}]"));
+    for text in ["a<té>b</té>c", "<té>é</té><té>ab", "<q>a\"\"\"b</q>c\"\"\"d</q>e", "<q>\"\"\"", "<té></té>"] {
+        for limit in 0..text.len() as u64 {
+            for unit in [BudgetUnit::Bytes, BudgetUnit::Characters] {
+                for scope in [BudgetScope::Span, BudgetScope::Stream] {
+                    check_budget(&pair, "content", text.as_bytes(), Budget { limit, unit, scope }, &mut random);
                 }
-                _ => events.push(event),
             }
         }
-        let wanted = budgeted(&events, budget);
-        for chunks in [vec![text], support::bytes(text), support::random_cuts(random, text, 5)] {
-            let got = support::run(&mut scanner(pair, start, Some(budget)), &chunks);
-            pair.same(Some(start), &chunks, &wanted, &got);
-            let got = support::run_stopping(&mut scanner(pair, start, Some(budget)), &chunks);
-            pair.same(Some(start), &chunks, &wanted, &got);
-        }
-    });
+    }
 }
 
 #[test]

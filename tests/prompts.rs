@@ -328,3 +328,18 @@ fn the_prompt_is_not_counted() {
     scanner.feed(b" then", |_| ()).unwrap();
     assert_eq!(scanner.counts(Channel::Content).bytes, 5);
 }
+
+/// A closer of the prompt's that only the stream's first byte decides says nothing of the stream.
+#[test]
+fn what_the_prompt_reclassifies_is_none_of_the_stream() {
+    let tag = r#"{ channel = "thinking", tag = { names = ["think"], attributes = 100 } }"#;
+    let dialect = Dialect::from_toml(&format!("name = 'late'\nstray_close = 'reclassify'\nspan = [{tag}]")).unwrap();
+    for prompt in ["plan </think>", "plan <think a='</think>"] {
+        let options = Options { collect: Some(1000), ..Options::default() };
+        let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
+        scanner.start_from_prompt(prompt.as_bytes()).unwrap();
+        assert_eq!(texts(&mut scanner, "Answer"), [(Channel::Content, 0, "Answer".to_owned())], "{prompt}");
+        assert_eq!(scanner.counts(Channel::Thinking), Counts::default(), "{prompt}");
+        assert!(scanner.take_thought().is_none(), "{prompt}");
+    }
+}

@@ -138,6 +138,7 @@ impl State {
             What::Open { keep: true, .. }
                 | What::Open { ends: true, .. }
                 | What::Close { keep: true }
+                | What::Quote
                 | What::Reclassify { .. }
         );
         if due.before > 0 || has_more {
@@ -259,7 +260,7 @@ impl State {
             }
             (Step::Implied, What::Reclassify { rule }) => {
                 due.step = Step::Marker;
-                Some(self.reclassify(tables, rule, pos)?)
+                self.reclassify(tables, rule, due.len(), pos)?
             }
             (Step::Implied, _) => {
                 due.step = Step::Marker;
@@ -277,12 +278,14 @@ impl State {
                 due.passed = raw.len as u32;
                 Some(raw)
             }
+            (Step::Marker, What::Close { keep: true }) | (Step::Kept, _) if due.main > 0 => {
+                let raw = self.text_of_marker(&mut due, chunk, pos)?;
+                due.passed += raw.len as u32;
+                Some(raw)
+            }
             (Step::Marker, What::Close { keep: true }) | (Step::Kept, _) => {
                 due.step = Step::Close;
-                let kept = due.take_main();
-                let raw = if kept > 0 { Some(self.text(kept, chunk, pos)?) } else { None };
-                due.passed += raw.as_ref().map_or(0, |raw| raw.len as u32);
-                raw
+                None
             }
             (Step::Marker, What::Close { keep: false }) => {
                 return self.end_marker(due).close(tables, due.take_main(), Cause::Marker, pos).map(Some);
@@ -299,12 +302,13 @@ impl State {
                 let main = due.take_main();
                 return Ok(Some(self.end_marker(due).raw(RawKind::Framing, main, pos)));
             }
+            (Step::Marker, What::Quote) if due.main > 0 => Some(self.text_of_marker(&mut due, chunk, pos)?),
             (Step::Marker, What::Quote) => {
                 let cleared = tables.regions[usize::from(self.region)].cleared;
                 self.flags = self.flags & !cleared ^ flag::QUOTED;
                 self.refresh(tables);
-                let main = due.take_main();
-                return self.end_marker(due).text(main, chunk, pos).map(Some);
+                self.end_marker(due);
+                return Ok(None);
             }
             (Step::Attributes, _) if (due.attributes as usize) < self.attributes.len() => {
                 let kind = RawKind::Attribute(due.attributes as usize);
@@ -382,35 +386,54 @@ impl State {
         Ok(raw)
     }
 
-    /// What has turned out to be text and is held; where it is more than the budget has left, that is said first.
+    /// What has turned out to be text and is held.
     pub(super) fn report_known(&mut self, known: usize, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Raw, Error> {
-        let early = self.early().min(known);
-        let fitting = self.fitting(&self.held()[early..known]);
-        let is_beyond = fitting == 0 && early < known;
-        let len = if is_beyond { 0 } else { early + fitting };
+        let (raw, len) = self.text_within(known, chunk, pos)?;
         if let Some(extra) = self.extra.get_mut() {
             extra.known = known - len;
-            if let Some(limit) = extra.limit.as_mut().filter(|_| is_beyond) {
-                limit.exceed();
-            }
         }
-        if is_beyond { Ok(self.raw(RawKind::Budget, 0, pos)) } else { self.text(len, chunk, pos) }
+        Ok(raw)
     }
 
-    /// All content so far was thinking, which the closer that stands here ends.
-    fn reclassify(&mut self, tables: &Tables, rule: u8, pos: &mut usize) -> Result<Raw, Error> {
-        let raw = Raw { channel: Channel::Thinking, ..self.raw(RawKind::Reclassify, 0, pos) };
+    /// What is text of a marker that is due.
+    fn text_of_marker(&mut self, due: &mut Due, chunk: &Chunk<'_>, pos: &mut usize) -> Result<Raw, Error> {
+        let (raw, len) = self.text_within(due.main as usize, chunk, pos)?;
+        due.main -= len as u32;
+        Ok(raw)
+    }
+
+    /// As much of the next `len` bytes as is within the budget, as text, and how much that is; where it is nothing, that the
+    /// budget is exceeded.
+    fn text_within(&mut self, len: usize, chunk: &Chunk<'_>, pos: &mut usize) -> Result<(Raw, usize), Error> {
+        let early = self.early().min(len);
+        let from = if self.held().is_empty() { &chunk.bytes[*pos..] } else { self.held() };
+        let fitting = self.fitting(&from[early..len]);
+        if fitting > 0 || early == len {
+            return Ok((self.text(early + fitting, chunk, pos)?, early + fitting));
+        }
+        if let Some(limit) = self.extra.get_mut().and_then(|extra| extra.limit.as_mut()) {
+            limit.exceed();
+        }
+        Ok((self.raw(RawKind::Budget, 0, pos), 0))
+    }
+
+    /// All content so far was thinking, which the closer that stands here ends. `len`: the closer's; one that is the prompt's
+    /// is none of this stream.
+    fn reclassify(&mut self, tables: &Tables, rule: u8, len: usize, pos: &mut usize) -> Result<Option<Raw>, Error> {
+        self.closed |= 1 << rule;
+        self.flags = self.flags & !flag::ALONE | (flag::LEAD | flag::FRESH) & tables.used;
+        self.refresh(tables);
+        if self.early() >= len {
+            return Ok(None);
+        }
         self.meter.reclassify();
         if let Some(extra) = self.extra.get_mut() {
             all_to_thinking(&mut extra.tokens);
         }
-        self.closed |= 1 << rule;
-        self.flags = self.flags & !flag::ALONE | (flag::LEAD | flag::FRESH) & tables.used;
-        self.refresh(tables);
         if let Some(thoughts) = self.thoughts_mut() {
             thoughts.end(Cause::Marker, tables.thought(rule))?;
         }
-        Ok(raw)
+        Ok(Some(Raw { channel: Channel::Thinking, ..self.raw(RawKind::Reclassify, 0, pos) }))
     }
 
     fn open(&mut self, tables: &Tables, frame: Frame) -> Result<(), Error> {
