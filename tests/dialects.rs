@@ -241,6 +241,9 @@ fn a_marker_that_begins_as_code_does_is_refused_beside_code() {
     let guarded = |text: &str| with(2, r#"guard = ["fences"]"#).replace(r#"["<a>"]"#, text);
     Dialect::from_toml(&guarded(r#"["<`>"]"#)).unwrap();
     refused(&guarded(r#"["<b>", "```"]"#), 6, "open", &["```", "guard"]);
+    // Of a fence's line, up to three spaces would be markers.
+    refused(&guarded(r#"["<b>", "  "]"#), 6, "open", &["`  `", "guard"]);
+    Dialect::from_toml(&guarded(r#"["<b>"]"#).replace(r#"after_open = "\n""#, r#"before_open = " ""#)).unwrap();
     refused(&format!("{}quote = \"~\"\n", guarded(r#"["<b>"]"#)), 9, "quote", &["~", "guard"]);
     let fenced = |open: &str| format!("{}[[span]]\nchannel = \"tool\"\nfence = \"tool\"\n", with(6, open));
     Dialect::from_toml(&fenced(r#"open = ["<`>"]"#)).unwrap();

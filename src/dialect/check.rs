@@ -53,14 +53,16 @@ pub fn check(model: &Model) -> Result<(), Fault> {
 /// Where code is text, or a fence opens or closes a span, nothing else begins as code does.
 fn check_beside_code(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
-    let of_spans = spans.flat_map(|span| {
-        let markers = span.open.iter().flatten().chain(&span.close).chain(&span.quote);
-        markers.chain(&span.framing.before_open).chain(&span.framing.before_close)
-    });
+    let of_spans = spans.clone().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
     let headers = model.header.iter().map(Spanned::get_ref);
     let of_header = headers.flat_map(|header| header.begin.iter().chain(&header.close).chain(header.keys.values()));
-    let mut all = model.drop.iter().chain(of_spans).chain(of_header);
-    match all.find(|literal| literal.get_ref().trim_start_matches(' ').starts_with(['`', '~'])) {
+    let begin = |literal: &Literal| literal.get_ref().trim_start_matches(' ').chars().next();
+    let is_code = |literal: &&Literal| matches!(begin(literal), Some('`' | '~'));
+    // Spaces alone may be the indentation of a fence.
+    let mut markers = model.drop.iter().chain(of_spans).chain(of_header);
+    let marker = markers.find(|literal| begin(literal).is_none() || is_code(literal));
+    let mut framings = spans.flat_map(|span| span.framing.before_open.iter().chain(&span.framing.before_close));
+    match marker.or_else(|| framings.find(is_code)) {
         Some(code) => {
             let message = format!("`{}` begins as code does: no marker can beside `guard` or `fence`", code.get_ref());
             fault(code, message)

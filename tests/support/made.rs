@@ -4,9 +4,9 @@
 
 use super::random::Random;
 
-const PIECES: [&str; 25] = [
-    "<", ">", "<", ">", "a", "b", "k", "K", "\u{212a}", "é", "É", "«", "»", "😀", "\u{feff}", "\u{2028}", "\0", "\n",
-    "\r", "\u{b}", "/", "=", "|", "`", "```",
+const PIECES: [&str; 26] = [
+    " ", "<", ">", "<", ">", "a", "b", "k", "K", "\u{212a}", "é", "É", "«", "»", "😀", "\u{feff}", "\u{2028}", "\0",
+    "\n", "\r", "\u{b}", "/", "=", "|", "`", "```",
 ];
 const NAMES: [&str; 8] = ["a", "b", "k", "é", "a:b", "ab", "|", "😀"];
 const CHANNELS: [&str; 4] = ["content", "thinking", "narration", "tool"];
