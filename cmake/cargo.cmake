@@ -37,6 +37,7 @@ function(aside_cargo suffix profile)
     add_custom_target(aside_build${suffix} ALL
         COMMAND "${CMAKE_COMMAND}" -E env --unset=CARGO_BUILD_TARGET "CARGO_TARGET_DIR=${target_dir}"
                 "${ASIDE_CARGO}" rustc --lib --profile ${profile} ${ARGN}
+        COMMAND "${CMAKE_COMMAND}" "-DLIBRARY=${folder}/libaside.a" -P "${PROJECT_SOURCE_DIR}/cmake/built.cmake"
         COMMAND "${CMAKE_COMMAND}" -E create_symlink ${ASIDE_LINK_NAME} "${folder}/${ASIDE_SONAME}"
         BYPRODUCTS "${folder}/${ASIDE_LINK_NAME}" "${folder}/libaside.a"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"

@@ -400,7 +400,7 @@ typedef struct aside_options {
      * attributes, of which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
      */
     uint64_t collect;
-    /** The most thinking before an `ASIDE_BUDGET` event. Counts where `has_budget` is 1. */
+    /** The most thinking before an `ASIDE_BUDGET` event. 0 where `has_budget` is not 1. */
     uint64_t budget;
     /** 1: there is a budget. */
     uint32_t has_budget;

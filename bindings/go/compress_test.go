@@ -469,6 +469,20 @@ func TestToolStreamWriterPanics(t *testing.T) {
 	}
 }
 
+func TestToolStreamWriterCountsWrong(t *testing.T) {
+	for _, n := range []int{-1, 1 << 20} {
+		stream, err := compressorOf(t, nil).NewStream(callOf("make"), 4096, writerFunc(func([]byte) (int, error) { return n, nil }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(stream, "line\n")
+		if _, err := stream.Finish(); err == nil {
+			t.Error(n)
+		}
+		stream.Close()
+	}
+}
+
 // session is a writer that leads back to its stream.
 type session struct{ stream *aside.ToolStream }
 

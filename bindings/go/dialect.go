@@ -126,14 +126,24 @@ func (d *Dialect) MaxHold() int {
 // dialect's name. "" where there is no such rule, or the dialect is closed.
 func (d *Dialect) Family(rule uint32) string {
 	defer runtime.KeepAlive(d)
-	return C.GoString(C.aside_dialect_family(d.c, C.uint32_t(rule), nil))
+	var n C.size_t
+	return words(C.aside_dialect_family(d.c, C.uint32_t(rule), &n), n)
 }
 
 // Opener is what rule and tag of an [Open] event stand for, as the dialect's file has it: the literal, the tag's name, the
 // fence's info string, the beginning of the header. "" where there is no such rule or tag, or the dialect is closed.
 func (d *Dialect) Opener(rule, tag uint32) string {
 	defer runtime.KeepAlive(d)
-	return C.GoString(C.aside_dialect_opener(d.c, C.uint32_t(rule), C.uint32_t(tag), nil))
+	var n C.size_t
+	return words(C.aside_dialect_opener(d.c, C.uint32_t(rule), C.uint32_t(tag), &n), n)
+}
+
+// words copies a text that may hold a NUL; "" where there is none.
+func words(at *C.char, n C.size_t) string {
+	if at == nil {
+		return ""
+	}
+	return string(lent(at, n))
 }
 
 // usable gives the error of a dialect that is nil or closed.

@@ -130,6 +130,11 @@ func TestOpeners(t *testing.T) {
 	if dialect.Opener(0, 0) != "" || dialect.Family(0) != "" {
 		t.Error("openers of a closed dialect")
 	}
+	// A NUL is a byte like any other.
+	nul := load(t, "name = 'nul'\n[[span]]\nfamily = \"f\\u0000g\"\nchannel = 'thinking'\nopen = [\"<a\\u0000>\"]\nclose = ['</a>']")
+	if nul.Opener(0, 0) != "<a\x00>" || nul.Family(0) != "f\x00g" {
+		t.Errorf("%q %q", nul.Opener(0, 0), nul.Family(0))
+	}
 }
 
 func TestStartFromPrompt(t *testing.T) {

@@ -109,7 +109,11 @@ func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (d
 	if n > 0 {
 		var written int
 		s.err = errLeft // until the writer returns
-		if written, s.err = s.to.Write(lent(out, n)); s.err == nil && written < int(n) {
+		written, s.err = s.to.Write(lent(out, n))
+		switch {
+		case written < 0 || written > int(n):
+			s.err = errCount
+		case written < int(n) && s.err == nil:
 			s.err = io.ErrShortWrite
 		}
 	}

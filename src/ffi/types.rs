@@ -244,7 +244,7 @@ pub struct aside_options {
     /// Collect whole thoughts for `aside_scanner_take_thought()`: the most bytes of them to hold at a time, text, types and
     /// attributes, of which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
     pub collect: u64,
-    /// The most thinking before an `ASIDE_BUDGET` event. Counts where `has_budget` is 1.
+    /// The most thinking before an `ASIDE_BUDGET` event. 0 where `has_budget` is not 1.
     pub budget: u64,
     /// 1: there is a budget.
     pub has_budget: u32,

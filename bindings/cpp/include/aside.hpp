@@ -64,6 +64,10 @@
 #ifndef ASIDE_HPP
 #define ASIDE_HPP
 
+#if __cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L)
+#error "aside.hpp needs C++17 or later"
+#endif
+
 #include <aside.h>
 
 #include <cstddef>
