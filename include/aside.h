@@ -1011,7 +1011,8 @@ void aside_scanner_free(struct aside_scanner *scanner);
  * `tail`. Of those, what stands behind the dialect's last turn marker counts; it is read as if the model had written
  * it, so that the stream may start inside a span or a header, and framing of which the prompt has a part goes on in the
  * stream. Spans that are open open at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
- * scanner goes back to its own start; so does a `len` of 0. `tail` is not used after the call.
+ * scanner goes back to its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory that the
+ * scanner lent.
  *
  * `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success only.
  *
@@ -1351,8 +1352,9 @@ void aside_sse_free(struct aside_sse *sse);
  * no error.
  *
  * Threads: one at a time for one rewriter. Memory: it grows with the largest event, up to a small multiple of
- * `options.max_event`, and by 1 MiB at most for chunks that one event becomes; and `*out` is what came out, which may be 150
- * times what went in, where each event has many choices and a long `id`.
+ * `options.max_event`, and by 1 MiB at most for chunks that one event becomes; by what is held back of each of at most 128
+ * choices, up to twice `aside_dialect_max_hold()`; and `*out` is what came out, which may be 150 times what went in, where
+ * each event has many choices and a long `id`.
  */
 aside_status aside_sse_feed(struct aside_sse *sse,
                             const char *buf,
@@ -1683,7 +1685,7 @@ void aside_tool_stream_free(struct aside_tool_stream *stream);
 
 /**
  * Takes the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, `*out_len` bytes, often none:
- * memory of the stream, good until its next call. `buf` is not used after the call.
+ * memory of the stream, good until its next call. `buf` is not used after the call; it must not be memory that the stream lent.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
  * `ASIDE_ERROR_PANIC`.

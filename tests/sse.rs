@@ -794,6 +794,21 @@ fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() 
     assert!(output.len() < 16 * input.len(), "{} bytes became {}", input.len(), output.len());
 }
 
+/// All content so far was thinking: in the delta that says so it becomes that; what has gone out before stays content.
+#[test]
+fn what_is_reclassified_is_reasoning() {
+    let thinking = "{ channel = 'thinking', open = ['<think>'], close = ['</think>'] }";
+    let dialect =
+        Dialect::from_toml(&format!("name = 'late'\nstray_close = 'reclassify'\nspan = [{thinking}]")).unwrap();
+    let body = |message: &str| format!("{{\"choices\":[{{\"message\":{{{message}}}}}]}}");
+    let got = with(&dialect, &Options::default(), body("\"content\":\"a b</think>Yes.\"").as_bytes());
+    assert_eq!(got, body("\"reasoning_content\":\"a b\",\"content\":\"Yes.\""));
+
+    let chunks = [delta("\"content\":\"a\""), delta("\"content\":\" b</think>Yes.\"")].concat();
+    let wanted = delta("\"content\":\"a\"") + &more("\"reasoning_content\":\" b\"") + &delta("\"content\":\"Yes.\"");
+    assert_eq!(with(&dialect, &Options::default(), chunks.as_bytes()), wanted);
+}
+
 #[test]
 fn bodies() {
     let dialect = Dialect::find("qwen3").unwrap();

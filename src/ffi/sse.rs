@@ -179,8 +179,9 @@ pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
 /// no error.
 ///
 /// Threads: one at a time for one rewriter. Memory: it grows with the largest event, up to a small multiple of
-/// `options.max_event`, and by 1 MiB at most for chunks that one event becomes; and `*out` is what came out, which may be 150
-/// times what went in, where each event has many choices and a long `id`.
+/// `options.max_event`, and by 1 MiB at most for chunks that one event becomes; by what is held back of each of at most 128
+/// choices, up to twice `aside_dialect_max_hold()`; and `*out` is what came out, which may be 150 times what went in, where
+/// each event has many choices and a long `id`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_feed(
     sse: *mut aside_sse,

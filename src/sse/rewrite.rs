@@ -36,6 +36,9 @@ impl Parts {
     }
 
     fn take(&mut self, event: &crate::Event<'_>) {
+        if event.kind == Kind::Reclassify {
+            self.runs.iter_mut().for_each(|run| run.reasoning = true);
+        }
         // A tool call stays as the model wrote it, for the host's parser of them.
         let shown = event.kind == Kind::Text || event.channel == Channel::Tool;
         if shown && !event.bytes.is_empty() && self.memory.is_ok() {

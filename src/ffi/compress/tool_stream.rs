@@ -126,7 +126,7 @@ unsafe fn streaming(
 }
 
 /// Takes the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, `*out_len` bytes, often none:
-/// memory of the stream, good until its next call. `buf` is not used after the call.
+/// memory of the stream, good until its next call. `buf` is not used after the call; it must not be memory that the stream lent.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
 /// `ASIDE_ERROR_PANIC`.

@@ -269,7 +269,8 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 /// `tail`. Of those, what stands behind the dialect's last turn marker counts; it is read as if the model had written
 /// it, so that the stream may start inside a span or a header, and framing of which the prompt has a part goes on in the
 /// stream. Spans that are open open at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
-/// scanner goes back to its own start; so does a `len` of 0. `tail` is not used after the call.
+/// scanner goes back to its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory that the
+/// scanner lent.
 ///
 /// `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success only.
 ///
