@@ -22,6 +22,7 @@ mod support {
     pub mod pieces;
     pub mod random;
 }
+mod tables_only;
 mod utf8;
 
 pub use dialect::{Channel, Dialect, DialectError, Start, UnknownDialect, UnknownModel, UnknownStart, UnknownTemplate};

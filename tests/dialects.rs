@@ -117,6 +117,24 @@ fn a_wrong_type_is_refused() {
     refused(&with(4, "[span]"), 4, "span", &[]);
 }
 
+/// An array's values stand for no keys.
+#[test]
+fn an_array_is_no_table() {
+    let words = ["invalid type: sequence, expected a table"];
+    for framing in [r#"framing = ["\n", "\n"]"#, "framing = ['a', 'b', 'c', 'd', 'e']", "framing = []"] {
+        refused(&with(8, framing), 8, "span.framing", &words);
+    }
+    refused(&with(8, "tag = [['think'], 'any', 64]"), 8, "span.tag", &words);
+    refused(&with(8, "thought = ['a', 'b', 'c']"), 8, "span.thought", &words);
+    refused("name = 'mine'\nspan = [['thinking']]", 2, "span", &words);
+    let behind = |more: &str, line: usize, key| refused(&format!("{}{more}\n", good()), 8 + line, key, &words);
+    behind("[[header]]\nbegin = ['<|']", 1, "header");
+    behind("[header]\nbegin = ['<|']\nend = ['|>']\nroute = [[{}, 'tool']]", 4, "header.route");
+    refused(&with(2, "example = [['', 'a']]"), 2, "example", &words);
+    let thoughts = format!("{}[[example]]\ninput = 'a'\nthoughts = [['a', 'b', 0.5]]\n", good());
+    refused(&thoughts, 11, "example.thoughts", &["a thought is a text or a table"]);
+}
+
 #[test]
 fn a_value_that_is_none_of_the_known_ones_is_refused() {
     refused(&with(5, r#"channel = "thoughts""#), 5, "channel", &["thoughts"]);

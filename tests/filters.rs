@@ -123,6 +123,10 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
     let many = format!("id = 'a'\ntools = ['t']\n[[rule]]\ndrop = [{}]", "'[a-c]{100000}', ".repeat(9));
     assert!(Registry::empty().add_toml(&many).unwrap_err().message().starts_with("the patterns together: "));
+    for key in ["run", "rule", "test"] {
+        let error = Registry::empty().add_toml(&format!("id = 'a'\n{key} = [[['mine']]]")).unwrap_err();
+        assert_eq!(error.to_string(), format!("line 2, {key}: invalid type: sequence, expected a table"));
+    }
     for (file, words) in [("id = 'a'", "what the filter is for"), ("id = 'a'\ntools = ['t']", "no `[[rule]]`")] {
         let error = Registry::empty().add_toml(file).unwrap_err();
         assert!(error.message().contains(words), "{error}");

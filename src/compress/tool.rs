@@ -18,7 +18,7 @@ use super::{
     terminal,
     text::{Layout, Text},
 };
-use crate::file_error::FileError;
+use crate::{file_error::FileError, tables_only::tables_only};
 
 /// A filter file that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +53,8 @@ impl fmt::Display for FilterError {
 
 impl std::error::Error for FilterError {}
 
+tables_only!(Run, Rule, Test);
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -73,7 +75,7 @@ struct File {
 
 /// A program whose output the filter is for.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 struct Run {
     command: Vec<String>,
     #[serde(default)]
@@ -85,7 +87,7 @@ struct Run {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 struct Rule {
     drop: Option<Spanned<Vec<String>>>,
     keep: Option<Spanned<Vec<String>>>,
@@ -100,7 +102,7 @@ struct Rule {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 struct Test {
     name: String,
     kind: TestKind,

@@ -6,6 +6,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Channel, Start};
+use crate::tables_only::tables_only;
+
+tables_only!(Span, Tag, Framing, Thought, Header, Route, Example, ExampleTypedThought);
 
 /// A marker, and where it stands in the file.
 pub type Literal = Spanned<String>;
@@ -100,7 +103,7 @@ pub enum Guard {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Span {
     pub channel: Channel,
     pub family: Option<Literal>,
@@ -133,7 +136,7 @@ impl Span {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Tag {
     pub names: Vec<Literal>,
     #[serde(default)]
@@ -173,7 +176,7 @@ pub enum Again {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, remote = "Self", default)]
 pub struct Framing {
     pub before_open: Option<Literal>,
     pub after_open: Option<Literal>,
@@ -188,7 +191,7 @@ impl Framing {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Thought {
     pub text: String,
     #[serde(rename = "type")]
@@ -197,7 +200,7 @@ pub struct Thought {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Header {
     pub family: Option<Literal>,
     pub begin: Vec<Literal>,
@@ -223,7 +226,7 @@ impl Header {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Route {
     #[serde(default)]
     pub when: BTreeMap<Literal, String>,
@@ -234,7 +237,7 @@ pub struct Route {
 
 /// A whole text and what becomes of it.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 #[allow(dead_code)]
 pub struct Example {
     #[serde(default)]
@@ -255,7 +258,7 @@ pub struct Example {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a thought is a text or a table of `thought`, `thought_type` and `confidence`")]
 #[allow(dead_code)]
 pub enum ExampleThought {
     Text(String),
@@ -263,7 +266,7 @@ pub enum ExampleThought {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 #[allow(dead_code)]
 pub struct ExampleTypedThought {
     pub thought: String,

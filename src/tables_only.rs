@@ -1,0 +1,28 @@
+//! Tables of TOML files, read strictly.
+
+/// Reads these types from tables alone. What serde derives, here as a function (`remote = "Self"`), takes an array for
+/// a table too, each value by its position.
+macro_rules! tables_only {
+    ($($table:ident),+) => {$(
+        impl<'de> serde::Deserialize<'de> for $table {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<$table, D::Error> {
+                struct Table;
+
+                impl<'de> serde::de::Visitor<'de> for Table {
+                    type Value = $table;
+
+                    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                        f.write_str("a table")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<$table, A::Error> {
+                        $table::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+                    }
+                }
+
+                deserializer.deserialize_map(Table)
+            }
+        }
+    )+};
+}
+pub(crate) use tables_only;
