@@ -51,7 +51,13 @@ fn place(text: &str, at: usize) -> (usize, String) {
     let line = text[..at].bytes().filter(|&byte| byte == b'\n').count() + 1;
     let mut table = "";
     let mut key = "";
+    let mut open: &[u8] = b"";
     for row in text.lines().take(line) {
+        let is_inside = !open.is_empty();
+        open = open_behind(row.as_bytes(), open);
+        if is_inside {
+            continue;
+        }
         let row = row.split('#').next().unwrap_or_default().trim();
         if let Some(header) = row.strip_prefix('[').filter(|_| row.ends_with(']') && !row.contains('"')) {
             table = header.trim_matches(['[', ']', ' ']);
@@ -62,6 +68,29 @@ fn place(text: &str, at: usize) -> (usize, String) {
     }
     let path = if table.is_empty() || key.is_empty() { format!("{table}{key}") } else { format!("{table}.{key}") };
     (line, path)
+}
+
+/// The quotes of a text that goes on in the next row, empty where none does; `open`: of the one this row begins in.
+fn open_behind<'a>(mut row: &'a [u8], mut open: &'a [u8]) -> &'a [u8] {
+    while let Some(&byte) = row.first() {
+        let quotes = row.iter().take_while(|&&next| next == byte).count();
+        let step = match byte {
+            b'#' if open.is_empty() => break,
+            b'"' | b'\'' if open.is_empty() => {
+                open = &row[..if quotes < 3 { 1 } else { 3 }];
+                open.len()
+            }
+            // A text may end with quotes of its own.
+            _ if !open.is_empty() && row.starts_with(open) => {
+                open = b"";
+                quotes
+            }
+            b'\\' if open.starts_with(b"\"") => 2,
+            _ => 1,
+        };
+        row = &row[step.min(row.len())..];
+    }
+    if open.len() == 3 { open } else { b"" }
 }
 
 fn is_key(name: &str) -> bool {

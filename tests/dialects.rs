@@ -74,6 +74,24 @@ fn an_unknown_key_is_named() {
     refused(&with(4, "[[span]] # the first").replace("\nopen", "\nopne"), 6, "span.opne", &["opne"]);
 }
 
+#[test]
+fn what_stands_in_a_text_is_no_key() {
+    let unknown = |rows: &str, line: usize| {
+        let file = format!("{}[[example]]\n{rows}\ncontet = 'y'\n", good());
+        refused(&file, GOOD.len() + line, "example.contet", &["unknown field"]);
+    };
+    unknown("input = '''\n[THINK]\nhm = 1\n[/THINK]\n'''", 6);
+    // An escaped quote ends no text, and quotes may stand before its end.
+    unknown("input = \"\"\"\\\"\"\"\n[THINK]\n\\\\\"\"\"\"\" # '''", 4);
+    unknown("thoughts = ['''a'''', '''\n[THINK]\n''']", 4);
+    // None of these goes on in the next row.
+    for row in ["input = \"'''\"", "input = '\"\"\"'", "input = \"\\\"'''\"", "input = '''a''' # it's \"\"\""] {
+        let file = format!("{}[[example]]\n{row}\n[[span]]\nopne = []\n", good());
+        refused(&file, GOOD.len() + 3, "span.opne", &["unknown field"]);
+    }
+    refused(&with(8, "keep = '''\n[THINK]\nhm = 1\n'''"), 8, "span.keep", &["bool"]);
+}
+
 /// To compare each with each would take minutes.
 #[test]
 fn however_many_markers_there_are_one_too_many_is_enough() {

@@ -121,6 +121,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, "drop = ['a']\nuntil = 'x'", 6, "rule", "needs a `from`");
     refused(7, "drop = ['a']\nfrom = '('", 8, "rule.from", "unclosed group");
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
+    refused(7, "drop = ['''\n[ok]\na = 1\n''']\nform = 'x'", 11, "rule.form", "unknown field");
     let many = format!("id = 'a'\ntools = ['t']\n[[rule]]\ndrop = [{}]", "'[a-c]{100000}', ".repeat(9));
     assert!(Registry::empty().add_toml(&many).unwrap_err().message().starts_with("the patterns together: "));
     for key in ["run", "rule", "test"] {
