@@ -1,7 +1,9 @@
 //! What is wrong with a TOML file, by line and key.
 
-use alloc::{format, string::String};
+use alloc::{format, string::String, vec::Vec};
 use core::{fmt, ops::Range};
+
+use toml::de::DeTable;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileError {
@@ -13,6 +15,14 @@ pub struct FileError {
 }
 
 impl FileError {
+    /// Of a file that is no TOML, or not of the shape asked for.
+    pub fn read(text: &str, error: &toml::de::Error) -> FileError {
+        if error.message() == TOO_DEEP {
+            return FileError::at(text, too_deep(text), "a key has too many parts");
+        }
+        FileError::at(text, error.span(), error.message())
+    }
+
     /// `span`: bytes of the file.
     pub fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FileError {
         let (line, key) = span.map(|span| place(text, span.start)).unzip();
@@ -43,6 +53,17 @@ fn shown(text: &str) -> String {
         }
     }
     shown
+}
+
+/// What toml says of a key with too many dots, and not where.
+const TOO_DEEP: &str = "recursion limit";
+
+/// The end of the first row behind which the file has such a key.
+fn too_deep(text: &str) -> Option<Range<usize>> {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).chain([text.len()]).collect();
+    let errors = |end: usize| DeTable::parse_recoverable(&text[..end]).1;
+    let first = ends.partition_point(|&end| errors(end).iter().all(|error| error.message() != TOO_DEEP));
+    ends.get(first).map(|&end| end..end)
 }
 
 /// The line of a byte of the file, and the key that it belongs to: the last one begun at or before it.

@@ -177,6 +177,15 @@ fn what_is_no_toml_is_refused_with_its_line() {
     assert_eq!(error.line(), Some(2), "{error}");
 }
 
+#[test]
+fn a_key_of_too_many_parts_is_refused_with_its_line() {
+    let deep = ["a"; 100].join(".");
+    for row in [format!("{deep} = 1"), format!("tag = {{ {deep} = 1 }}"), format!("[{deep}]")] {
+        refused(&with(8, &format!("quote = \"\"\"\n{deep} = 1\n\"\"\"\n{row}\n[[span]]")), 11, "", &["too many parts"]);
+    }
+    refused(&format!("x = {}", "[".repeat(100)), 1, "x", &["recurse"]);
+}
+
 /// Both markers of a conflict are in the message.
 fn conflict(file: &str, line: usize, first: &str, second: &str) {
     let error = match Dialect::from_toml(file) {

@@ -113,6 +113,8 @@ fn wrong_files_are_refused_with_line_and_key() {
     assert_eq!(registry.filter_ids().collect::<Vec<_>>(), ["mine"]);
     refused(2, "colour = 1", 2, "colour", "unknown field");
     refused(1, r#"id = "My Filter""#, 1, "id", "small letters");
+    let deep = ["a"; 100].join(".");
+    refused(2, &format!("{deep} = 1"), 2, &deep, "too many parts");
     refused(4, r#"comand = ["mine"]"#, 4, "run.comand", "unknown field");
     refused(7, r"drop = ['^(ok ']", 7, "rule.drop", "unclosed group");
     refused(7, r"keep = ['^ok ', 1]", 7, "rule.keep", "invalid type");

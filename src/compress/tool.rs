@@ -121,7 +121,7 @@ enum TestKind {
 }
 
 fn read(text: &str) -> Result<File, FilterError> {
-    let file: File = toml::from_str(text).map_err(|error| FilterError::at(text, error.span(), error.message()))?;
+    let file: File = toml::from_str(text).map_err(|error| FilterError(FileError::read(text, &error)))?;
     let id = file.id.get_ref();
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
         return Err(FilterError::at(text, Some(file.id.span()), "an id is of small letters, digits and hyphens"));

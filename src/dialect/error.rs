@@ -48,5 +48,5 @@ impl Fault {
 }
 
 pub fn read(text: &str) -> Result<Model, DialectError> {
-    toml::from_str(text).map_err(|error| DialectError(FileError::at(text, error.span(), error.message())))
+    toml::from_str(text).map_err(|error| DialectError(FileError::read(text, &error)))
 }
