@@ -559,6 +559,26 @@ fn streamed(text: &str, memory: usize) -> String {
     String::from_utf8(result).unwrap()
 }
 
+/// What a stream with a budget makes of a text.
+fn kept(text: &str, budget: usize, memory: usize) -> String {
+    let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(budget).unwrap());
+    let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
+    let mut result = Vec::new();
+    stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
+    stream.finish(|bytes| result.extend_from_slice(bytes));
+    String::from_utf8(result).unwrap()
+}
+
+#[test]
+fn a_window_that_looks_like_front_matter_loses_its_colours_and_no_error() {
+    let steps = "---\n\x1b[32mstep\x1b[0m is done now x\n".repeat(200);
+    let error = "---\n\x1b[31merror\x1b[0m\x1b[1m: mismatched types\x1b[0m\n";
+    let text = format!("start of it\n{}\n{steps}{error}{steps}", "x".repeat(16));
+    for result in [streamed(&text, 4096), kept(&text, 1024, 4096)] {
+        assert!(result.contains("\nerror: mismatched types\n") && !result.contains('\x1b'), "{result:?}");
+    }
+}
+
 #[test]
 fn hunks_and_sections_that_are_longer_than_a_window_stay_whole() {
     let noise = "compiling the same file once more\n".repeat(60);

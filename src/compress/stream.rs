@@ -202,7 +202,7 @@ impl Stream {
             }
             Way::Passing => {
                 let wanted = |id: &str| PASSING.contains(&id);
-                let mut run = |text| self.compressor.run(&call, &Original::new(text), None, &mut self.report, wanted).0;
+                let mut run = |text| self.compressor.run(&call, &part_of(text), None, &mut self.report, wanted).0;
                 // Where there is a reminder, the window begins with a line.
                 let mut draft = run(if said.is_empty() { lines } else { &all[..said.len() + lines.len()] });
                 let mut from = said.len();
@@ -217,7 +217,7 @@ impl Stream {
             }
             Way::Keeping(keeper) => {
                 let wanted = |id: &str| id == TERMINAL;
-                let (draft, _) = self.compressor.run(&call, &Original::new(lines), None, &mut self.report, wanted);
+                let (draft, _) = self.compressor.run(&call, &part_of(lines), None, &mut self.report, wanted);
                 keeper.pass(head);
                 keeper.take(said, &draft.bytes);
                 keeper.pass(broken);
@@ -265,6 +265,11 @@ fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
         }
     };
     if reminder.len() > LONGEST_REMINDER { Vec::new() } else { reminder }
+}
+
+/// A part of a text whose beginning was of no machine format: what the part itself begins with says nothing.
+fn part_of(text: &[u8]) -> Original<'_> {
+    Original { format: None, ..Original::new(text) }
 }
 
 /// Where the last line begins that has no end.
