@@ -580,6 +580,25 @@ fn a_window_that_looks_like_front_matter_loses_its_colours_and_no_error() {
 }
 
 #[test]
+fn failures_that_stand_close_together_stay_in_a_stream() {
+    let units =
+        |from: usize, to: usize| (from..to).map(|n| format!("unit {n} of the program is built\n")).collect::<String>();
+    let errors = "error: mismatched types\ntook 3 ms\nerror: no such field\n";
+    let result = kept(&format!("{}{errors}{}", units(0, 300), units(300, 700)), 1024, 4096);
+    assert!(result.contains(errors), "{result}");
+    let tests = |count| (0..count).map(|n| format!("FAIL src/test{n}.test.js\ntook {n} ms\n")).collect::<String>();
+    let result = kept(&format!("{}{}{}", units(0, 3000), tests(60), units(3000, 9000)), 10_240, 40_960);
+    assert!(result.contains(&tests(60)), "{result}");
+    // More of them than there is memory for: the markers say how many are gone.
+    let result = kept(&format!("{}{}{}", units(0, 3000), tests(600), units(3000, 9000)), 10_240, 40_960);
+    let told = rows(result.as_bytes()).into_iter().map(|row| match Marker::parse(row) {
+        Some(Marker::LeftOut { regions, .. }) => regions,
+        _ => usize::from(row.starts_with(b"FAIL ")),
+    });
+    assert_eq!(told.sum::<usize>(), 600, "{result}");
+}
+
+#[test]
 fn hunks_and_sections_that_are_longer_than_a_window_stay_whole() {
     let noise = "compiling the same file once more\n".repeat(60);
     let hunk: String = (0..900).map(|n| ["+same\n", "+line of the hunk\n", "-old\n"][n % 3]).collect();

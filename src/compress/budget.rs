@@ -12,7 +12,7 @@ use super::{
 };
 
 /// No marker line is longer.
-const LONGEST_MARKER: usize = 100;
+pub const LONGEST_MARKER: usize = 100;
 /// Of the budget: an eighth is the tail's whatever the regions need, a tenth the head's if they leave it.
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;

@@ -182,15 +182,13 @@ impl Draft {
         self.tiles.push(tile);
     }
 
-    /// Adds a marker for lines that are not there.
+    /// Adds a marker for lines that are not there. It is no longer than they were.
     pub fn gap(&mut self, lines: usize, bytes: usize, regions: usize, offset: usize) {
         if bytes == 0 {
             return;
         }
         let start = self.bytes.len();
-        let marker = |regions| format!("{}\n", Marker::LeftOut { lines, bytes, regions });
-        let full = Some(marker(regions)).filter(|marker| marker.len() <= bytes);
-        self.append(full.unwrap_or_else(|| marker(0)).as_bytes());
+        self.append(format!("{}\n", Marker::LeftOut { lines, bytes, regions }).as_bytes());
         let fate = Fate::LeftOut(0, lines, bytes);
         self.tiles.push(Tile { original: offset..offset + bytes, output: start..self.bytes.len(), fate });
     }

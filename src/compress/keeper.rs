@@ -27,6 +27,11 @@ impl Line {
     fn cost(&self) -> usize {
         self.bytes.len().max(size_of::<Line>())
     }
+
+    /// The offset behind it.
+    fn end(&self) -> usize {
+        self.offset + self.bytes.len()
+    }
 }
 
 /// Lines that are kept while a text goes by.
@@ -41,6 +46,9 @@ pub struct Keeper {
     /// Lines beside error regions, and failure lines of regions that had to go.
     near: Ends,
     tail: Bin,
+    /// What went by since the last line of an error region, and since the last failure line of those that had to go.
+    gap: Gap,
+    gap_of_gone: Gap,
     /// How many lines more are beside the last region, and how many have passed since that were not.
     beside: usize,
     passed: usize,
@@ -111,6 +119,33 @@ impl Ends {
     }
 }
 
+/// The lines behind one that is kept, while they are together no longer than a marker: for them none could stand.
+#[derive(Default)]
+struct Gap {
+    start: usize,
+    lines: Vec<Line>,
+}
+
+impl Gap {
+    fn add(&mut self, line: &Line) {
+        if line.end() - self.start <= budget::LONGEST_MARKER {
+            self.lines.push(line.clone());
+        } else {
+            self.lines.clear();
+        }
+    }
+
+    /// This line is kept: gives those before it that have to be kept too.
+    fn close(&mut self, line: &Line) -> Vec<Line> {
+        let mut lines = std::mem::take(&mut self.lines);
+        if line.offset - self.start > budget::LONGEST_MARKER {
+            lines.clear();
+        }
+        self.start = line.end();
+        lines
+    }
+}
+
 impl Keeper {
     /// An eighth of the memory for the head, a half for the tail, three eighths for error regions and what is beside them.
     pub fn new(memory: usize) -> Keeper {
@@ -123,6 +158,8 @@ impl Keeper {
             regions: Ends::new(memory / 8),
             near: Ends::new(memory / 16),
             tail: Bin::new(memory / 2),
+            gap: Gap::default(),
+            gap_of_gone: Gap::default(),
             beside: 0,
             passed: 0,
         }
@@ -152,19 +189,35 @@ impl Keeper {
             self.failed_verdicts += usize::from(class.has(Class::FAILED_VERDICT));
             self.lines += 1;
             self.bytes += kept.bytes.len();
+            let mut between = Vec::new();
+            if class.must_stay() {
+                between = self.gap.close(&kept);
+            } else {
+                self.gap.add(&kept);
+            }
             if self.head.first(&kept) {
                 continue;
             }
             self.keep_near(&kept);
             if class.must_stay() {
-                self.regions.keep(&kept, |gone| {
-                    if gone.class.has(Class::FAILURE) {
-                        self.near.keep(gone, |_| {});
-                    }
-                });
+                for line in between.iter().chain([&kept]) {
+                    self.keep_region(line);
+                }
             }
             self.tail.latest(&kept);
         }
+    }
+
+    fn keep_region(&mut self, line: &Line) {
+        self.regions.keep(line, |gone| {
+            if !gone.class.has(Class::FAILURE) {
+                self.gap_of_gone.add(gone);
+                return;
+            }
+            for line in self.gap_of_gone.close(gone).iter().chain([gone]) {
+                self.near.keep(line, |_| {});
+            }
+        });
     }
 
     /// Keeps the line if it is beside a region; if it is the first of one, the lines before it, which the tail still has.
@@ -197,31 +250,25 @@ impl Keeper {
         }
         lines.sort_by_key(|line| line.number);
         lines.dedup_by_key(|line| line.number);
-        let end = (self.lines, self.bytes);
-        lines = widened(lines, end);
+        let class = Class::default();
+        let end = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, bytes: Box::default() };
+        lines = widened(lines, &end);
         // No verdict of success without every verdict of failure.
         if lines.iter().filter(|line| line.class.has(Class::FAILED_VERDICT)).count() < self.failed_verdicts {
             lines.retain(|line| !line.class.has(Class::PASSED_VERDICT));
-            lines = widened(lines, end);
+            lines = widened(lines, &end);
         }
         let mut draft = Draft::default();
         // Where a marker stands that counts error regions.
         let mut told = Vec::new();
-        let (mut number, mut offset, mut begun) = (0, 0, 0);
-        for line in lines {
-            let new = line.begun - begun;
-            // A part of the last one is here.
-            let regions = new - u32::from(new > 0 && line.class.has(Class::REGION));
-            told.push((draft.bytes.len(), regions as usize));
-            draft.gap(line.number - number, line.offset - offset, regions as usize, offset);
-            number = line.number + 1;
-            offset = line.offset + line.bytes.len();
-            begun = line.begun;
+        let mut last = None;
+        for line in lines.iter().chain([&end]) {
+            let gap = Missing::between(last, line);
+            told.push((draft.bytes.len(), gap.regions));
+            draft.gap(gap.lines, gap.bytes, gap.regions, gap.offset);
             draft.line(&line.bytes, line.offset);
+            last = Some(line);
         }
-        let regions = (self.begun - begun) as usize;
-        told.push((draft.bytes.len(), regions));
-        draft.gap(self.lines - number, self.bytes - offset, regions, offset);
         let layout = Layout::new(&draft.bytes, failures::built_in());
         let mut target = budget;
         while draft.bytes.len() > budget && target > 0 {
@@ -245,22 +292,43 @@ impl Keeper {
     }
 }
 
-/// The lines without those beside a gap that is shorter than its marker. `end`: how many lines and bytes there were.
-fn widened(lines: Vec<Line>, end: (usize, usize)) -> Vec<Line> {
+/// What is not there between two lines that are kept.
+struct Missing {
+    lines: usize,
+    bytes: usize,
+    /// Error regions of which no line is left.
+    regions: usize,
+    offset: usize,
+}
+
+impl Missing {
+    /// `last` is none where `line` is the first.
+    fn between(last: Option<&Line>, line: &Line) -> Missing {
+        let (number, offset, begun) = last.map_or((0, 0, 0), |last| (last.number + 1, last.end(), last.begun));
+        let new = line.begun - begun;
+        // A part of the last one is here.
+        let regions = new - u32::from(new > 0 && line.class.has(Class::REGION));
+        Missing { lines: line.number - number, bytes: line.offset - offset, regions: regions as usize, offset }
+    }
+
+    /// Whether it is shorter than its marker.
+    fn is_short(&self) -> bool {
+        let &Missing { lines, bytes, regions, .. } = self;
+        bytes > 0 && Marker::LeftOut { lines, bytes, regions }.to_string().len() >= bytes
+    }
+}
+
+/// The lines without those beside a gap that is shorter than its marker. `end` stands behind the last line.
+fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
     let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
-    let is_short = |last: Option<&Line>, (number, offset): (usize, usize)| {
-        let (lines, bytes) = last.map_or((0, 0), |last| (last.number + 1, last.offset + last.bytes.len()));
-        let marker = Marker::LeftOut { lines: number - lines, bytes: offset - bytes, regions: 0 };
-        offset > bytes && marker.to_string().len() >= offset - bytes
-    };
+    let is_short = |last: Option<&Line>, line: &Line| Missing::between(last, line).is_short();
     for line in lines {
-        let place = (line.number, line.offset);
         // Rather a line before the gap goes than one of a region behind it.
         while line.class.must_stay()
-            && is_short(kept.last(), place)
+            && is_short(kept.last(), &line)
             && kept.pop_if(|last| !last.class.must_stay()).is_some()
         {}
-        if !is_short(kept.last(), place) {
+        if !is_short(kept.last(), &line) {
             kept.push(line);
         }
     }
