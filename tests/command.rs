@@ -144,6 +144,12 @@ fn command_lines() {
         ("sudo bash -c \"bash -c 'git status'\"", "git status"),
         ("bash run.sh", "bash run.sh"),
         ("bash -c", "bash -"),
+        ("bash build.sh -c make", "bash build.sh"),
+        ("bash -- build.sh -c make", "bash build.sh"),
+        ("bash -o pipefail -c 'make all'", "make all"),
+        ("bash --noprofile -euo pipefail -c 'make all'", "make all"),
+        ("bash -ceo pipefail 'make all'", "make all"),
+        ("bash +x --rcfile f -c -- make", "make -"),
         // several commands
         ("cd app && cargo test", "cargo test"),
         ("cd app; export A=1; source env.sh; umask 022; mkdir -p x; set -e; true; cargo test", "cargo test"),

@@ -231,10 +231,7 @@ fn without_wrappers(words: &[String]) -> (Run, bool) {
         let Some(head) = rest.first() else { return done(rest, takes) };
         let head = name(head);
         if SHELLS.contains(&head) {
-            let flags = rest[1..].iter().position(|word| {
-                word.starts_with('-') && !word.starts_with("--") && word.contains('c') && word.len() < 8
-            });
-            return match flags.and_then(|at| rest.get(at + 2)) {
+            return match text_for_shell(&rest[1..]) {
                 Some(text) => script(text),
                 None => done(rest, takes),
             };
@@ -272,6 +269,23 @@ fn without_wrappers(words: &[String]) -> (Run, bool) {
         takes |= head == "xargs";
         rest = &inner[options + own..];
     }
+}
+
+/// What a shell with `-c` runs: the first word that is no option. Behind a script's name `-c` is the script's own.
+fn text_for_shell(words: &[String]) -> Option<&String> {
+    let mut is_given = false;
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.len() > 1 && word.starts_with(['-', '+'])) {
+        at += 1;
+        if word == "--" {
+            break;
+        }
+        let is_bundle = !word.starts_with("--");
+        is_given |= is_bundle && word.starts_with('-') && word.contains('c');
+        // `-euo pipefail`
+        at += usize::from(is_bundle && word.ends_with(['o', 'O']) || word == "--rcfile" || word == "--init-file");
+    }
+    words.get(at).filter(|_| is_given)
 }
 
 fn is_assignment(word: &str) -> bool {
