@@ -133,7 +133,7 @@ impl Compressor {
         let hit = self.ask_caches(call, &raw, &mut report);
         let mut outcomes = vec![Outcome::Same; parts.len()];
         let total = Length { bytes: texts.iter().map(|text| text.bytes.len()).sum(), units: before };
-        let replacement = hit.map(|timestamp| same_output(timestamp, &raw)).filter(|line| {
+        let replacement = hit.map(|timestamp| same_output(timestamp, &texts)).filter(|line| {
             before >= MIN_COMPRESSIBLE_LENGTH
                 && texts.iter().all(|text| text.format.is_none())
                 && Length::of(line.as_bytes()).is_below(total)
@@ -282,10 +282,14 @@ fn guarded<T>(id: &str, report: &mut Report, run: impl FnOnce() -> Result<T, Str
 }
 
 /// The line for a result that is the last one again.
-fn same_output(timestamp: u64, raw: &[u8]) -> String {
-    let lines = bytecount::count(raw, b'\n') + usize::from(!raw.ends_with(b"\n"));
+fn same_output(timestamp: u64, texts: &[Original]) -> String {
+    let (mut lines, mut bytes) = (0, 0);
+    for text in texts.iter().map(|text| text.bytes).filter(|text| !text.is_empty()) {
+        lines += bytecount::count(text, b'\n') + usize::from(!text.ends_with(b"\n"));
+        bytes += text.len();
+    }
     let time = iso_time(timestamp);
-    format!("Same output as last run ({time}): not shown again (lines: {lines}, bytes: {}).", raw.len())
+    format!("Same output as last run ({time}): not shown again (lines: {lines}, bytes: {bytes}).")
 }
 
 /// Seconds since 1970 as `2026-01-31T12:00:00Z`.
