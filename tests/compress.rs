@@ -444,6 +444,17 @@ fn filters_are_chained_in_the_order_of_registration() {
 }
 
 #[test]
+fn a_banner_is_one_line_whatever_a_filter_is_called() {
+    let mut registry = Registry::empty();
+    registry.add_filter(Box::new(Host("a\nb\u{85}", |_| Ok(Filtered { text: b"short".to_vec(), compressed: true }))));
+    let result = run(&Compressor::new(registry), "x", &lines(200, "line"));
+    let Outcome::Text(bytes) = &result.parts[0] else { panic!() };
+    let text = String::from_utf8_lossy(bytes);
+    assert!(text.starts_with("[Output compressed by a b  (") && text.ends_with("]\nshort"), "{text}");
+    assert_eq!(result.report.filters, ["a\nb\u{85}"]);
+}
+
+#[test]
 fn what_is_short_protected_or_compressed_before_stays() {
     let same =
         |text: &str| assert_eq!(run(&new(), "x", text).parts, [Outcome::Same], "{}", &text[..text.len().min(60)]);

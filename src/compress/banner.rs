@@ -18,9 +18,11 @@ pub fn format_banner(filter_ids: &[&str], before: usize, after: usize) -> String
     banner(filter_ids, before, after, SWITCH_OFF)
 }
 
-/// The same with the host's last sentence.
+/// The same with the host's last sentence. Ids may be a host's: their control characters become spaces, so that it is one
+/// line.
 pub fn banner(filter_ids: &[&str], before: usize, after: usize, switch_off: &str) -> String {
-    format!("{START}{} ({before} → {after} chars). {switch_off}]", filter_ids.join(", "))
+    let ids = filter_ids.join(", ").replace(char::is_control, " ");
+    format!("{START}{ids} ({before} → {after} chars). {switch_off}]")
 }
 
 /// Whether a text begins with a banner, and so has been compressed before.
