@@ -610,6 +610,24 @@ fn a_failure_that_was_overwritten_is_there() {
 }
 
 #[test]
+fn of_failures_with_one_heading_each_message_is_there() {
+    let frame = |up: &str, n| format!("{up}\x1b[2Kworker 1: {n}/40\n\x1b[2Kworker 2: {n}/40\n");
+    let trace = |job| {
+        let frames = "Traceback (most recent call last):\n  File \"job.py\", line 3, in run\n    work()\n";
+        format!("{frames}shop.Stopped: the disk of job {job} is full\n")
+    };
+    // The frames go over a traceback's last lines, or over all of it.
+    for up in ["\x1b[2A", "\x1b[4A"] {
+        let frames = |from| (from..from + 20).map(|n| frame(up, n)).collect::<String>();
+        let text = format!("{}{}{}{}{}", frame("", 0), trace(1), frames(1), trace(2), frames(21));
+        let result = short(&new(), "x", &text);
+        for job in [1, 2] {
+            assert!(result.contains(&format!("shop.Stopped: the disk of job {job} is full\n")), "{up:?}: {result}");
+        }
+    }
+}
+
+#[test]
 fn only_what_was_overwritten_comes_back() {
     let noise = "compiling the same file once more\n".repeat(50);
     for (text, shown) in [

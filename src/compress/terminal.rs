@@ -9,6 +9,7 @@
 use std::{collections::HashSet, ops::Range};
 
 use memchr::{memchr, memchr3, memrchr};
+use twox_hash::XxHash3_64;
 
 use super::{
     controls::{BS, Cell, ESC, INVALID, characters, has_controls, number, sequence_end, without_colours, written},
@@ -519,22 +520,28 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     // How wide a gap is tells nothing.
     let words = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
     let shown: HashSet<Vec<u8>> = shown.split(|&byte| byte == b'\n').map(words).collect();
-    // From the end, since of a failure that each frame of a screen has, only what stood behind the last one counts.
-    let mut seen = HashSet::new();
-    let mut lacks = false;
+    // From the end, since a failure that each frame of a screen has counts only with what no later frame says of it.
+    let mut later = HashSet::new();
+    let mut region = Vec::new();
     for line in lines.rev() {
-        let (class, line) = (written.class(line), words(written.line(line)));
+        let (class, is_indented) = (written.class(line), written.line(line).starts_with(b" "));
+        let mut line = words(written.line(line));
         let is_gone = !line.is_empty() && !shown.contains(&line);
         if class.has(Class::FAILURE) || class.has(Class::START) {
-            if is_gone || seen.insert(line) && lacks {
+            let failure = XxHash3_64::oneshot(&line);
+            if is_gone || region.iter().any(|&(line, is_gone)| is_gone && !later.contains(&(failure, line))) {
                 return true;
             }
-            lacks = false;
+            later.extend(region.drain(..).map(|(line, _)| (failure, line)));
+        } else if class.has(Class::REGION) {
+            // Frames count on in lines that belong to a heading; a message is another one if it has another number.
+            line.retain(|byte| !(is_indented && byte.is_ascii_digit()));
+            region.push((XxHash3_64::oneshot(&line), is_gone));
         } else {
-            lacks = class.has(Class::REGION) && (lacks || is_gone);
+            region.clear();
         }
     }
-    lacks
+    region.iter().any(|&(_, is_gone)| is_gone)
 }
 
 /// Each line with a control becomes what was written in it.
