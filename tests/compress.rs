@@ -628,6 +628,22 @@ fn of_failures_with_one_heading_each_message_is_there() {
 }
 
 #[test]
+fn where_rows_and_characters_move_nothing_is_overwritten() {
+    let noise = "\x1b[1mstep\x1b[0m\n".repeat(400);
+    for (text, shown) in [
+        ("abcdef\r\x1b[3P\n", "def\n"),
+        ("abcdef\r\x1b[9P\x1b[3@gh\n", "gh\n"),
+        ("abcdef\x1b[4D\x1b[2@XY\n", "abXYcdef\n"),
+        ("A\nB\n\x1b[2A\x1b[LNEW\n\x1b[2B", "A\nB\nNEW\n"),
+        ("A\nB\nC\n\x1b[3A\x1b[MX\x1b[2B\n", "A\nB\nC\nX\n"),
+        ("A\nB\nrow\x1b[M\x1b[2Snext\n", "A\nB\nrow\nnext\n"),
+    ] {
+        let result = short(&new(), "x", &format!("{noise}{text}last\n"));
+        assert!(result.ends_with(&format!("]\n{shown}last\n")), "{text:?}: {result:?}");
+    }
+}
+
+#[test]
 fn only_what_was_overwritten_comes_back() {
     let noise = "compiling the same file once more\n".repeat(50);
     for (text, shown) in [

@@ -16,7 +16,7 @@ use shell::PIECES;
 use twox_hash::XxHash3_64;
 
 /// A trap is one of these, again and again.
-const TRAPS: [&str; 57] = [
+const TRAPS: [&str; 58] = [
     "   Compiling serde v1.0.1\n",
     "error: expected `;`\n",
     "  --> src/a.rs:3:5\n",
@@ -52,6 +52,7 @@ const TRAPS: [&str; 57] = [
     "x\r",
     "a\x08",
     "\x1b[1000Cx\r",
+    "ab\r\x1b[P\x1b[@",
     "\x1b[1K",
     "\x1b[H",
     "\x1b[2J",

@@ -99,7 +99,7 @@ pub fn written(bytes: &[u8]) -> Vec<u8> {
         }
         let moves = match sequence {
             [b'\r'] => true,
-            [_, b'[', .., last] => b"ABDEFGHJdfu`".contains(last),
+            [_, b'[', .., last] => b"ABDEFGHJLMSTdfu`".contains(last),
             [_, kind] => b"78DEMc".contains(kind),
             _ => false,
         };

@@ -44,7 +44,7 @@ pub fn edits(bytes: &[u8]) -> Vec<Edit> {
         } else {
             screen.plain(at, end, next);
         }
-        if screen.filled > bytes.len() {
+        if screen.filled > bytes.len() || screen.moves_rows {
             return all_written(bytes);
         }
         if end < bytes.len() {
@@ -121,6 +121,8 @@ struct Screen<'a> {
     groups: Vec<(usize, usize)>,
     /// Cells filled with spaces so far. More than the text has bytes, and it is given up: no real program does that.
     filled: usize,
+    /// A program put rows between others or took some out. Where what it writes then has its place is not followed.
+    moves_rows: bool,
 }
 
 impl<'a> Screen<'a> {
@@ -139,6 +141,7 @@ impl<'a> Screen<'a> {
             below: false,
             groups: Vec::new(),
             filled: 0,
+            moves_rows: false,
         }
     }
 
@@ -391,6 +394,20 @@ impl<'a> Screen<'a> {
                     self.filled += upto - column;
                 }
             }
+            b'P' | b'@' => {
+                self.touch(start, next);
+                let column = self.column;
+                let cells = self.cells(start);
+                if column < cells.len() {
+                    let count = count.min(if last == b'P' { cells.len() - column } else { MOST_COLUMNS });
+                    let blanks = if last == b'P' { 0 } else { count };
+                    let gone = column..column + count - blanks;
+                    cells.splice(gone, std::iter::repeat_n(u32::from(b' '), blanks));
+                    // What moves counts too, so that the work is linear.
+                    self.filled += self.cells(start).len() - column;
+                }
+            }
+            b'L' | b'M' | b'S' | b'T' => self.moves_rows = true,
             _ => {}
         }
     }
