@@ -599,6 +599,28 @@ fn failures_that_stand_close_together_stay_in_a_stream() {
 }
 
 #[test]
+fn what_is_written_above_a_window_overwrites_nothing_in_it() {
+    let text = |to: &dyn Fn(usize) -> String, back: &dyn Fn(usize) -> String| {
+        let line = |n: usize| {
+            let header = format!("{}\r\x1b[2Kheader: {n} done{}\r", to(n + 1), back(n + 1));
+            format!("result {n} is worth to be known\n{}", if n % 10 == 9 { header } else { String::new() })
+        };
+        format!("\x1b7header: 0 done\n{}", (0..1000).map(line).collect::<String>())
+    };
+    let steps = text(&|n| format!("\x1b[{}A", n + 1), &|n| format!("\x1b[{}B", n + 1));
+    let places = text(&|_| "\x1b8".to_owned(), &|_| "\x1b[9999B".to_owned());
+    for text in [steps, places] {
+        let result = streamed(&text, 4096);
+        let rows: Vec<&str> = result.lines().collect();
+        for n in 0..1000 {
+            assert!(rows.contains(&&*format!("result {n} is worth to be known")), "{n}: {result}");
+        }
+        assert!(rows.contains(&"header: 999 done") && !rows.contains(&""), "{result}");
+        assert!(rows.len() < 1050, "{result}");
+    }
+}
+
+#[test]
 fn hunks_and_sections_that_are_longer_than_a_window_stay_whole() {
     let noise = "compiling the same file once more\n".repeat(60);
     let hunk: String = (0..900).map(|n| ["+same\n", "+line of the hunk\n", "-old\n"][n % 3]).collect();

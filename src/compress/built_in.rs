@@ -15,7 +15,7 @@ use super::{
 /// All but the one that a host must ask for.
 pub fn passes() -> Vec<Box<dyn Pass>> {
     vec![
-        plain("terminal", Kind::Normalise, Stage::Terminal, |text, _, _| terminal::edits(text.bytes)),
+        plain("terminal", Kind::Normalise, Stage::Terminal, |text, _, _| terminal::edits(text.bytes, text.goes_on)),
         // Of what a program read from a file, only repeats that a marker tells of; what looks like progress is none.
         plain("repeats", Kind::Select, Stage::General, |text, input, _| repeats::adjacent(text, shows_files(input))),
         Box::new(Distant),

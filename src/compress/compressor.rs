@@ -263,11 +263,13 @@ pub(super) struct Original<'a> {
     pub bytes: &'a [u8],
     pub length: Length,
     pub format: Option<Format>,
+    /// It is a later part of a text.
+    pub goes_on: bool,
 }
 
 impl<'a> Original<'a> {
     pub fn new(bytes: &'a [u8]) -> Original<'a> {
-        Original { bytes, length: Length::of(bytes), format: protect::format(bytes) }
+        Original { bytes, length: Length::of(bytes), format: protect::format(bytes), goes_on: false }
     }
 
     fn is_touched(&self) -> bool {

@@ -23,6 +23,7 @@ pub struct Run<'a> {
     layout: Option<Layout>,
     used: Vec<String>,
     format: Option<Format>,
+    goes_on: bool,
     /// The terminal's stage is over, and protection decided once more.
     is_normalised: bool,
 }
@@ -36,6 +37,7 @@ impl<'a> Run<'a> {
             layout: None,
             used: Vec::new(),
             format: raw.format,
+            goes_on: raw.goes_on,
             is_normalised: false,
         }
     }
@@ -126,11 +128,14 @@ impl<'a> Run<'a> {
             return Ok(None);
         }
         let number = self.number(pass.id());
-        let (draft, layout) = (&self.draft, &mut self.layout);
+        let (draft, layout, goes_on) = (&self.draft, &mut self.layout, self.goes_on);
         let work = || {
             let bytes = &draft.bytes;
             if pass.kind() == Kind::Normalise {
-                let edits = pass.edits(Text::new(bytes, &Layout::default()), input, target);
+                let layout = Layout::default();
+                let mut text = Text::new(bytes, &layout);
+                text.goes_on = goes_on;
+                let edits = pass.edits(text, input, target);
                 normalises(bytes, &edits)?;
                 return Ok((!edits.is_empty()).then(|| draft.with(edits, number)));
             }

@@ -183,6 +183,7 @@ impl Stream {
         let rest = self.buffer.split_off(end);
         let all = std::mem::replace(&mut self.buffer, rest);
         let (said, window) = all.split_at(self.said);
+        let goes_on = self.report.before > 0;
         self.report.before += units(window);
         let breaks_line = !window.ends_with(b"\n");
         // A line that is longer than the memory is not looked into.
@@ -202,7 +203,8 @@ impl Stream {
             }
             Way::Passing => {
                 let wanted = |id: &str| PASSING.contains(&id);
-                let mut run = |text| self.compressor.run(&call, &part_of(text), None, &mut self.report, wanted).0;
+                let mut run =
+                    |text| self.compressor.run(&call, &part_of(text, goes_on), None, &mut self.report, wanted).0;
                 // Where there is a reminder, the window begins with a line.
                 let mut draft = run(if said.is_empty() { lines } else { &all[..said.len() + lines.len()] });
                 let mut from = said.len();
@@ -217,7 +219,7 @@ impl Stream {
             }
             Way::Keeping(keeper) => {
                 let wanted = |id: &str| id == TERMINAL;
-                let (draft, _) = self.compressor.run(&call, &part_of(lines), None, &mut self.report, wanted);
+                let (draft, _) = self.compressor.run(&call, &part_of(lines, goes_on), None, &mut self.report, wanted);
                 keeper.pass(head);
                 keeper.take(said, &draft.bytes);
                 keeper.pass(broken);
@@ -268,8 +270,8 @@ fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
 }
 
 /// A part of a text whose beginning was of no machine format: what the part itself begins with says nothing.
-fn part_of(text: &[u8]) -> Original<'_> {
-    Original { format: None, ..Original::new(text) }
+fn part_of(text: &[u8], goes_on: bool) -> Original<'_> {
+    Original { format: None, goes_on, ..Original::new(text) }
 }
 
 /// Where the last line begins that has no end.

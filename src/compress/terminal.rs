@@ -23,11 +23,12 @@ const MOST_COLUMNS: usize = 1000;
 const MOST_ROWS: usize = 500;
 
 /// Makes the text what a terminal shows. Where that would be longer than the text, it becomes all that was written.
-pub fn edits(bytes: &[u8]) -> Vec<Edit> {
+/// `goes_on`: there was text above it. What is written there stands above the rest.
+pub fn edits(bytes: &[u8], goes_on: bool) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();
     }
-    let mut screen = Screen::new(bytes);
+    let mut screen = Screen::new(bytes, goes_on);
     let mut control = 0;
     let mut at = 0;
     while at < bytes.len() {
@@ -111,7 +112,10 @@ struct Screen<'a> {
     column: usize,
     /// The first row that the cursor can reach.
     page: usize,
-    saved: (usize, usize),
+    /// There was text above the first row; so many rows stand for it, once the cursor has gone up there.
+    goes_on: bool,
+    above: usize,
+    saved: Option<(usize, usize)>,
     /// Behind the last sequence that moved the cursor to the page's beginning.
     home: usize,
     /// The last row that scrolls, if a program has set one. What it writes below is a status that is always overwritten.
@@ -126,7 +130,7 @@ struct Screen<'a> {
 }
 
 impl<'a> Screen<'a> {
-    fn new(bytes: &'a [u8]) -> Screen<'a> {
+    fn new(bytes: &'a [u8], goes_on: bool) -> Screen<'a> {
         let mut rows = Vec::with_capacity(bytes.len() / 40 + 1);
         rows.push(Row::new(0, Shown::Line));
         Screen {
@@ -135,7 +139,9 @@ impl<'a> Screen<'a> {
             row: 0,
             column: 0,
             page: 0,
-            saved: (0, 0),
+            goes_on,
+            above: 0,
+            saved: None,
             home: 0,
             bottom: None,
             below: false,
@@ -304,9 +310,9 @@ impl<'a> Screen<'a> {
                     self.home = stop;
                 }
             }
-            [_, b'7'] => self.saved = (self.row, self.column),
-            [_, b'8'] => self.restore(),
-            [_, b'M'] => self.up(1),
+            [_, b'7'] => self.saved = Some((self.row, self.column)),
+            [_, b'8'] => self.restore(next),
+            [_, b'M'] => self.up(1, next),
             [_, kind @ (b'D' | b'E')] => {
                 if self.row + 1 == self.rows.len() {
                     self.add_row(start, next);
@@ -339,11 +345,11 @@ impl<'a> Screen<'a> {
         }
         match last {
             b'r' => (self.bottom, self.below) = (second.filter(|&bottom| bottom > 0), false),
-            b'u' => self.restore(),
+            b'u' => self.restore(next),
             _ if self.below => {}
-            b'A' => self.up(count),
+            b'A' => self.up(count, next),
             b'F' => {
-                self.up(count);
+                self.up(count, next);
                 self.column = 0;
             }
             b'B' => self.row = (self.row + count).min(self.rows.len() - 1),
@@ -362,7 +368,7 @@ impl<'a> Screen<'a> {
                 self.column = (second.unwrap_or(1).max(1) - 1).min(MOST_COLUMNS);
             }
             b'd' => self.go_to_row(count, start, next),
-            b's' => self.saved = (self.row, self.column),
+            b's' => self.saved = Some((self.row, self.column)),
             b'J' => match first.unwrap_or(0) {
                 0 if self.home == at => self.new_page(start, next),
                 0 => self.erase_below(start, next),
@@ -412,17 +418,31 @@ impl<'a> Screen<'a> {
         }
     }
 
-    fn up(&mut self, count: usize) {
+    fn up(&mut self, count: usize, next: usize) {
+        if self.goes_on && self.page == 0 && self.above == 0 && count > self.row {
+            self.above = MOST_ROWS;
+            self.rows.splice(0..0, (0..MOST_ROWS).map(|_| Row::new(0, Shown::Cells(Vec::new()))));
+            self.row += MOST_ROWS;
+            self.saved = self.saved.map(|(row, column)| (row + MOST_ROWS, column));
+            self.join(0, next);
+        }
         self.row = self.row.saturating_sub(count).max(self.page);
     }
 
-    fn restore(&mut self) {
+    fn restore(&mut self, next: usize) {
         self.below = false;
-        (self.row, self.column) = (self.saved.0.clamp(self.page, self.rows.len() - 1), self.saved.1);
+        match self.saved {
+            Some((row, column)) => (self.row, self.column) = (row.clamp(self.page, self.rows.len() - 1), column),
+            // Where it was saved is further up, if anywhere.
+            None => {
+                self.up(usize::MAX, next);
+                self.column = 0;
+            }
+        }
     }
 
     fn go_to_row(&mut self, row: usize, start: usize, next: usize) {
-        let row = self.page + row.min(MOST_ROWS) - 1;
+        let row = self.page.max(self.above) + row.min(MOST_ROWS) - 1;
         while self.rows.len() <= row {
             self.add_row(start, next);
         }
@@ -459,6 +479,12 @@ impl<'a> Screen<'a> {
 
     fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
+        // Of the rows above the text, those that something was written to.
+        let own = self.rows.split_off(self.above.min(self.rows.len()));
+        self.rows.retain(
+            |row| matches!(&row.shown, Shown::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
+        );
+        self.rows.extend(own);
         // With room for as many as there may be, and no more: where each line is short, they are many times the text.
         let mut edits = Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.shown, Shown::Line)).count());
         let mut rows = std::mem::take(&mut self.rows).into_iter().peekable();

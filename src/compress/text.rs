@@ -96,11 +96,13 @@ impl Layout {
 pub struct Text<'a> {
     pub bytes: &'a [u8],
     layout: &'a Layout,
+    /// It is a later part of a text.
+    pub goes_on: bool,
 }
 
 impl<'a> Text<'a> {
     pub fn new(bytes: &'a [u8], layout: &'a Layout) -> Text<'a> {
-        Text { bytes, layout }
+        Text { bytes, layout, goes_on: false }
     }
 
     /// How many lines there are.

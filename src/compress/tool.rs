@@ -380,7 +380,7 @@ pub fn check_filter(text: &str) -> Result<(), FilterError> {
                 return Err(wrong("a look-alike stays as it is: it has no `output`".to_owned()));
             }
         };
-        let draft = Draft::new(raw, Length::of(raw)).with(terminal::edits(raw), 0);
+        let draft = Draft::new(raw, Length::of(raw)).with(terminal::edits(raw, false), 0);
         let layout = Layout::new(&draft.bytes, failures::built_in());
         let shown = Text::new(&draft.bytes, &layout);
         let edits = filter.edits(shown, &input, usize::MAX);
