@@ -136,6 +136,29 @@ fn wrong_files_are_refused_with_line_and_key() {
     }
 }
 
+/// Text of a machine format comes to a filter as it is, if at all, in a test as in a call.
+#[test]
+fn tests_of_a_file_see_what_a_call_would_show() {
+    let check = |accepts: &str, end: &str| {
+        let debug = format!("{{\\\"level\\\":\\\"debug\\\",\\\"n\\\":\\\"{}\\\"}}{end}", "0".repeat(60));
+        let info = format!("{{\\\"level\\\":\\\"info\\\"}}{end}");
+        let left = 84 + if end == "\\n" { 1 } else { 2 };
+        let test = |kind: &str| {
+            let output = format!("output = \"[… 1 line, {left} bytes left out]\\n{info}\"");
+            format!("[[test]]\nname = \"t\"\nkind = \"{kind}\"\ncommand = \"x\"\ninput = \"{debug}{info}\"\n{output}\n")
+        };
+        let look_alike = "[[test]]\nname = \"l\"\nkind = \"look-alike\"\ncommand = \"x\"\ninput = \"debug\"\n";
+        let rule = r#"drop = ['"debug".*\}$']"#;
+        let tests = [test("pass"), test("fail"), look_alike.to_owned()].concat();
+        check_filter(&format!("id = \"rows\"\ntools = [\"x\"]\n{accepts}\n[[rule]]\n{rule}\n{tests}"))
+    };
+    check("accepts = [\"ndjson\"]", "\\n").unwrap();
+    for (accepts, end) in [("accepts = [\"ndjson\"]", "\\r\\n"), ("", "\\n")] {
+        let error = check(accepts, end).unwrap_err();
+        assert!(error.message().contains("the output is"), "{error}");
+    }
+}
+
 #[test]
 fn a_files_own_tests_are_run() {
     let test = |kind: &str, command: &str, output: &str| {

@@ -8,15 +8,18 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    banner::Length,
-    draft::{Draft, Edit, keeps_lines},
-    failures::{self, Class},
+    built_in,
+    compressor::{Call, Original},
+    draft::Edit,
+    failures::Class,
     filter::{Kind, Pass, Stage, is_for},
     input::Input,
     patterns::Patterns,
     protect::Format,
-    terminal,
-    text::{Layout, Text},
+    registry::Entry,
+    report::Report,
+    run::Run as Way,
+    text::Text,
 };
 use crate::{file_error::FileError, tables_only::tables_only};
 
@@ -353,14 +356,18 @@ pub fn built_in() -> impl Iterator<Item = Box<dyn Pass>> {
 /// assert!(error.message().contains("no test"));
 /// ```
 pub fn check_filter(text: &str) -> Result<(), FilterError> {
-    let filter = ToolFilter::from_toml(text)?;
+    let mut filter = ToolFilter::from_toml(text)?;
+    let tests = std::mem::take(&mut filter.file.test);
     for (kind, name) in [(TestKind::Pass, "pass"), (TestKind::Fail, "fail"), (TestKind::LookAlike, "look-alike")] {
-        if !filter.file.test.iter().any(|test| test.get_ref().kind == kind) {
+        if !tests.iter().any(|test| test.get_ref().kind == kind) {
             return Err(FilterError::at(text, None, format!("there is no test of the kind `{name}`")));
         }
     }
-    let tool = filter.file.tools.first().map_or("terminal", String::as_str);
-    for test in &filter.file.test {
+    let tool = filter.file.tools.first().cloned().unwrap_or("terminal".to_owned());
+    let terminal = built_in::passes().into_iter().filter(|pass| pass.stage() == Stage::Terminal);
+    let entries: Vec<Entry> = terminal.chain([Box::new(filter) as Box<dyn Pass>]).map(Entry::Pass).collect();
+    let Some(Entry::Pass(filter)) = entries.last() else { unreachable!("it was just put there") };
+    for test in &tests {
         let (span, test) = (test.span(), test.get_ref());
         let wrong = |message: String| FilterError::at(text, Some(span.clone()), format!("{}: {message}", test.name));
         let mut call = serde_json::json!({ "command": test.command });
@@ -368,7 +375,7 @@ pub fn check_filter(text: &str) -> Result<(), FilterError> {
             call["exit_code"] = code.into();
         }
         let input = Input::from_json(&call.to_string()).expect("it was just written");
-        if !filter.matches(tool, &input) {
+        if !filter.matches(&tool, &input) {
             return Err(wrong(format!("`{}` does not select the filter", test.command)));
         }
         let raw = test.input.as_bytes();
@@ -380,12 +387,14 @@ pub fn check_filter(text: &str) -> Result<(), FilterError> {
                 return Err(wrong("a look-alike stays as it is: it has no `output`".to_owned()));
             }
         };
-        let draft = Draft::new(raw, Length::of(raw)).with(terminal::edits(raw, false), 0);
-        let layout = Layout::new(&draft.bytes, failures::built_in());
-        let shown = Text::new(&draft.bytes, &layout);
-        let edits = filter.edits(shown, &input, usize::MAX);
-        keeps_lines(shown, &edits, false).map_err(wrong)?;
-        let result = draft.with(edits, 0).bytes;
+        let (call, raw, mut report) = (Call::new(&tool, &input), Original::new(raw), Report::default());
+        let mut way = Way::new(&call, &raw, &mut report);
+        // Under a budget, so that a filter for one has its turn too.
+        entries.iter().for_each(|entry| way.turn(entry, Some(0)));
+        let result = way.end().0.bytes;
+        if let Some(failed) = report.failed.pop() {
+            return Err(wrong(failed.reason));
+        }
         if result != expected.as_bytes() {
             return Err(wrong(format!("the output is\n{}", String::from_utf8_lossy(&result))));
         }
