@@ -202,6 +202,19 @@ mod tests {
     }
 
     #[test]
+    fn what_a_test_says_of_its_failure_is_of_its_region() {
+        let text =
+            "ok\nFailure:\nCartTest#test_removes [test/cart_test.rb:9]:\nthe cart is full\n\nbin/rails test x\nok\n";
+        assert_eq!(regions(text), ".SSR...");
+        let text = "ok\nFailed example:\n    add(1, 2)\nExpected:\n    4\nGot:\n    3\nok\n";
+        assert_eq!(regions(text), ".SRRRRR.");
+        let text = "ok\njava.lang.AssertionError: \nExpecting actual:\n  3\nto be equal to:\n  4\nok\n";
+        assert_eq!(regions(text), ".SRRRR.");
+        let text = "ok\nINTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"x.py\", line 3, in main\nINTERNALERROR> KeyError: 'x'\nok\n";
+        assert_eq!(regions(text), ".SRS.");
+    }
+
+    #[test]
     fn times_before_lines_hide_nothing() {
         let stamped = |line: &str| format!("2024-11-02T10:00:00.1234567Z {line}\n");
         let text: String =
