@@ -18,8 +18,8 @@ pub fn format_banner(filter_ids: &[&str], before: usize, after: usize) -> String
     banner(filter_ids, before, after, SWITCH_OFF)
 }
 
-/// The same with the host's last sentence. Ids may be a host's: their control characters become spaces, so that it is one
-/// line.
+/// The same with the host's last sentence. Ids may be a host's: their control characters become spaces, so that it is
+/// one line.
 pub fn banner(filter_ids: &[&str], before: usize, after: usize, switch_off: &str) -> String {
     let ids = filter_ids.join(", ").replace(char::is_control, " ");
     format!("{START}{ids} ({before} → {after} chars). {switch_off}]")
