@@ -98,16 +98,22 @@ func (sp *Splitter) event(event Event) bool {
 			sp.err, sp.errAt = errLeft, event.Offset
 		}
 	}()
-	n, err := to.Write(event.Text)
+	n, err := write(to, event.Text)
 	returned = true
-	switch {
-	case n < 0 || n > len(event.Text):
-		n, err = 0, errCount
-	case n < len(event.Text) && err == nil:
-		err = io.ErrShortWrite
-	}
 	if err != nil {
 		sp.err, sp.errAt = err, event.Offset+int64(n)
 	}
 	return err == nil
+}
+
+// write gives how much the writer took, and why not all of it.
+func write(to io.Writer, text []byte) (int, error) {
+	n, err := to.Write(text)
+	switch {
+	case n < 0 || n > len(text):
+		return 0, errCount
+	case n < len(text) && err == nil:
+		return n, io.ErrShortWrite
+	}
+	return n, err
 }

@@ -107,15 +107,8 @@ func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (d
 		return false, err
 	}
 	if n > 0 {
-		var written int
 		s.err = errLeft // until the writer returns
-		written, s.err = s.to.Write(lent(out, n))
-		switch {
-		case written < 0 || written > int(n):
-			s.err = errCount
-		case written < int(n) && s.err == nil:
-			s.err = io.ErrShortWrite
-		}
+		_, s.err = write(s.to, lent(out, n))
 	}
 	return true, s.err
 }

@@ -417,7 +417,7 @@ impl State {
         self.region = frame.region;
         self.channel = tables.regions[usize::from(frame.region)].channel;
         let ended = u16::from(frame.flags & Frame::ENDED);
-        // The content that a thinking may stand aside for takes its place.
+        // Content that ends a thinking takes its place.
         let around = usize::from(self.depth) - usize::from(self.channel == Channel::Thinking);
         let full = if around >= MOST_NESTED { flag::FULL } else { 0 };
         self.flags = self.flags & !(flag::ENDED | flag::FULL) | ended | full;
