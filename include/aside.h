@@ -254,6 +254,19 @@
 #define ASIDE_START_HEADER 5
 
 /* ========================================================================== *
+ * Closers without an opener
+ * ========================================================================== */
+
+/** `options.stray_close`: what the dialect says. */
+#define ASIDE_STRAY_CLOSE_DIALECT 0
+
+/**
+ * `options.stray_close`: a closer of the thinking that stands in the content after other text is text, for a host that is
+ * sure that its model does not think.
+ */
+#define ASIDE_STRAY_CLOSE_TEXT 1
+
+/* ========================================================================== *
  * Budgets
  * ========================================================================== */
 
@@ -393,8 +406,8 @@ typedef struct aside_options {
     size_t size;
     /** What is open at the first byte: an `ASIDE_START_` value. */
     uint32_t start;
-    /** 0. */
-    uint32_t reserved;
+    /** What becomes of a closer of the thinking without an opener, after content: an `ASIDE_STRAY_CLOSE_` value. */
+    uint32_t stray_close;
     /**
      * Collect whole thoughts for `aside_scanner_take_thought()`: the most bytes of them to hold at a time, text, types and
      * attributes, of which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
@@ -409,7 +422,7 @@ typedef struct aside_options {
     /** What has the budget: an `ASIDE_BUDGET_` value, span or stream. */
     uint32_t budget_scope;
     /** 0. */
-    uint32_t reserved2;
+    uint32_t reserved;
 } aside_options;
 
 /**

@@ -28,5 +28,5 @@ mod utf8;
 pub use dialect::{Channel, Dialect, DialectError, Start, UnknownDialect, UnknownModel, UnknownStart, UnknownTemplate};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, JoinError, JoinOptions, Kind,
-    OnMarker, Options, Scanner, Thought, Token, escape, join, strip,
+    OnMarker, Options, Scanner, StrayClose, Thought, Token, escape, join, strip,
 };

@@ -203,6 +203,7 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
         }
         for literal in &span.close {
             whole.push(format!("{}{literal}{}", framing.before_close, framing.after_close));
+            whole.push(format!("{}{literal}", framing.after_open.trim_end()));
         }
         whole.extend(span.quote.clone());
         if let Some(tag) = &span.tag {
@@ -217,7 +218,7 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
             whole.extend([format!("   ```{word}\r\n"), "```\n".to_string(), " x\n".to_string()]);
         }
     }
-    whole.extend(dialect.drop.iter().cloned());
+    whole.extend(dialect.drop.iter().chain(&dialect.drop_ends).map(|dropped| dropped.marker().to_string()));
     if let Some(header) = &dialect.header {
         let end = &header.end[0];
         whole.extend(header.close.iter().cloned());
@@ -325,7 +326,8 @@ fn point_3_a_complete_marker_is_out_at_once() {
         ("qwen3", "<think>\na\n</think>", ""),
         ("qwen3", "<think>a</think>\n", "\n"),
         ("qwen3", "<think>a</think>\n\n", ""),
-        ("qwen3", "a\n", ""),
+        ("qwen3", "a\n", "\n"),
+        ("qwen3", "<think>a</think>b\n", ""),
         ("qwen3", "</think>", ""),
         ("inline-think", "a<think", ""),
         ("inline-think", "<think>a</thinx", ""),
@@ -565,7 +567,7 @@ fn point_7_what_flush_releases_is_text_like_any_other() {
         ("inline-think", "content", &["<think>a</thi", "nk>b</think>c"], "c", "a</think>b"),
         ("qwen3", "content", &["<think>a\n", "</think>b"], "b", "a\n"),
         ("qwen3", "content", &["<think>a</think>\n", "\nb"], "\n\nb", "a"),
-        ("qwen3", "content", &["<", "</think>b"], "<</think>b", ""),
+        ("qwen3", "content", &["<", "</think>b"], "b", "<"),
         ("fenced-thinking", "thinking", &["a\n``", "`\nb"], "", "a\n```\nb"),
         ("fenced-thinking", "content", &["a``", "`thinking\nb"], "a```thinking\nb", ""),
         ("thought-stream", "content", &["<thinking a='", "'><thinking>b</thinking>c"], "<thinking a=''>c", "b"),

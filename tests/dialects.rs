@@ -98,7 +98,7 @@ fn however_many_markers_there_are_one_too_many_is_enough() {
     for (key, line, channel) in [("drop", 2, "content"), ("close", 7, "thinking")] {
         let list: Vec<String> = (0..200_000).map(|number| format!("\"<{number:06}>\"")).collect();
         let file = with(line, &format!("{key} = [{}]", list.join(",")));
-        refused(&file, line, key, &["more than 64", channel]);
+        refused(&file, line, key, &["more than 128", channel]);
     }
 }
 
@@ -487,11 +487,11 @@ fn a_name_with_a_colon_is_no_other_name_with_a_suffix() {
 fn what_opens_a_span_has_words() {
     let dialect = Dialect::find("any").unwrap();
     let words = |rule, tag| dialect.family(rule).zip(dialect.opener(rule, tag));
-    assert_eq!(words(0, 10), Some(("any", "seed:think")));
-    assert_eq!(words(2, 0), Some(("mistral", "[THINK]")));
-    assert_eq!(words(10, 0), Some(("fenced-thinking", "thinking")));
-    assert_eq!(words(11, 1), Some(("harmony", "<|channel|>")));
-    assert_eq!((dialect.family(12), dialect.opener(12, 0)), (None, None));
+    assert_eq!(words(2, 8), Some(("any", "seed:think")));
+    assert_eq!(words(4, 0), Some(("mistral", "[THINK]")));
+    assert_eq!(words(12, 0), Some(("fenced-thinking", "thinking")));
+    assert_eq!(words(13, 1), Some(("harmony", "<|channel|>")));
+    assert_eq!((dialect.family(14), dialect.opener(14, 0)), (None, None));
     assert_eq!((dialect.opener(0, 12), dialect.opener(u32::MAX, u32::MAX)), (None, None));
     refused(&with(8, r#"family = """#), 8, "family", &["empty"]);
     let named = Dialect::from_toml(&with(8, r#"family = "yours""#)).unwrap();

@@ -149,7 +149,7 @@ impl Read<'_> {
         let closers = markers(self.dialect, &["thinking"]).close;
         self.events.iter().any(|event| {
             let text = String::from_utf8_lossy(&event.bytes);
-            event.what == What::Framing && closers.iter().any(|closer| text.trim().starts_with(closer.as_str()))
+            event.what == What::Framing && closers.iter().any(|closer| text.trim().starts_with(closer.trim()))
         })
     }
 
@@ -175,8 +175,9 @@ fn missing(dialect: &Dialect) -> Vec<&'static str> {
     let is_framed = framings
         .flat_map(|framing| [&framing.before_open, &framing.after_open, &framing.before_close, &framing.after_close])
         .any(|text| !text.is_empty());
-    let tools = dialect.spans.iter().any(|span| span.ends.is_some() || span.pauses.is_some())
-        || dialect.header.iter().flat_map(|header| &header.routes).any(|route| route.channel == "tool");
+    let tools =
+        dialect.spans.iter().any(|span| span.channel == "tool" && (span.ends.is_some() || span.pauses.is_some()))
+            || dialect.header.iter().flat_map(|header| &header.routes).any(|route| route.channel == "tool");
     let kinds = [
         ("the ordinary answer", true, has(&examples, Read::is_ordinary)),
         ("empty thinking", true, has(&examples, Read::has_empty_thinking)),

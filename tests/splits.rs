@@ -80,6 +80,29 @@ fn any_bytes() {
     });
 }
 
+#[test]
+fn stray_closers_that_the_host_wants_as_text() {
+    everywhere("stray_closers_that_the_host_wants_as_text", |pair, start, texts, random| {
+        for _ in 0..100 {
+            let length = 1 + random.below(120);
+            let text = texts.next(random, length);
+            let wanted = reference::read_keeping_stray(&pair.reference, &text, Some(start));
+            for chunks in [vec![&text[..]], support::bytes(&text), support::random_cuts(random, &text, 5)] {
+                let options = aside::Options {
+                    start: Some(start.parse().unwrap()),
+                    stray_close: aside::StrayClose::Text,
+                    ..aside::Options::default()
+                };
+                let mut scanner = aside::Scanner::with_options(&pair.library, &options).unwrap();
+                let (events, _) = support::collect(&mut scanner, &chunks);
+                if let Some(difference) = support::difference(&wanted, &events) {
+                    panic!("{} from {start}, {}: {difference}", pair.reference.name, support::shown(&chunks));
+                }
+            }
+        }
+    });
+}
+
 /// The dialect's own start, too, and not only where it is named.
 #[test]
 fn the_start_that_the_dialect_names() {

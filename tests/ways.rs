@@ -70,13 +70,13 @@ impl<'a> Stream<'a> {
         let options = Options {
             size: size_of::<Options>(),
             start: 1 + starts.iter().position(|name| *name == start).unwrap() as u32,
-            reserved: 0,
+            stray_close: 0,
             collect: 0,
             budget: budget.map_or(0, |budget| budget.limit),
             has_budget: budget.is_some().into(),
             budget_unit: budget.map_or(0, |budget| budget.unit as u32),
             budget_scope: budget.map_or(0, |budget| budget.scope as u32),
-            reserved2: 0,
+            reserved: 0,
         };
         let handle = unsafe { aside_scanner_new(dialect, &options) };
         assert!(!handle.is_null());
@@ -289,7 +289,12 @@ fn all_ways_to_feed_give_the_same_events() {
                     unit: *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]),
                     scope: *random.pick(&[BudgetScope::Span, BudgetScope::Stream]),
                 });
-                let options = aside::Options { start: Some(start.parse().unwrap()), collect: None, budget };
+                let options = aside::Options {
+                    start: Some(start.parse().unwrap()),
+                    collect: None,
+                    budget,
+                    ..aside::Options::default()
+                };
                 let wanted = match budget {
                     None => reference::read(&pair.reference, &text, Some(start)),
                     Some(_) => support::run(&mut Scanner::with_options(&pair.library, &options).unwrap(), &[&text]),

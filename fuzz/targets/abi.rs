@@ -187,16 +187,16 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
     let options = Options {
         size: sizes[(input.byte() as usize / 40).min(5)],
         start: u32::from(input.byte()) % 8,
-        reserved: u32::from(input.byte() == 255),
+        stray_close: u32::from(input.byte() % 3),
         collect: u64::from(input.byte()),
         budget: u64::from(input.byte()),
         has_budget: u32::from(input.byte()) % 3,
         budget_unit: u32::from(input.byte()) % 3,
         budget_scope: u32::from(input.byte()) % 3,
-        reserved2: 0,
+        reserved: u32::from(input.byte() == 255),
     };
     unsafe {
-        let given = if options.reserved2 == 0 && choice & 2 == 0 { ptr::null() } else { &raw const options };
+        let given = if options.reserved == 0 && choice & 2 == 0 { ptr::null() } else { &raw const options };
         // A size may promise no more than there is.
         let given = if options.size > size_of::<Options>() && options.size <= 4096 { ptr::null() } else { given };
         let handle = aside_scanner_new(dialect, given);

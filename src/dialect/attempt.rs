@@ -4,8 +4,9 @@
 use core::ops::Range;
 
 use super::{
-    lines::{COMMON_LANGUAGE, COMMON_RUN, is_blank, is_language},
-    tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, Region, Tables, TagRule},
+    lines::{COMMON_LANGUAGE, COMMON_RUN, Lines, is_blank, is_language},
+    starts::{at_fence_line, unguarded},
+    tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, PatternSet, Region, Tables, TagRule},
 };
 
 /// What is known of a byte. Plain bytes, of which nothing is known, may begin a special marker.
@@ -62,7 +63,7 @@ pub struct Attempt {
     /// Bytes read so far; 0 is no attempt.
     len: u32,
     /// Patterns of the region that it may become.
-    active: u64,
+    active: PatternSet,
     literal: Literal,
     tag: Tag,
     close: FenceClose,
@@ -71,15 +72,17 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// An attempt that has read nothing. `at_line_start`: a line may begin here that closes a fence span, or nests in it.
-    pub fn begin(region: &Region, active: u64, at_line_start: bool) -> Attempt {
+    /// An attempt that has read nothing, at a byte before which the line stands so. `active`: the patterns that count in the
+    /// region now.
+    pub fn begin(region: &Region, active: PatternSet, lines: &Lines, byte: u8) -> Attempt {
+        let active = active & unguarded(region, lines, byte);
         let is_tag = region.open_names != 0 || region.close_names != 0;
         Attempt {
             len: 0,
             active,
             literal: if region.literals != 0 { Literal::Trie(region.literals) } else { Literal::Dead },
             tag: if is_tag { Tag::Begin } else { Tag::Dead },
-            close: if at_line_start { FenceClose::Indent(0) } else { FenceClose::Dead },
+            close: if at_fence_line(region, lines) { FenceClose::Indent(0) } else { FenceClose::Dead },
             nests: false,
         }
     }
@@ -132,7 +135,7 @@ impl Attempt {
             let is_special = (self.active & region.special) >> bit & 1 != 0;
             is_special && u32::from(region.patterns[*bit].before) == self.len
         };
-        let here = (0..region.patterns.len()).filter(begins_here).fold(0, |here: u64, bit| here | 1 << bit);
+        let here = (0..region.patterns.len()).filter(begins_here).fold(0, |here: PatternSet, bit| here | 1 << bit);
         self.active &= !here;
     }
 
@@ -215,7 +218,7 @@ impl Attempt {
 }
 
 /// The bits of ends in a header's inner trie.
-const ENDS: u64 = u32::MAX as u64;
+const ENDS: PatternSet = u32::MAX as PatternSet;
 
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
@@ -244,7 +247,7 @@ enum Literal {
 }
 
 impl Literal {
-    fn step(&mut self, tables: &Tables, region: &Region, active: u64, byte: u8, len: u32) -> Verdict {
+    fn step(&mut self, tables: &Tables, region: &Region, active: PatternSet, byte: u8, len: u32) -> Verdict {
         match *self {
             Literal::Dead => Verdict::Fail,
             Literal::Trie(node) => {
@@ -364,6 +367,7 @@ enum Tag {
     },
     /// White space behind the name, where no attributes may follow.
     Tail {
+        slash: bool,
         pattern: u8,
         space: u32,
     },
@@ -380,7 +384,7 @@ enum Tag {
 }
 
 impl Tag {
-    fn step(&mut self, tables: &Tables, region: &Region, active: u64, byte: u8, len: u32) -> Verdict {
+    fn step(&mut self, tables: &Tables, region: &Region, active: PatternSet, byte: u8, len: u32) -> Verdict {
         let rule = &tables.tag;
         let is_space = is_tag_space(byte);
         let counts = |root: u32| tables.nodes[root as usize].reach & active != 0;
@@ -417,10 +421,10 @@ impl Tag {
                 return self.behind_name(rule, slash, pattern, byte, len);
             }
             Tag::Tail { pattern, .. } | Tag::Slash(pattern) if byte == b'>' => return done(pattern),
-            Tag::Tail { pattern, space } if is_space && space < rule.space => Tag::Tail { pattern, space: space + 1 },
-            Tag::Tail { pattern, .. } if byte == b'/' && rule.self_close && is_opener(region, pattern) => {
-                Tag::Slash(pattern)
+            Tag::Tail { slash, pattern, space } if is_space && space < rule.space => {
+                Tag::Tail { slash, pattern, space: space + 1 }
             }
+            Tag::Tail { slash: false, pattern, .. } if byte == b'/' && rule.self_close => Tag::Slash(pattern),
             Tag::Gap(pattern) | Tag::BehindValue(pattern) if byte == b'>' => return done(pattern),
             Tag::Gap(pattern) | Tag::BehindValue(pattern) if byte == b'/' && rule.self_close => Tag::Slash(pattern),
             Tag::Gap(pattern) | Tag::BehindValue(pattern) if is_space => Tag::Gap(pattern),
@@ -445,7 +449,7 @@ impl Tag {
             b'/' if rule.self_close && !slash => Tag::Slash(pattern),
             _ if !is_tag_space(byte) => return Verdict::Fail,
             _ if has_attributes => Tag::Gap(pattern),
-            _ if rule.space > 0 => Tag::Tail { pattern, space: 1 },
+            _ if rule.space > 0 => Tag::Tail { slash, pattern, space: 1 },
             _ => return Verdict::Fail,
         };
         self.go(rule, next, len)
@@ -457,7 +461,7 @@ impl Tag {
             Tag::Lead { slash: true, .. }
                 | Tag::Name { slash: true, .. }
                 | Tag::Suffix { slash: true, .. }
-                | Tag::Tail { .. }
+                | Tag::Tail { slash: true, .. }
         );
         if rule.attributes > 0 && len >= rule.attributes && !is_closer {
             return Verdict::Fail;
@@ -465,11 +469,6 @@ impl Tag {
         *self = next;
         Verdict::More
     }
-}
-
-/// Also of one that is removed where it comes once more.
-fn is_opener(region: &Region, pattern: u8) -> bool {
-    matches!(region.patterns[usize::from(pattern)].action, Action::Open { .. } | Action::Drop)
 }
 
 /// The white space of a tag: HTML's, which has no vertical tab.
@@ -579,7 +578,7 @@ impl FenceClose {
 }
 
 /// The child of `node` for this byte through which some active pattern can be reached; 0 is none.
-fn child(nodes: &[Node], node: u32, byte: u8, active: u64) -> u32 {
+fn child(nodes: &[Node], node: u32, byte: u8, active: PatternSet) -> u32 {
     let mut child = nodes[node as usize].child;
     while child != 0 {
         let it = &nodes[child as usize];

@@ -9,8 +9,8 @@ use super::{
     attempt::{self, Attempt, Mark, Verdict, fold},
     few::{self, Few, HARD},
     lines::{Lines, is_blank, is_language},
-    starts::{at_fence_line, next_start},
-    tables::{ByteSet, LineRule, Region, Tables, contains, flag, insert},
+    starts::next_start,
+    tables::{ByteSet, LineRule, PatternSet, Region, Tables, contains, flag, insert},
 };
 
 /// The row of all that is not in the table: there, only an attempt can tell.
@@ -18,9 +18,12 @@ pub const LOST: u16 = 0;
 
 /// Bounds of the table: rows in all and of one area, areas of one region, bytes that are held in a row. Beyond them text
 /// is lost.
-const MOST_ROWS: usize = 8192;
+const MOST_ROWS: usize = 12_288;
 const MOST_AREA_ROWS: usize = 704;
-const MOST_AREAS: usize = 4;
+/// … of one where code spans alone hide markers, as in most thinking, and of one that few streams come to.
+const MOST_SPAN_ROWS: usize = 256;
+const MOST_RARE_ROWS: usize = 64;
+const MOST_AREAS: usize = 16;
 const MOST_HELD: usize = 24;
 
 /// Near a fence, a place comes as late as one that holds so many bytes more: there are many such places, and each is rare.
@@ -92,7 +95,7 @@ impl Spot {
 /// A region while the same patterns count in it.
 struct Area {
     region: u8,
-    active: u64,
+    active: PatternSet,
     has_lines: bool,
     /// Its rows where nothing is held, by the numbers of their lines.
     empty: Vec<(u64, u16)>,
@@ -166,8 +169,16 @@ impl Calm {
             ..Calm::default()
         };
         for (number, region) in (0..).zip(&tables.regions) {
-            for active in sets(region) {
-                let most = MOST_AREA_ROWS.min(MOST_ROWS - calm.spots.len());
+            let sets = sets(region, number == Tables::ROOT);
+            let common = sets.iter().filter(|set| !set.is_rare).count();
+            for Set { active, is_rare } in sets.into_iter().take(MOST_AREAS) {
+                let most = match region.lines {
+                    _ if is_rare => MOST_RARE_ROWS,
+                    LineRule::Guard { fences: false, .. } => MOST_SPAN_ROWS,
+                    _ => MOST_AREA_ROWS,
+                };
+                // Where many sets share a region, each has fewer streams.
+                let most = (2 * most / common.max(2)).max(MOST_RARE_ROWS).min(MOST_ROWS - calm.spots.len());
                 Builder::new(&mut calm, tables, number, active).run(number, most);
             }
         }
@@ -198,7 +209,7 @@ impl Calm {
     }
 
     /// The row of a place in a text, of which `held` may be the beginning of a marker.
-    pub fn enter(&self, region: u8, active: u64, lines: &Lines, held: &[u8]) -> u16 {
+    pub fn enter(&self, region: u8, active: PatternSet, lines: &Lines, held: &[u8]) -> u16 {
         let area = self.areas.iter().find(|area| area.region == region && area.active == active);
         let Some(area) = area.filter(|_| held.len() <= MOST_HELD) else { return LOST };
         let lines = if area.has_lines { lines } else { &Lines::NEW };
@@ -450,25 +461,41 @@ impl Columns {
     }
 }
 
-/// The sets of patterns that can count together where text has taken away all flags that it takes.
-fn sets(region: &Region) -> Vec<u64> {
-    let lasting = region.used & !(flag::START | flag::HEADER | region.cleared);
-    let flags = (0..16).map(|bit| 1 << bit).filter(|flag| u64::from(lasting) & flag != 0);
+/// Patterns that can count together.
+struct Set {
+    active: PatternSet,
+    /// Few streams come to where these are the ones that count.
+    is_rare: bool,
+}
+
+/// The sets of patterns that can count together where text has taken away all flags that it takes, the most common first.
+/// Without those six content spans deep, where no other fits: no text is there for long.
+fn sets(region: &Region, is_content: bool) -> Vec<Set> {
+    let lasting = region.used & !(flag::FIRST | flag::FULL | region.cleared);
+    let flags = (0..16).map(|bit| 1u64 << bit).filter(|flag| u64::from(lasting) & flag != 0);
+    // Before the first span, none is open, and none was closed.
+    let is_reachable = |flags: u16, closed: u64| {
+        flags & flag::ALONE == 0 || is_content && closed == 0 && flags & (flag::ENDED | flag::QUOTED) == 0
+    };
     let rules = region.patterns.iter().filter_map(|pattern| pattern.once).map(|rule| 1u64 << rule);
-    let names = region.patterns.iter().filter_map(|pattern| pattern.same);
-    let mut sets = Vec::new();
-    let mut tags: Vec<u8> = names.collect();
-    tags.push(u8::MAX);
-    for flags in unions(flags) {
-        for closed in unions(rules.clone()) {
+    let mut tags: Vec<u8> = region.patterns.iter().filter_map(|pattern| pattern.same).collect();
+    if tags.is_empty() {
+        tags.push(0);
+    }
+    let mut sets: Vec<Set> = Vec::new();
+    for flags in unions(flags).into_iter().map(|flags| flags as u16) {
+        for closed in unions(rules.clone()).into_iter().filter(|&closed| is_reachable(flags, closed)) {
             for &tag in &tags {
-                let active = region.active(flags as u16, closed, tag);
-                if !sets.contains(&active) && sets.len() < MOST_AREAS {
-                    sets.push(active);
+                let active = region.active(flags, closed, tag);
+                let is_rare = flags & flag::LITERAL != 0 || closed.count_ones() > 1;
+                match sets.iter_mut().find(|set| set.active == active) {
+                    Some(set) => set.is_rare &= is_rare,
+                    None => sets.push(Set { active, is_rare }),
                 }
             }
         }
     }
+    sets.sort_by_key(|set| set.is_rare);
     sets
 }
 
@@ -487,7 +514,7 @@ struct Builder<'a> {
     calm: &'a mut Calm,
     tables: &'a Tables,
     region: &'a Region,
-    active: u64,
+    active: PatternSet,
     /// Every place that was found, the attempt that has read what it holds, and its row.
     found: Vec<(Place, Attempt, u16)>,
     /// Their numbers, that of the one that was found last, and …
@@ -506,7 +533,7 @@ struct Place {
 }
 
 impl<'a> Builder<'a> {
-    fn new(calm: &'a mut Calm, tables: &'a Tables, region: u8, active: u64) -> Builder<'a> {
+    fn new(calm: &'a mut Calm, tables: &'a Tables, region: u8, active: PatternSet) -> Builder<'a> {
         Builder {
             calm,
             tables,
@@ -520,9 +547,7 @@ impl<'a> Builder<'a> {
     }
 
     fn run(mut self, number: u8, most: usize) {
-        let mut prose = Lines::NEW;
-        prose.pass_marker(b'.');
-        for lines in [prose, Lines::NEW, Lines::IN_CODE] {
+        for lines in [Lines::after(b'.'), Lines::NEW, Lines::IN_CODE] {
             self.find(lines, &[], Attempt::default());
         }
         let first = self.calm.spots.len();
@@ -598,7 +623,7 @@ impl<'a> Builder<'a> {
             at = 1;
         }
         while let Some(start) = next_start(region, self.active, &mut lines, text, at) {
-            let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &lines));
+            let mut attempt = Attempt::begin(region, self.active, &lines, text[start]);
             match attempt.run(tables, region, &text[start..], &mut 0, |_| Mark::PLAIN) {
                 Verdict::More => return self.find(lines, &text[start..], attempt),
                 Verdict::Fail => {}
@@ -724,6 +749,19 @@ mod tests {
             }
         }
         assert!(plain > 10_000 && beyond > 10, "{plain} bytes are plain, {beyond} homes have no bit");
+    }
+
+    #[test]
+    fn every_set_of_patterns_that_can_count_together_has_an_area() {
+        for name in Dialect::names() {
+            let tables = &Dialect::find(name).unwrap().tables;
+            for (number, region) in (0..).zip(&tables.regions) {
+                for set in super::sets(region, number == super::Tables::ROOT) {
+                    let row = tables.calm.enter(number, set.active, &super::Lines::after(b'.'), &[]);
+                    assert_ne!(row, LOST, "{name}, region {number}: {:#x}", set.active);
+                }
+            }
+        }
     }
 
     #[test]

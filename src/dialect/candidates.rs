@@ -12,16 +12,18 @@ use core::ops::Range;
 use super::{
     Channel,
     error::Fault,
-    tables::{Action, Pattern, flag},
+    tables::{Action, Pattern, PatternSet, flag},
 };
 
 /// A pattern is a bit of a word.
-const MOST_PATTERNS: usize = 64;
+const MOST_PATTERNS: usize = PatternSet::BITS as usize;
 
 /// A pattern before it has its place in a trie.
 pub struct Candidate {
     pub shape: Shape,
     pub pattern: Pattern,
+    /// Where a closer has the same bytes, this is its form without an opener, and gives way to it.
+    pub yields: bool,
     /// In the file.
     pub at: Range<usize>,
 }
@@ -39,10 +41,13 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     // A closer that comes late is a courtesy: it never stands in the way of a marker.
     let (late, candidates): (Vec<_>, Vec<_>) =
         candidates.into_iter().partition(|candidate| candidate.pattern.needs & flag::FORCED != 0);
+    let (yielding, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.yields);
     let mut list: Vec<Candidate> = Vec::new();
-    for candidate in candidates {
-        let is_twin =
-            |other: &Candidate| other.shape == candidate.shape && does_same(&other.pattern, &candidate.pattern);
+    for candidate in candidates.into_iter().chain(yielding) {
+        let is_twin = |other: &Candidate| {
+            let gives_way = candidate.yields && matches!(other.pattern.action, Action::Close { .. });
+            other.shape == candidate.shape && (gives_way || does_same(&other.pattern, &candidate.pattern))
+        };
         if list.len() <= MOST_PATTERNS && !list.iter().any(is_twin) {
             list.push(candidate);
         }

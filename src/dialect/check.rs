@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::{
     Channel, Start,
     error::Fault,
-    model::{Case, Header, Literal, Model, Place, Span},
+    model::{Case, Header, Literal, Model, Place, Span, markers},
 };
 
 /// Which spans were closed is kept in one word, header bodies included.
@@ -21,7 +21,8 @@ pub fn check(model: &Model) -> Result<(), Fault> {
             return fault(name, "a name is not empty and has no white space and no controls");
         }
     }
-    literals(&model.drop, "marker")?;
+    literals(&markers(&model.drop), "marker")?;
+    literals(&markers(&model.drop_ends), "marker")?;
     literals(&model.models, "pattern")?;
     literals(&model.turns, "marker")?;
     if model.spans.is_empty() && model.header.is_none() {
@@ -59,7 +60,8 @@ fn check_beside_code(model: &Model) -> Result<(), Fault> {
     let begin = |literal: &Literal| literal.get_ref().trim_start_matches(' ').chars().next();
     let is_code = |literal: &&Literal| matches!(begin(literal), Some('`' | '~'));
     // Spaces alone may be the indentation of a fence.
-    let mut markers = model.drop.iter().chain(of_spans).chain(of_header);
+    let dropped = [markers(&model.drop), markers(&model.drop_ends)].concat();
+    let mut markers = dropped.iter().chain(of_spans).chain(of_header);
     let marker = markers.find(|literal| begin(literal).is_none() || is_code(literal));
     let mut framings = spans.flat_map(|span| span.framing.before_open.iter().chain(&span.framing.before_close));
     match marker.or_else(|| framings.find(is_code)) {
@@ -80,7 +82,8 @@ fn check_before_fences(model: &Model) -> Result<(), Fault> {
     });
     let headers = model.header.iter().map(Spanned::get_ref);
     let of_header = headers.flat_map(|header| header.end.iter().chain(&header.close).chain(header.keys.values()));
-    let mut all = model.drop.iter().chain(of_spans).chain(of_header);
+    let dropped = [markers(&model.drop), markers(&model.drop_ends)].concat();
+    let mut all = dropped.iter().chain(of_spans).chain(of_header);
     match all.find(|literal| literal.get_ref().ends_with('`')) {
         Some(tick) => fault(tick, format!("`{}` ends in a backtick: no marker can beside `fence`", tick.get_ref())),
         None => Ok(()),
@@ -179,6 +182,9 @@ fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
             return fault(other, "a span that `ends` or `pauses` another counts anywhere");
         }
     }
+    if let Some(stray) = span.stray_close.as_ref().filter(|_| span.channel != Channel::Thinking) {
+        return fault(stray, "`stray_close` goes with a span of the thinking");
+    }
     if let (Some(ends), Some(_)) = (&span.ends, &span.pauses) {
         return fault(ends, "a span cannot both end and pause another");
     }
@@ -230,7 +236,10 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
     }
     for route in &header.routes {
         literals(&route.write, "header")?;
-        for field in route.when.keys() {
+        for (field, values) in &route.when {
+            if values.0.is_empty() {
+                return fault(field, format!("no value of `{}` is listed", field.get_ref()));
+            }
             if !header.keys.contains_key(field.get_ref()) && !["type", "end"].contains(&field.get_ref().as_str()) {
                 return fault(field, format!("`{}` is no field of this header", field.get_ref()));
             }

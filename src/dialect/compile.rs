@@ -11,10 +11,12 @@ use super::{
     check::{check, fault},
     error::Fault,
     markers,
-    model::{Again, Case, Closer, ExtraClose, Guard, Literal, Model, Place, Span, StrayClose, Tag, strings},
+    model::{
+        Again, Case, Closer, Dropped, ExtraClose, Guard, Literal, Model, Place, Span, StrayClose, Tag, strings, text,
+    },
     tables::{
-        Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, HeaderKey, HeaderRule, LineRule, Node, Pattern, Region, Route,
-        SpanRule, Tables, TagRule, ThoughtRule, Triggers, Words, flag,
+        Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Guarded, HeaderKey, HeaderRule, LineRule, Node, Pattern,
+        PatternSet, Region, Route, SpanRule, Tables, TagRule, ThoughtRule, Triggers, Words, flag,
     },
 };
 
@@ -52,6 +54,7 @@ pub fn compile(model: &Model) -> Result<Tables, Fault> {
         turns: model.turns.iter().map(|turn| turn.get_ref().as_bytes().into()).collect(),
         start: model.start(),
         fold: compiler.fold,
+        guards: !model.guard.is_empty(),
         used: regions.iter().fold(0, |used, region| used | region.used),
         spans: model.spans.iter().map(|span| span_rule(span.get_ref())).collect(),
         regions,
@@ -131,6 +134,16 @@ enum Scope {
     Started(Channel),
 }
 
+impl Scope {
+    fn is_content(self, model: &Model) -> bool {
+        match self {
+            Scope::Content => true,
+            Scope::Inside(rule) => model.spans[rule].get_ref().channel == Channel::Content,
+            Scope::Body(channel) | Scope::Started(channel) => channel == Channel::Content,
+        }
+    }
+}
+
 struct Compiler<'a> {
     model: &'a Model,
     fold: bool,
@@ -151,11 +164,11 @@ impl Compiler<'_> {
             Scope::Body(channel) | Scope::Started(channel) => channel,
         };
         let is_content = channel == Channel::Content;
+        let guards = |guard| model.guard.contains(&guard);
         let mut lines = LineRule::Ignore;
         if is_content {
             self.content(&mut list);
             if !model.guard.is_empty() {
-                let guards = |guard| model.guard.contains(&guard);
                 lines = LineRule::Guard { fences: guards(Guard::Fences), inline: guards(Guard::Inline) };
             }
         }
@@ -172,11 +185,29 @@ impl Compiler<'_> {
             if is_here {
                 self.inside(&mut list, rule, spanned, matches!(scope, Scope::Started(_)));
                 if span.fence.is_some() {
-                    lines = LineRule::Fence;
+                    lines = LineRule::Fence { inline: false };
                 }
             }
             if channel == Channel::Thinking && (span.ends.is_some() || span.pauses.is_some()) {
-                self.openers(&mut list, rule, span, span.ends.is_some());
+                self.openers(&mut list, rule, span, Some(span.ends.is_some()));
+            }
+        }
+        if channel == Channel::Thinking {
+            // A span of the channel that is open: a marker that ends it takes no span of its own away.
+            let rule = match scope {
+                Scope::Inside(rule) => rule,
+                Scope::Started(_) => thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule),
+                _ => model.spans.len(),
+            };
+            let close =
+                Pattern { guarded: Guarded::Nowhere, ..Pattern::of(Action::Close { rule: rule as u8, keep: false }) };
+            self.dropped(&mut list, &model.drop_ends, close);
+            let is_guarded = |it: &Candidate| it.pattern.guarded != Guarded::Nowhere;
+            if guards(Guard::Inline) && list.iter().any(is_guarded) {
+                lines = match lines {
+                    LineRule::Fence { .. } => LineRule::Fence { inline: true },
+                    _ => LineRule::Guard { fences: false, inline: true },
+                };
             }
         }
         self.finish_region(channel, scope, list, lines)
@@ -185,28 +216,42 @@ impl Compiler<'_> {
     /// What counts inside a span for its own sake.
     fn inside(&mut self, list: &mut Vec<Candidate>, rule: usize, spanned: &Spanned<Span>, is_started: bool) {
         let span = spanned.get_ref();
-        let own = Pattern::of(Action::Close { rule: rule as u8, keep: span.keep });
+        let unguarded = |action| Pattern { guarded: Guarded::Nowhere, ..Pattern::of(action) };
+        let own = unguarded(Action::Close { rule: rule as u8, keep: span.keep });
         self.closers(list, span, own, is_started);
+        // The framing after the opener may have a label, which stands there alone where nothing is inside.
+        let label = text(&span.framing.after_open);
+        let label = label.trim_end().len();
+        if let Some(after) =
+            span.framing.after_open.as_ref().filter(|after| (1..after.get_ref().len()).contains(&label))
+        {
+            let label = Spanned::new(after.span(), after.get_ref()[..label].into());
+            let empty = Pattern { needs: flag::OPENED, special: span.special, ..own };
+            let mut labelled = Vec::new();
+            self.literals(&mut labelled, &span.close, [Some(&label), span.framing.after_close.as_ref()], |_| empty);
+            list.extend(labelled.into_iter().filter(|candidate| candidate.pattern.before > 0));
+        }
         if span.fence.is_some() {
-            list.push(Candidate { shape: Shape::FenceClose, pattern: own, at: spanned.span() });
+            list.push(Candidate { shape: Shape::FenceClose, pattern: own, yields: false, at: spanned.span() });
         }
         if let Some(quote) = &span.quote {
-            self.literals(list, [quote], [None, None], |_| Pattern::of(Action::Quote));
+            self.literals(list, [quote], [None, None], |_| unguarded(Action::Quote));
         }
-        let absorb = span.again.map_or(is_started, |again| again == Again::Absorb);
+        let absorb = span.again.map_or(is_started || span.channel == Channel::Thinking, |again| again == Again::Absorb);
         if absorb {
             let needs = flag::BLANK | where_flag(span.place);
-            let again = Pattern { needs, special: span.special, ..Pattern::of(Action::Drop) };
+            let again = Pattern { needs, special: span.special, ..unguarded(Action::Drop) };
             let framing = [span.framing.before_open.as_ref(), span.framing.after_open.as_ref()];
             self.literals(list, span.open.iter().flatten(), framing, |_| again);
             for name in span.tag.iter().flat_map(|tag| &tag.names) {
-                list.push(Candidate { shape: Shape::OpenName(self.folded(name)), pattern: again, at: name.span() });
+                let shape = Shape::OpenName(self.folded(name));
+                list.push(Candidate { shape, pattern: again, yields: false, at: name.span() });
             }
         }
-        // A span that was open at the start has ended none.
-        if span.ends.is_some() && !is_started {
+        // A span that was open at the start has ended none. In an answer that ended the thinking, its closer is a stray one.
+        if span.ends.is_some() && !is_started && span.channel != Channel::Content {
             let action = Action::Close { rule: rule as u8, keep: false };
-            let pattern = Pattern { needs: flag::ENDED, ..Pattern::of(action) };
+            let pattern = Pattern { needs: flag::ENDED, ..unguarded(action) };
             for (_, thinking) in thinking_spans(self.model) {
                 self.closers(list, thinking, pattern, true);
             }
@@ -218,28 +263,53 @@ impl Compiler<'_> {
     fn content(&mut self, list: &mut Vec<Candidate>) {
         let model = self.model;
         for (rule, span) in model.spans.iter().enumerate() {
-            self.openers(list, rule, span.get_ref(), false);
+            self.openers(list, rule, span.get_ref(), None);
         }
         // Behind nothing but blanks a closer is an extra one, elsewhere a stray one. Behind a span that was closed by
         // force, it is that span's.
         let extra = if model.extra_close == ExtraClose::Drop { flag::FRESH } else { flag::FRESH | flag::FORCED };
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
-            let stray = match model.stray_close {
-                StrayClose::Text => continue,
-                StrayClose::Drop => Pattern::of(Action::DropClose),
-                StrayClose::Reclassify => {
-                    Pattern { needs: flag::ALONE, ..Pattern::of(Action::Reclassify { rule: rule as u8 }) }
+            let avoids = flag::FRESH | flag::LITERAL;
+            match thinking.stray_close.as_ref().map_or(model.stray_close, |stray| *stray.get_ref()) {
+                StrayClose::Text => {}
+                StrayClose::Drop => {
+                    self.closers(list, thinking, Pattern { avoids, ..Pattern::of(Action::DropClose) }, true);
                 }
-            };
-            self.closers(list, thinking, Pattern { avoids: flag::FRESH, ..stray }, true);
+                StrayClose::Reclassify => {
+                    let rule = rule as u8;
+                    let first = Pattern { needs: flag::ALONE, avoids, ..Pattern::of(Action::Reclassify { rule }) };
+                    self.closers(list, thinking, first, true);
+                    let avoids = avoids | flag::ALONE;
+                    let once = (!thinking.repeat).then_some(rule);
+                    let later = Pattern { avoids, once, ..Pattern::of(Action::Drop) };
+                    self.framed_closers(list, thinking, [None, None], later, true);
+                }
+            }
         }
-        self.literals(list, &model.drop, [None, None], |_| Pattern::of(Action::Drop));
+        for dropped in [&model.drop, &model.drop_ends] {
+            self.dropped(list, dropped, Pattern::of(Action::Drop));
+        }
     }
 
-    fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, ends: bool) {
+    /// Markers that are removed.
+    fn dropped(&mut self, list: &mut Vec<Candidate>, dropped: &[Spanned<Dropped>], pattern: Pattern) {
+        for marker in dropped {
+            let literal = Spanned::new(marker.span(), marker.get_ref().marker.clone());
+            let pattern = Pattern { special: marker.get_ref().special, ..pattern };
+            let first = list.len();
+            self.literals(list, [&literal], [None, None], |_| pattern);
+            list[first..].iter_mut().for_each(|candidate| candidate.yields = pattern.action == Action::Drop);
+        }
+    }
+
+    /// `of_thinking`: they stand inside the thinking, and end it or do not.
+    fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, of_thinking: Option<bool>) {
         let rule = rule as u8;
+        let ends = of_thinking == Some(true);
+        let is_call = of_thinking.is_some() || span.channel == Channel::Tool;
         let pattern = |tag: usize| Pattern {
+            guarded: if is_call { Guarded::InCodeSpans } else { Guarded::InCode },
             needs: where_flag(span.place),
             avoids: if span.channel == Channel::Content { flag::FULL } else { 0 },
             once: (!span.repeat).then_some(rule),
@@ -254,26 +324,38 @@ impl Compiler<'_> {
         if let Some(tag) = &span.tag {
             for (number, name) in tag.names.iter().enumerate() {
                 let shape = Shape::OpenName(self.folded(name));
-                list.push(Candidate { shape, pattern: pattern(number), at: name.span() });
+                list.push(Candidate { shape, pattern: pattern(number), yields: false, at: name.span() });
             }
         }
         if let Some(info) = &span.fence {
             let literal = [b"```", &self.folded(info)[..]].concat();
             self.hold(literal.len() + FENCE_INFO as usize + 1);
             let pattern = Pattern { action: Action::FenceOpen { rule, ends }, ..pattern(0) };
-            list.push(Candidate { shape: Shape::Literal(literal.into()), pattern, at: info.span() });
+            list.push(Candidate { shape: Shape::Literal(literal.into()), pattern, yields: false, at: info.span() });
         }
     }
 
     /// `any_name`: the opener is not the innermost span's, or is not there, so that a tag's name cannot be asked for.
     fn closers(&mut self, list: &mut Vec<Candidate>, span: &Span, pattern: Pattern, any_name: bool) {
         let framing = [span.framing.before_close.as_ref(), span.framing.after_close.as_ref()];
+        self.framed_closers(list, span, framing, pattern, any_name);
+    }
+
+    fn framed_closers(
+        &mut self,
+        list: &mut Vec<Candidate>,
+        span: &Span,
+        framing: [Option<&Literal>; 2],
+        pattern: Pattern,
+        any_name: bool,
+    ) {
         self.literals(list, &span.close, framing, |_| Pattern { special: span.special, ..pattern });
         if let Some(tag) = &span.tag {
             for (number, name) in tag.names.iter().enumerate() {
                 let same = (tag.closer == Closer::Same && !any_name).then_some(number as u8);
                 let shape = Shape::CloseName(self.folded(name));
-                list.push(Candidate { shape, pattern: Pattern { same, ..pattern }, at: name.span() });
+                let pattern = Pattern { same, ..pattern };
+                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
             }
         }
     }
@@ -300,7 +382,8 @@ impl Compiler<'_> {
                 let before = bytes.len() as u16;
                 bytes.extend(self.folded(literal));
                 let pattern = Pattern { before, len: bytes.len() as u16, after, ..pattern(number) };
-                list.push(Candidate { shape: Shape::Literal(bytes.into()), pattern, at: literal.span() });
+                let shape = Shape::Literal(bytes.into());
+                list.push(Candidate { shape, pattern, yields: false, at: literal.span() });
             }
         }
     }
@@ -310,14 +393,16 @@ impl Compiler<'_> {
         let none = [None, None];
         // The body before ends where a header begins; a wrapper of the content does not, so there has to be room.
         let avoids = if matches!(scope, Scope::Inside(_)) { flag::FULL } else { 0 };
-        let pattern = |action| Pattern { avoids, special: header.special, ..Pattern::of(action) };
+        let guarded = if scope.is_content(self.model) { Guarded::InCode } else { Guarded::Nowhere };
+        let pattern = |action| Pattern { avoids, guarded, special: header.special, ..Pattern::of(action) };
         self.literals(list, &header.begin, none, |tag| pattern(Action::HeaderBegin { tag: tag as u8 }));
         self.literals(list, &header.end, none, |_| pattern(Action::HeaderEnd));
         let whole = Pattern { avoids: avoids | flag::HEADER, special: false, ..pattern(Action::HeaderWhole) };
         self.literals(list, &header.whole, none, |_| whole);
         if matches!(scope, Scope::Body(_) | Scope::Started(_)) {
             let rule = self.model.spans.len() as u8;
-            self.body_closers(list, pattern(Action::Close { rule, keep: false }));
+            let close = Pattern { guarded: Guarded::Nowhere, ..pattern(Action::Close { rule, keep: false }) };
+            self.body_closers(list, close);
         }
         if !matches!(scope, Scope::Content) {
             return;
@@ -333,7 +418,8 @@ impl Compiler<'_> {
                     len: bytes.len() as u16,
                     ..Pattern::of(Action::HeaderBegin { tag: 0 })
                 };
-                list.push(Candidate { shape: Shape::Literal(bytes.into()), pattern, at: key.span() });
+                let shape = Shape::Literal(bytes.into());
+                list.push(Candidate { shape, pattern, yields: false, at: key.span() });
             }
         }
     }
@@ -370,7 +456,10 @@ impl Compiler<'_> {
             when: route
                 .when
                 .iter()
-                .map(|(field, value)| (field.get_ref().as_str().into(), (value != "*").then(|| value.as_str().into())))
+                .map(|(field, values)| {
+                    let values = values.0.iter().filter(|_| !values.0.iter().any(|value| value == "*"));
+                    (field.get_ref().as_str().into(), values.map(|value| value.as_str().into()).collect())
+                })
                 .collect(),
             channel: route.channel,
         });
@@ -417,6 +506,8 @@ impl Compiler<'_> {
             first_triggers: Triggers::default(),
             triggers: Triggers::default(),
             special: 0,
+            in_fences: 0,
+            in_code_spans: 0,
             seconds: [false; 256],
             used: list.iter().fold(0, |used, it| used | it.pattern.needs | it.pattern.avoids),
             cleared: match channel {
@@ -434,6 +525,8 @@ impl Compiler<'_> {
                 None => region.groups.push((pattern, bit)),
             }
             region.special |= if pattern.special { bit } else { 0 };
+            region.in_fences |= if pattern.guarded == Guarded::InCode { 0 } else { bit };
+            region.in_code_spans |= if pattern.guarded == Guarded::Nowhere { bit } else { 0 };
             let (root, bytes) = match &shape {
                 Shape::Literal(bytes) => (&mut region.literals, bytes),
                 Shape::OpenName(bytes) => (&mut region.open_names, bytes),
@@ -445,7 +538,7 @@ impl Compiler<'_> {
                 }
             };
             let first = if matches!(shape, Shape::Literal(_)) { bytes[0] } else { b'<' };
-            let is_lasting = pattern.needs & (flag::START | flag::HEADER | region.cleared) == 0;
+            let is_lasting = pattern.needs & (flag::FIRST | region.cleared) == 0;
             for first in [first, if self.fold { first.to_ascii_uppercase() } else { first }] {
                 region.first_triggers.insert(first);
                 if is_lasting {
@@ -529,7 +622,7 @@ impl Compiler<'_> {
         (self.nodes.len() - 1) as u32
     }
 
-    fn insert(&mut self, root: u32, bytes: &[u8], bit: u64) {
+    fn insert(&mut self, root: u32, bytes: &[u8], bit: PatternSet) {
         let mut node = root;
         for &byte in bytes {
             self.nodes[node as usize].reach |= bit;

@@ -15,6 +15,16 @@ pub fn is_language(byte: u8) -> bool {
 pub const COMMON_RUN: u32 = 4;
 pub const COMMON_LANGUAGE: u32 = 12;
 
+/// The code that a byte stands in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Code {
+    None,
+    /// A fenced block, or the line that opens one.
+    Block,
+    /// A span between backticks.
+    Span,
+}
+
 /// Where in its line a text stands, and in which code block.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,20 +109,30 @@ impl Lines {
         self.block_run > 0
     }
 
-    /// Is a marker that begins with this byte text here? A backtick refutes a backtick fence's info; what follows a
-    /// backtick is no marker of backticks.
-    pub fn guards(&self, byte: u8, inline: bool) -> bool {
-        let behind_run = self.at == At::Info || (self.at == At::Run && self.run >= 3);
-        let in_info = behind_run && !(self.mark == b'`' && byte == b'`');
-        let behind_tick = byte == b'`' && self.ticks > 0;
-        let in_code = match byte {
-            _ if !inline => false,
+    /// The code that the next byte stands in, by a rule that follows it. A backtick refutes a backtick fence's info; a
+    /// backtick after another one begins no marker, as if it stood between them.
+    pub fn code(&self, byte: u8, rule: LineRule) -> Code {
+        let in_span = match byte {
+            _ if !rule.has_code_spans() || self.in_block() => false,
             // It ends the code span, and may be a marker's framing.
             b'\n' => false,
             b'`' => self.code != 0,
             _ => self.code_behind_run() != 0,
         };
-        self.in_block() || in_info || behind_tick || in_code
+        let behind_tick = byte == b'`' && self.ticks > 0;
+        let in_block = match rule {
+            LineRule::Guard { .. } => {
+                let behind_run = self.at == At::Info || (self.at == At::Run && self.run >= 3);
+                self.in_block() || behind_run && !(self.mark == b'`' && byte == b'`')
+            }
+            // There, blocks are nested ones: see `is_nested`.
+            _ => false,
+        };
+        match (in_span || behind_tick, in_block) {
+            (true, _) => Code::Span,
+            (false, true) => Code::Block,
+            (false, false) => Code::None,
+        }
     }
 
     /// Of a fence span: is this byte inside a nested block, or in the line that opens one? A language token that is
@@ -142,17 +162,18 @@ impl Lines {
         self.nests |= nests;
     }
 
-    /// A marker has passed; a line starts after it only where it ended with one.
-    pub fn pass_marker(&mut self, last: u8) {
+    /// After text that ended with this byte, outside all code.
+    pub fn after(last: u8) -> Lines {
         let at = if last == b'\n' { At::Start } else { At::Prose };
-        *self = Lines { at, ..Lines::NEW };
+        Lines { at, ..Lines::NEW }
     }
 
     pub fn pass(&mut self, byte: u8, rule: LineRule) {
-        if byte == b'`' && rule != LineRule::Fence {
+        let is_fence = matches!(rule, LineRule::Fence { .. });
+        if byte == b'`' && rule != (LineRule::Fence { inline: false }) {
             self.ticks = self.ticks.saturating_add(1);
         } else {
-            if matches!(rule, LineRule::Guard { inline: true, .. }) && !self.in_block() {
+            if rule.has_code_spans() && !self.in_block() {
                 self.code = if byte == b'\n' { 0 } else { self.code_behind_run() };
             }
             self.ticks = 0;
@@ -165,7 +186,7 @@ impl Lines {
             At::Start => self.start(byte),
             At::Run if byte == self.mark => {
                 self.run = self.run.saturating_add(1);
-                if rule == LineRule::Fence && byte == b'`' && self.run > FENCE_TICKS && !self.in_block() {
+                if is_fence && byte == b'`' && self.run > FENCE_TICKS && !self.in_block() {
                     self.at = At::Prose;
                 }
             }
@@ -173,9 +194,9 @@ impl Lines {
             At::Run => {
                 self.at = At::Info;
                 self.count = 0;
-                self.info(byte, rule);
+                self.info(byte, is_fence);
             }
-            At::Info => self.info(byte, rule),
+            At::Info => self.info(byte, is_fence),
             At::Return => {
                 if byte == b'\n' {
                     self.begin_block();
@@ -205,14 +226,15 @@ impl Lines {
         (self.count, self.mark, self.run) = (0, 0, 0);
     }
 
-    fn info(&mut self, byte: u8, rule: LineRule) {
+    /// `is_fence`: inside a fence span.
+    fn info(&mut self, byte: u8, is_fence: bool) {
         if self.in_block() {
             match byte {
                 b'\n' if self.run >= self.block_run => *self = Lines::NEW,
                 _ if is_blank(byte) && byte != b'\n' => {}
                 _ => self.prose(byte),
             }
-        } else if self.mark == b'~' || rule != LineRule::Fence {
+        } else if self.mark == b'~' || !is_fence {
             match byte {
                 b'\n' => self.begin_block(),
                 b'`' if self.mark == b'`' => self.prose(byte),

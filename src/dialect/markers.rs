@@ -5,7 +5,7 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use super::{
     Channel,
-    model::{Case, Header, Model, Place, Span, text},
+    model::{Case, Header, Model, Place, Span, strings, text},
     tables::{Block, Markers, Written},
 };
 
@@ -49,8 +49,8 @@ fn message_block(header: &Header, channel: Channel) -> Option<Block> {
 
 pub fn markers(model: &Model) -> Markers {
     // Those of turns count in prompts, which is where such texts go.
-    let anywhere = model.drop.iter().chain(&model.turns);
-    let mut literals: Vec<String> = anywhere.map(|literal| literal.get_ref().clone()).collect();
+    let dropped = model.drop.iter().chain(&model.drop_ends).map(|dropped| dropped.get_ref().marker.clone());
+    let mut literals: Vec<String> = dropped.chain(strings(&model.turns)).collect();
     let mut first = Vec::new();
     let mut names = Vec::new();
     for span in model.spans.iter().map(|span| span.get_ref()) {

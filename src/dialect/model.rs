@@ -1,8 +1,15 @@
 //! A dialect file's shape: one strict type per table, one field per key. Reading is serde's; meaning is in `compile`.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use core::fmt;
 
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{
+        MapAccess, SeqAccess, Visitor,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
+};
 use toml::Spanned;
 
 use super::{Channel, Start};
@@ -29,7 +36,9 @@ pub struct Model {
     #[serde(default)]
     pub case: Case,
     #[serde(default)]
-    pub drop: Vec<Literal>,
+    pub drop: Vec<Spanned<Dropped>>,
+    #[serde(default)]
+    pub drop_ends: Vec<Spanned<Dropped>>,
     #[serde(default)]
     pub extra_close: ExtraClose,
     #[serde(default)]
@@ -49,6 +58,77 @@ impl Model {
     /// What is open at byte 0.
     pub fn start(&self) -> Start {
         self.start.as_ref().map_or(Start::Channel(Channel::Content), |start| *start.get_ref())
+    }
+}
+
+/// A marker that is removed without opening or closing a span: a string, or a table that says that it is special.
+pub struct Dropped {
+    pub marker: String,
+    pub special: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DroppedTable {
+    marker: String,
+    #[serde(default)]
+    special: bool,
+}
+
+impl<'de> Deserialize<'de> for Dropped {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dropped, D::Error> {
+        struct StringOrTable;
+
+        impl<'de> Visitor<'de> for StringOrTable {
+            type Value = Dropped;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a marker, or a table of `marker` and `special`")
+            }
+
+            fn visit_str<E>(self, marker: &str) -> Result<Dropped, E> {
+                Ok(Dropped { marker: marker.into(), special: false })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Dropped, A::Error> {
+                let DroppedTable { marker, special } = DroppedTable::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Dropped { marker, special })
+            }
+        }
+
+        deserializer.deserialize_any(StringOrTable)
+    }
+}
+
+/// The markers of such a list, as literals.
+pub fn markers(dropped: &[Spanned<Dropped>]) -> Vec<Literal> {
+    dropped.iter().map(|dropped| Spanned::new(dropped.span(), dropped.get_ref().marker.clone())).collect()
+}
+
+/// What a field of a header may be: a string, or a list of them.
+pub struct Values(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
+        struct StringOrList;
+
+        impl<'de> Visitor<'de> for StringOrList {
+            type Value = Values;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value, or a list of values")
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Values, E> {
+                Ok(Values(Vec::from([value.into()])))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Values, A::Error> {
+                Deserialize::deserialize(SeqAccessDeserializer::new(list)).map(Values)
+            }
+        }
+
+        deserializer.deserialize_any(StringOrList)
     }
 }
 
@@ -86,7 +166,7 @@ pub enum ExtraClose {
     Drop,
 }
 
-#[derive(Deserialize, Default, PartialEq)]
+#[derive(Deserialize, Default, PartialEq, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub enum StrayClose {
     #[default]
@@ -117,6 +197,7 @@ pub struct Span {
     #[serde(default = "Span::default_repeat")]
     pub repeat: bool,
     pub again: Option<Again>,
+    pub stray_close: Option<Spanned<StrayClose>>,
     pub ends: Option<Spanned<Channel>>,
     pub pauses: Option<Spanned<Channel>>,
     #[serde(default)]
@@ -229,7 +310,7 @@ impl Header {
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Route {
     #[serde(default)]
-    pub when: BTreeMap<Literal, String>,
+    pub when: BTreeMap<Literal, Values>,
     pub channel: Channel,
     /// A whole header of this route, as the model writes it.
     pub write: Option<Literal>,

@@ -26,7 +26,17 @@ pub mod flag {
     pub const FORCED: u16 = 1 << 8;
     /// No span yet in this stream.
     pub const ALONE: u16 = 1 << 9;
+    /// The innermost span has just opened, and nothing has come since.
+    pub const OPENED: u16 = 1 << 10;
+    /// The host takes a stray closer for text, whatever the dialect says.
+    pub const LITERAL: u16 = 1 << 11;
+
+    /// What the first byte takes away, whatever it is.
+    pub const FIRST: u16 = START | HEADER | OPENED;
 }
+
+/// A set of a region's patterns: one bit each.
+pub type PatternSet = u128;
 
 /// Bounds of a fence line: spaces before it, backticks in a closer's run, and bytes of blanks or of a language token.
 pub const FENCE_INDENT: u32 = 3;
@@ -46,6 +56,8 @@ pub struct Tables {
     pub start: Start,
     /// Literals and tag names match in any ASCII case.
     pub fold: bool,
+    /// Markers inside code are text.
+    pub guards: bool,
     pub spans: Vec<SpanRule>,
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
@@ -149,7 +161,7 @@ pub struct Region {
     pub started: Option<Channel>,
     pub patterns: Vec<Pattern>,
     /// The patterns that always count together: one of them, and the bits of all.
-    pub groups: Vec<(Pattern, u64)>,
+    pub groups: Vec<(Pattern, PatternSet)>,
     /// Roots of the tries of literals, of tag names behind `<` and of tag names behind `</`; 0 where there is none.
     pub literals: u32,
     pub open_names: u32,
@@ -159,7 +171,10 @@ pub struct Region {
     /// Those of the patterns that can count where text has taken away all that it can: most text stands there.
     pub triggers: Triggers,
     /// The patterns that ask for a special token.
-    pub special: u64,
+    pub special: PatternSet,
+    /// The patterns that count in a fenced block too, and those of them that also count between backticks.
+    pub in_fences: PatternSet,
+    pub in_code_spans: PatternSet,
     /// The bytes that a marker may have as its second.
     pub seconds: [bool; 256],
     /// Flags that some pattern of this region asks for.
@@ -174,7 +189,7 @@ pub struct Region {
 impl Region {
     /// The patterns that count now, by the flags that are set, the spans of which a block was closed, and the name of the
     /// innermost tag.
-    pub fn active(&self, flags: u16, closed: u64, tag: u8) -> u64 {
+    pub fn active(&self, flags: u16, closed: u64, tag: u8) -> PatternSet {
         let groups = self.groups.iter().filter(|(pattern, _)| pattern.counts(flags, closed, tag));
         groups.fold(0, |all, (_, bits)| all | bits)
     }
@@ -189,8 +204,27 @@ pub enum LineRule {
         fences: bool,
         inline: bool,
     },
-    /// The inside of a fence span: nested code blocks are opaque.
-    Fence,
+    /// The inside of a fence span: nested code blocks are opaque, and so are code spans with `inline`.
+    Fence {
+        inline: bool,
+    },
+}
+
+impl LineRule {
+    /// Does it follow code spans?
+    pub fn has_code_spans(self) -> bool {
+        matches!(self, LineRule::Guard { inline: true, .. } | LineRule::Fence { inline: true })
+    }
+}
+
+/// In which code a marker is text, where a dialect guards code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guarded {
+    /// In all that `guard` names.
+    InCode,
+    /// Between backticks alone: models write real calls into fences that they never close.
+    InCodeSpans,
+    Nowhere,
 }
 
 /// A marker, as far as one region is concerned.
@@ -204,8 +238,10 @@ pub struct Pattern {
     pub same: Option<u8>,
     /// … and where no block of this span was closed yet.
     pub once: Option<u8>,
-    /// … and, where the caller tells special tokens from others, where one of those begins the marker.
+    /// … and, where the caller tells special tokens from others, where one of those begins the marker …
     pub special: bool,
+    /// … and outside of this code.
+    pub guarded: Guarded,
     pub action: Action,
     /// How much of the literal is framing before the marker.
     pub before: u16,
@@ -218,7 +254,18 @@ pub struct Pattern {
 impl Pattern {
     /// One that counts everywhere.
     pub fn of(action: Action) -> Pattern {
-        Pattern { needs: 0, avoids: 0, same: None, once: None, special: false, action, before: 0, len: 0, after: 0 }
+        Pattern {
+            needs: 0,
+            avoids: 0,
+            same: None,
+            once: None,
+            special: false,
+            guarded: Guarded::InCode,
+            action,
+            before: 0,
+            len: 0,
+            after: 0,
+        }
     }
 
     /// Does it count now? See `Region::active`.
@@ -265,8 +312,8 @@ pub struct Node {
     pub byte: u8,
     pub child: u32,
     pub next: u32,
-    pub accept: u64,
-    pub reach: u64,
+    pub accept: PatternSet,
+    pub reach: PatternSet,
 }
 
 /// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
@@ -336,8 +383,8 @@ pub struct HeaderKey {
 }
 
 pub struct Route {
-    /// Field and value; `None` is any value.
-    pub when: Vec<(Box<str>, Option<Box<str>>)>,
+    /// Field and the values that it may have; none are any value.
+    pub when: Vec<(Box<str>, Vec<Box<str>>)>,
     pub channel: Channel,
 }
 
@@ -355,7 +402,7 @@ mod tests {
                     let closed = random.below(1 << 16) as u64;
                     let tag = random.below(16) as u8;
                     let alone = region.patterns.iter().map(|pattern| pattern.counts(flags, closed, tag));
-                    let alone = alone.enumerate().fold(0, |all, (bit, counts)| all | u64::from(counts) << bit);
+                    let alone = alone.enumerate().fold(0, |all, (bit, counts)| all | u128::from(counts) << bit);
                     assert_eq!(region.active(flags, closed, tag), alone, "{name}: {flags:#x}, {closed:#x}, {tag}");
                 }
             }

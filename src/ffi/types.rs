@@ -150,6 +150,15 @@ pub const ASIDE_START_TOOL: u32 = 4;
 /// `options.start`: the stream begins inside a channel header, of a dialect that has headers.
 pub const ASIDE_START_HEADER: u32 = 5;
 
+/// == Closers without an opener ==
+///
+/// `options.stray_close`: what the dialect says.
+pub const ASIDE_STRAY_CLOSE_DIALECT: u32 = 0;
+
+/// `options.stray_close`: a closer of the thinking that stands in the content after other text is text, for a host that is
+/// sure that its model does not think.
+pub const ASIDE_STRAY_CLOSE_TEXT: u32 = 1;
+
 /// == Budgets ==
 ///
 /// `options.budget_unit`: bytes.
@@ -239,8 +248,8 @@ pub struct aside_options {
     pub size: size_t,
     /// What is open at the first byte: an `ASIDE_START_` value.
     pub start: u32,
-    /// 0.
-    pub reserved: u32,
+    /// What becomes of a closer of the thinking without an opener, after content: an `ASIDE_STRAY_CLOSE_` value.
+    pub stray_close: u32,
     /// Collect whole thoughts for `aside_scanner_take_thought()`: the most bytes of them to hold at a time, text, types and
     /// attributes, of which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
     pub collect: u64,
@@ -253,7 +262,7 @@ pub struct aside_options {
     /// What has the budget: an `ASIDE_BUDGET_` value, span or stream.
     pub budget_scope: u32,
     /// 0.
-    pub reserved2: u32,
+    pub reserved: u32,
 }
 
 impl Versioned for aside_options {
@@ -456,8 +465,8 @@ const _: () = {
 };
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_options 48: size 0, start 8, reserved 12, collect 16, budget 24, has_budget 32, budget_unit 36,
-        budget_scope 40, reserved2 44);
+    layout!(aside_options 48: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,
+        budget_scope 40, reserved 44);
     layout!(aside_counts 40: size 0, bytes 8, characters 16, spans 24, tokens 32);
     layout!(aside_sse_options 32: size 0, start 8, field 12, body 16, off 20, max_event 24);
     layout!(aside_fed 56: count 0, consumed 8, offset 16, held 24, held_len 32, attributes 40, attributes_len 48);

@@ -72,6 +72,15 @@ impl Attributes {
         self.iter().find(|attribute| attribute.name == name.as_bytes()).map(|attribute| attribute.value)
     }
 
+    /// The last attribute of that name.
+    fn last_value(&self, name: &str) -> Option<&[u8]> {
+        (0..self.len())
+            .rev()
+            .filter_map(|index| self.get(index))
+            .find(|it| it.name == name.as_bytes())
+            .map(|it| it.value)
+    }
+
     /// Reads the attributes of a whole tag, which is known to follow the grammar.
     pub fn read_tag(&mut self, tag: &[u8]) -> Result<(), Error> {
         self.clear();
@@ -201,12 +210,11 @@ fn begins(rule: &HeaderRule, text: &[u8], literal: &[u8]) -> bool {
     text.get(..literal.len()).is_some_and(|text| same(rule.fold, text, literal))
 }
 
-/// Does this route fit the fields?
+/// Does this route fit the fields? Of a field that is there twice, the last one counts.
 pub fn fits(rule: &HeaderRule, route: &Route, fields: &Attributes) -> bool {
-    route.when.iter().all(|(field, wanted)| match (fields.value(field), wanted) {
-        (Some(value), Some(wanted)) => same(rule.fold, value, wanted.as_bytes()),
-        (Some(_), None) => true,
-        (None, _) => false,
+    route.when.iter().all(|(field, wanted)| {
+        let is_wanted = |value: &[u8]| wanted.iter().any(|wanted| same(rule.fold, value, wanted.as_bytes()));
+        fields.last_value(field).is_some_and(|value| wanted.is_empty() || is_wanted(value))
     })
 }
 

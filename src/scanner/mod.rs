@@ -38,6 +38,18 @@ pub struct Options {
     pub collect: Option<usize>,
     /// Say where the thinking goes beyond so much.
     pub budget: Option<Budget>,
+    /// What becomes of a closer of the thinking that stands in the content after other text.
+    pub stray_close: StrayClose,
+}
+
+/// What a scanner does with a closer of the thinking that has no opener and comes after content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StrayClose {
+    /// As the dialect says.
+    #[default]
+    Dialect,
+    /// It is text: for a host that is sure that its model does not think, and whose users write about such markers.
+    Text,
 }
 
 /// Why a scanner could not be made, or could not go on.
@@ -555,7 +567,7 @@ pub fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Channel, Counts, Kind, Options, Scanner, Start};
+    use super::{Channel, Counts, Kind, Options, Scanner, Start, StrayClose};
     use crate::{Dialect, support::random::Random};
 
     /// Channel, offset and bytes of what came; text that was cut is joined, and other events are told by their kind.
@@ -649,6 +661,39 @@ mod tests {
             }
         }
         assert!(passed > 100_000, "{passed} bytes passed");
+    }
+
+    #[test]
+    fn prose_is_in_the_table_wherever_an_example_leads() {
+        let mut places = 0;
+        for name in Dialect::names() {
+            let dialect = Dialect::find(name).unwrap();
+            let file = format!("{}/dialects/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let file: toml::Table = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            for example in file["example"].as_array().unwrap() {
+                let input = example["input"].as_str().unwrap().as_bytes();
+                let start = example.get("start").map(|start| start.as_str().unwrap().parse().unwrap());
+                for stray_close in [StrayClose::Dialect, StrayClose::Text] {
+                    for end in 0..=input.len() {
+                        let options = Options { start, stray_close, ..Options::default() };
+                        let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
+                        scanner.feed(&input[..end], |_| {}).unwrap();
+                        scanner.feed(b"\n Then comes prose, as most text is.", |_| {}).unwrap();
+                        // A value in a tag goes on. Where few streams are, the table has no code.
+                        let is_rare = stray_close == StrayClose::Text && input[..end].contains(&b'`');
+                        if scanner.held().is_empty() && !is_rare {
+                            let shown = input[..end].escape_ascii();
+                            assert!(
+                                scanner.plain_text(b"More").is_some(),
+                                "{name}: not in the table after \"{shown}\""
+                            );
+                            places += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(places > 20_000, "{places}");
     }
 
     #[test]

@@ -39,10 +39,10 @@ int main(void)
     CHECK(offsetof(aside_stretch, filter) == 28);
     if (sizeof(void *) == 8) {
         CHECK(sizeof(aside_options) == 48 && offsetof(aside_options, size) == 0 && offsetof(aside_options, start) == 8);
-        CHECK(offsetof(aside_options, reserved) == 12 && offsetof(aside_options, collect) == 16);
+        CHECK(offsetof(aside_options, stray_close) == 12 && offsetof(aside_options, collect) == 16);
         CHECK(offsetof(aside_options, budget) == 24 && offsetof(aside_options, has_budget) == 32);
         CHECK(offsetof(aside_options, budget_unit) == 36 && offsetof(aside_options, budget_scope) == 40);
-        CHECK(offsetof(aside_options, reserved2) == 44);
+        CHECK(offsetof(aside_options, reserved) == 44);
         CHECK(sizeof(aside_counts) == 40 && offsetof(aside_counts, size) == 0 && offsetof(aside_counts, bytes) == 8);
         CHECK(offsetof(aside_counts, characters) == 16 && offsetof(aside_counts, spans) == 24);
         CHECK(offsetof(aside_counts, tokens) == 32);

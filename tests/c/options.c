@@ -59,6 +59,9 @@ int main(void)
     options.reserved = 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.reserved = 0;
+    options.stray_close = ASIDE_STRAY_CLOSE_TEXT + 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
 
     /* Sizes that no version ever had. */
     options.size = 0;
@@ -74,7 +77,7 @@ int main(void)
     scanner = aside_scanner_new(dialect_named("inline-think"), &options);
     CHECK(scanner != NULL);
     aside_scanner_free(scanner);
-    options.size = offsetof(aside_options, reserved);
+    options.size = offsetof(aside_options, stray_close);
     options.start = ASIDE_START_THINKING;
     options.collect = (uint64_t)-1;
     scanner = aside_scanner_new(dialect_named("inline-think"), &options);

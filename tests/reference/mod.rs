@@ -22,7 +22,9 @@ pub struct Dialect {
     pub start: Option<String>,
     pub case: Option<String>,
     #[serde(default)]
-    pub drop: Vec<String>,
+    pub drop: Vec<Dropped>,
+    #[serde(default)]
+    pub drop_ends: Vec<Dropped>,
     pub extra_close: Option<String>,
     pub stray_close: Option<String>,
     #[serde(default)]
@@ -49,6 +51,7 @@ pub struct Span {
     pub place: Option<String>,
     pub repeat: Option<bool>,
     pub again: Option<String>,
+    pub stray_close: Option<String>,
     pub ends: Option<String>,
     pub pauses: Option<String>,
     #[serde(default)]
@@ -59,6 +62,35 @@ pub struct Span {
     #[serde(default)]
     pub framing: Framing,
     pub thought: Option<ThoughtKeys>,
+}
+
+/// A marker without a span, which may be special.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum Dropped {
+    Plain(String),
+    Table(DroppedTable),
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct DroppedTable {
+    pub marker: String,
+    #[serde(default)]
+    pub special: bool,
+}
+
+impl Dropped {
+    pub fn marker(&self) -> &str {
+        match self {
+            Dropped::Plain(marker) => marker,
+            Dropped::Table(table) => &table.marker,
+        }
+    }
+
+    pub fn special(&self) -> bool {
+        matches!(self, Dropped::Table(table) if table.special)
+    }
 }
 
 #[derive(Deserialize, Clone, Debug)]
@@ -117,9 +149,26 @@ pub struct Header {
 #[serde(deny_unknown_fields)]
 pub struct Route {
     #[serde(default)]
-    pub when: BTreeMap<String, String>,
+    pub when: BTreeMap<String, Values>,
     pub channel: String,
     pub write: Option<String>,
+}
+
+/// What a field may be.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum Values {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Values {
+    fn all(&self) -> &[String] {
+        match self {
+            Values::One(value) => std::slice::from_ref(value),
+            Values::Several(values) => values,
+        }
+    }
 }
 
 #[derive(Deserialize, Clone, Debug)]
@@ -174,6 +223,7 @@ impl Dialect {
         for span in &self.spans {
             one_of("where", &span.place, &["anywhere", "start", "lead"])?;
             one_of("again", &span.again, &["absorb", "text"])?;
+            one_of("stray_close", &span.stray_close, &["text", "drop", "reclassify"])?;
             one_of("ends", &span.ends, &["thinking"])?;
             one_of("pauses", &span.pauses, &["thinking"])?;
             let closer = span.tag.as_ref().map(|tag| tag.closer.clone());
@@ -536,20 +586,32 @@ fn reference(text: &[u8]) -> Option<(char, usize)> {
 
 /// What the dialect makes of the whole text. `start` overrides the dialect's own.
 pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
-    reading(dialect, text, start, None)
+    reading(dialect, text, start, None, false)
+}
+
+/// The same for a host that wants stray closers as text.
+pub fn read_keeping_stray(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
+    joined(&reading(dialect, text, start, None, true))
 }
 
 /// The same of a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
 pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special: &BTreeSet<usize>) -> Vec<Event> {
-    joined(&reading(dialect, text, start, Some(special)))
+    joined(&reading(dialect, text, start, Some(special), false))
 }
 
-fn reading(dialect: &Dialect, text: &[u8], start: Option<&str>, special: Option<&BTreeSet<usize>>) -> Vec<Event> {
+fn reading(
+    dialect: &Dialect,
+    text: &[u8],
+    start: Option<&str>,
+    special: Option<&BTreeSet<usize>>,
+    keeps_stray: bool,
+) -> Vec<Event> {
     let start = start.or(dialect.start.as_deref()).unwrap_or("content");
     let mut reading = Reading {
         dialect,
         text,
         special,
+        keeps_stray,
         at_start: start.to_string(),
         events: Vec::new(),
         open: Vec::new(),
@@ -557,6 +619,8 @@ fn reading(dialect: &Dialect, text: &[u8], start: Option<&str>, special: Option<
         lead: true,
         closed: true,
         alone: true,
+        code: Code::default(),
+        around: Code::default(),
     };
     reading.read();
     reading.events
@@ -666,6 +730,8 @@ struct Region {
     ended_thinking: bool,
     /// No byte but blank ones so far.
     fresh: bool,
+    /// Nothing at all so far.
+    untouched: bool,
     quoted: bool,
     /// The code block inside a fence's body: its character and run.
     nested: Option<(u8, usize)>,
@@ -676,6 +742,8 @@ struct Reading<'a> {
     text: &'a [u8],
     /// Where special tokens begin, if that is known.
     special: Option<&'a BTreeSet<usize>>,
+    /// A stray closer is text, whatever the dialect says.
+    keeps_stray: bool,
     at_start: String,
     events: Vec<Event>,
     open: Vec<Region>,
@@ -687,6 +755,34 @@ struct Reading<'a> {
     closed: bool,
     /// No span and no reclassifying yet.
     alone: bool,
+    code: Code,
+    /// Of the text around the tool call that is open.
+    around: Code,
+}
+
+/// Where in code the text of the innermost channel stands.
+#[derive(Clone, Default)]
+struct Code {
+    /// What has come of the line: text, since a marker was removed.
+    line: Vec<u8>,
+    /// The character and run of the fence that opened the block around it.
+    block: Option<(u8, usize)>,
+}
+
+impl Code {
+    /// After text that ended with this byte.
+    fn after(last: u8) -> Code {
+        let line = if last == b'\n' { vec![] } else { vec![b'.'] };
+        Code { line, block: None }
+    }
+}
+
+/// What code hides the next byte in.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Hidden {
+    No,
+    InBlock,
+    InSpan,
 }
 
 /// What stands at a position: framing before it, the marker itself, and what it does.
@@ -713,6 +809,8 @@ enum Does {
     Absorb {
         rule: usize,
     },
+    /// An end of the turn inside the thinking.
+    End,
     Drop,
     Quote,
 }
@@ -769,9 +867,6 @@ impl Reading<'_> {
                 at = end;
             } else if let Some(found) = self.marker(at) {
                 at = self.apply(at, found);
-            } else if let Some(end) = self.code_span(at) {
-                self.push_text(at..end);
-                at = end;
             } else {
                 self.push_text(at..at + 1);
                 at += 1;
@@ -797,6 +892,7 @@ impl Reading<'_> {
             body: self.dialect.header.is_some(),
             ended_thinking: false,
             fresh: true,
+            untouched: true,
             quoted: false,
             nested: None,
         });
@@ -838,8 +934,30 @@ impl Reading<'_> {
         counts && self.literal(at, literal)
     }
 
-    fn line_start(&self, at: usize) -> bool {
-        at == 0 || self.text[at - 1] == b'\n'
+    fn line_start(&self) -> bool {
+        self.code.line.is_empty()
+    }
+
+    fn guards(&self, what: &str) -> bool {
+        self.dialect.guard.iter().any(|guard| guard == what)
+    }
+
+    /// The code that hides the byte at `at`, which comes after `self.code`.
+    fn hidden(&self, at: usize) -> Hidden {
+        let line = &self.code.line;
+        let next = self.text[at];
+        let content = self.channel() == "content";
+        if !content && self.channel() != "thinking" {
+            return Hidden::No;
+        }
+        let blocks = content && self.guards("fences");
+        if self.guards("inline") && self.code.block.is_none() && in_code_span(line, next) {
+            return Hidden::InSpan;
+        }
+        if blocks && (self.code.block.is_some() || in_fence_info(line, next)) {
+            return Hidden::InBlock;
+        }
+        Hidden::No
     }
 
     fn line_end(&self, at: usize) -> usize {
@@ -877,6 +995,12 @@ impl Reading<'_> {
             return None;
         }
         for rule in self.closers(region) {
+            if region.untouched
+                && let Some((before, end)) = self.labelled_closer(at, rule)
+            {
+                let does = Does::Close { rule: Some(rule), own: true };
+                return Some(Found { before, end, does });
+            }
             if let Some((before, end)) = self.closer(at, rule, region.name) {
                 let rule = Some(rule);
                 let does = Does::Close { rule, own: true };
@@ -889,7 +1013,12 @@ impl Reading<'_> {
             let does = Does::Close { rule: None, own: true };
             return Some(Found { before: 0, end, does });
         }
-        if region.ended_thinking {
+        if region.channel == "thinking"
+            && let Some(end) = self.dropped(at, &self.dialect.drop_ends)
+        {
+            return Some(Found { before: 0, end, does: Does::End });
+        }
+        if region.ended_thinking && region.channel != "content" {
             for rule in self.of_channel("thinking") {
                 // A fence's closer is a line of the thinking, and a tool call has no such lines.
                 if self.dialect.spans[rule].fence.is_some() {
@@ -912,7 +1041,8 @@ impl Reading<'_> {
         if region.fresh {
             for (rule, span) in self.dialect.spans.iter().enumerate() {
                 let absorbs = match span.again.as_deref() {
-                    None => region.from_start && span.channel == region.channel,
+                    None if region.from_start => span.channel == region.channel,
+                    None => span.channel == "thinking" && rule == region.rule && !region.body,
                     Some("absorb") if region.from_start => span.channel == region.channel,
                     Some("absorb") => rule == region.rule && !region.body,
                     _ => false,
@@ -925,7 +1055,8 @@ impl Reading<'_> {
                 }
             }
         }
-        for (rule, span) in self.dialect.spans.iter().enumerate() {
+        let hidden = self.hidden(at) == Hidden::InSpan;
+        for (rule, span) in self.dialect.spans.iter().enumerate().filter(|_| !hidden) {
             // Framing never stands before an implied close. What it ends makes room.
             if span.ends.as_deref() == Some(region.channel)
                 && (self.open.len() <= DEEPEST || span.channel != "content")
@@ -950,8 +1081,16 @@ impl Reading<'_> {
     }
 
     fn in_content(&self, at: usize) -> Option<Found> {
+        let hidden = self.hidden(at);
         for (rule, span) in self.dialect.spans.iter().enumerate() {
-            if (self.open.len() < DEEPEST || span.channel != "content")
+            // A block hides no tool call.
+            let counts = match hidden {
+                Hidden::No => true,
+                Hidden::InBlock => span.channel == "tool",
+                Hidden::InSpan => false,
+            };
+            if counts
+                && (self.open.len() < DEEPEST || span.channel != "content")
                 && let Some((before, end, opening)) = self.new_block(at, rule)
             {
                 let does = Does::Open(opening);
@@ -959,25 +1098,45 @@ impl Reading<'_> {
             }
         }
         // Behind nothing but blanks a closer is an extra one, elsewhere a stray one.
-        let without_opener = if self.closed { &self.dialect.extra_close } else { &self.dialect.stray_close };
-        let reclassifies = without_opener.as_deref() == Some("reclassify") && self.alone;
-        if without_opener.as_deref() == Some("drop") || reclassifies {
-            for rule in self.of_channel("thinking") {
-                // A fence's closer is a fence line like any other out here.
-                if self.dialect.spans[rule].fence.is_none()
-                    && let Some((before, end)) = self.closer(at, rule, None)
-                {
-                    let does = if reclassifies { Does::Reclassify { rule } } else { Does::DropCloser { rule } };
-                    return Some(Found { before, end, does });
+        if hidden != Hidden::No {
+            return None;
+        }
+        for rule in self.of_channel("thinking") {
+            let span = &self.dialect.spans[rule];
+            // A fence's closer is a fence line like any other out here.
+            if span.fence.is_some() {
+                continue;
+            }
+            let stray = span.stray_close.as_deref().or(self.dialect.stray_close.as_deref()).unwrap_or("text");
+            let rests = if self.closed {
+                self.dialect.extra_close.as_deref().unwrap_or("text")
+            } else if self.keeps_stray {
+                "text"
+            } else {
+                stray
+            };
+            match rests {
+                "reclassify" if self.alone => {
+                    if let Some((before, end)) = self.closer(at, rule, None) {
+                        return Some(Found { before, end, does: Does::Reclassify { rule } });
+                    }
                 }
+                // Any other one goes alone, without its framing.
+                "reclassify" if !self.spent[rule] => {
+                    if let Some((0, end)) = self.bare_closer(at, rule) {
+                        return Some(Found { before: 0, end, does: Does::Drop });
+                    }
+                }
+                "drop" => {
+                    if let Some((before, end)) = self.closer(at, rule, None) {
+                        return Some(Found { before, end, does: Does::DropCloser { rule } });
+                    }
+                }
+                _ => {}
             }
         }
-        for literal in &self.dialect.drop {
-            if self.literal(at, literal) {
-                let end = at + literal.len();
-                let does = Does::Drop;
-                return Some(Found { before: 0, end, does });
-            }
+        if let Some(end) = self.dropped(at, &self.dialect.drop).or_else(|| self.dropped(at, &self.dialect.drop_ends)) {
+            return Some(Found { before: 0, end, does: Does::Drop });
         }
         // A header ends the body around it, but stands in a wrapper.
         let deeper = self.open.last().is_some_and(|region| !region.body);
@@ -1030,6 +1189,33 @@ impl Reading<'_> {
             return Some((0, end, Opening::plain(rule, 0, channel)));
         }
         None
+    }
+
+    /// The end of one of these markers.
+    fn dropped(&self, at: usize, markers: &[Dropped]) -> Option<usize> {
+        let here = markers.iter().find(|it| self.marker_literal(at, it.marker(), it.special()))?;
+        Some(at + here.marker().len())
+    }
+
+    /// The label of the framing after the opener, without its line break, and directly after it a closer.
+    fn labelled_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
+        let span = &self.dialect.spans[rule];
+        let label = span.framing.after_open.trim_end();
+        if label.is_empty() || label == span.framing.after_open || !self.literal(at, label) {
+            return None;
+        }
+        let from = at + label.len();
+        let close = span.close.iter().find(|close| self.marker_literal(from, close, span.special))?;
+        Some((label.len(), from + close.len()))
+    }
+
+    /// The closer alone, without framing.
+    fn bare_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
+        let span = &self.dialect.spans[rule];
+        if let Some(close) = span.close.iter().find(|close| self.marker_literal(at, close, span.special)) {
+            return Some((0, at + close.len()));
+        }
+        if span.tag.is_some() { self.closer(at, rule, None) } else { None }
     }
 
     /// The closer of a span at `at`: the length of the framing before it, and its end. `open`: the name of the tag
@@ -1168,10 +1354,9 @@ impl Reading<'_> {
 
     // ---- fences
 
-    /// Text of a whole code block in the content, or of a line that begins, ends or stands in a code block of a
-    /// fence's body: to where nothing counts.
+    /// Text of a line that begins, ends or stands in a code block of a fence's body: to where nothing counts.
     fn code(&self, at: usize) -> Option<usize> {
-        if !self.line_start(at) {
+        if !self.line_start() {
             return None;
         }
         match self.open.last() {
@@ -1181,58 +1366,8 @@ impl Reading<'_> {
                 let opens = line.as_ref().is_some_and(|line| line.nests());
                 (fence && (region.nested.is_some() || opens)).then(|| self.line_end(at))
             }
-            _ => {
-                if !self.dialect.guard.iter().any(|guard| guard == "fences") {
-                    return None;
-                }
-                let line = self.fence_line(at)?;
-                if line.mark == b'`'
-                    && let Some(tick) = line.info.iter().position(|&byte| byte == b'`')
-                {
-                    // No fence after all; what stands before the backtick that shows it counts as its info.
-                    let inline = self.dialect.guard.iter().any(|guard| guard == "inline");
-                    return (!inline && tick > 0).then_some(line.run_end + tick);
-                }
-                // The line of a fence that opens a span here is no code.
-                let opens = |rule: usize| {
-                    self.dialect.spans[rule].fence.is_some() && self.new_block(line.indent, rule).is_some()
-                };
-                if (0..self.dialect.spans.len()).any(opens) {
-                    return None;
-                }
-                let mut end = self.line_end(at);
-                while end < self.text.len() {
-                    let next = self.fence_line(end);
-                    end = self.line_end(end);
-                    if next.is_some_and(|next| next.ends(line.mark, line.run)) {
-                        break;
-                    }
-                }
-                Some(end)
-            }
+            _ => None,
         }
-    }
-
-    /// An inline code span of the content that begins at `at`: to behind the run of backticks that ends it, or to the
-    /// end of its line.
-    fn code_span(&self, at: usize) -> Option<usize> {
-        if self.channel() != "content" || !self.dialect.guard.iter().any(|guard| guard == "inline") {
-            return None;
-        }
-        let run = |at: usize| self.text[at..].iter().take_while(|&&byte| byte == b'`').count();
-        let begun = run(at);
-        if begun == 0 {
-            return None;
-        }
-        let mut end = at + begun;
-        while self.byte(end).is_some_and(|byte| byte != b'\n') {
-            let length = run(end);
-            end += length.max(1);
-            if length == begun {
-                break;
-            }
-        }
-        Some(end)
     }
 
     fn fence_line(&self, begin: usize) -> Option<FenceLine> {
@@ -1281,7 +1416,7 @@ impl Reading<'_> {
     }
 
     fn fence_closer(&self, at: usize) -> Option<usize> {
-        if !self.line_start(at) || self.open.last().is_some_and(|region| region.nested.is_some()) {
+        if !self.line_start() || self.open.last().is_some_and(|region| region.nested.is_some()) {
             return None;
         }
         let line = self.fence_line(at)?;
@@ -1404,8 +1539,11 @@ impl Reading<'_> {
         let header = self.dialect.header.as_ref().unwrap();
         let fits = |route: &&Route| {
             route.when.iter().all(|(wanted, value)| {
-                let field = fields.iter().find(|(name, _)| name == wanted);
-                field.is_some_and(|(_, range)| value == "*" || self.equal(&self.text[range.clone()], value))
+                // Of a field that is there twice, the last one counts.
+                let field = fields.iter().rfind(|(name, _)| name == wanted);
+                let is =
+                    |range: &Range<usize>, value: &String| value == "*" || self.equal(&self.text[range.clone()], value);
+                field.is_some_and(|(_, range)| value.all().iter().any(|value| is(range, value)))
             })
         };
         let route = header.routes.iter().find(fits);
@@ -1431,6 +1569,10 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 let closed = self.block_of(begin..end, rule);
                 let keep = rule.is_some_and(|rule| own && self.dialect.spans[rule].keep);
+                let is_fence = rule.is_some_and(|rule| own && self.closes_as_fence(rule));
+                let call = self.open.last().is_some_and(|region| is_call(self.dialect, region));
+                let around = call.then(|| std::mem::take(&mut self.around));
+                self.pass_marker(end, keep || is_fence);
                 if keep {
                     self.push_marker_text(begin..end);
                     self.push_close(end..end, MARKER, Part::None);
@@ -1438,18 +1580,33 @@ impl Reading<'_> {
                     self.push_close(begin..end, MARKER, Part::Marker);
                 }
                 self.spend(closed);
+                if let Some(around) = around.filter(|_| !self.dialect.guard.is_empty()) {
+                    self.code = around;
+                }
                 self.after(end, rule, |framing| &framing.after_close)
+            }
+            Does::End => {
+                let region = self.open.last().unwrap();
+                let first = || self.of_channel("thinking").first().copied();
+                let closed = if region.from_start { first().unwrap_or(region.rule) } else { region.rule };
+                self.push_close(begin..end, MARKER, Part::Marker);
+                self.pass_marker(end, false);
+                self.spend(closed);
+                end
             }
             Does::DropCloser { rule } => {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
-                self.closed = true;
+                self.pass_marker(end, false);
+                // It says that a thinking is over.
+                (self.alone, self.closed) = (false, true);
                 self.after(end, Some(rule), |framing| &framing.after_close)
             }
             Does::Reclassify { rule } => {
                 self.push_framing(at..begin, Part::Before);
                 self.push(What::Reclassify, "thinking", begin..begin, Part::Closer(rule));
                 self.push_framing(begin..end, Part::Marker);
+                self.pass_marker(end, false);
                 (self.alone, self.lead, self.closed) = (false, true, true);
                 self.spend(rule);
                 self.after(end, Some(rule), |framing| &framing.after_close)
@@ -1457,10 +1614,14 @@ impl Reading<'_> {
             Does::Absorb { rule } => {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
+                self.pass_marker(end, false);
+                // It stands for the opener.
+                self.open.last_mut().unwrap().untouched = true;
                 self.after(end, Some(rule), |framing| &framing.after_open)
             }
             Does::Drop => {
                 self.push_framing(begin..end, Part::Marker);
+                self.pass_marker(end, false);
                 end
             }
             Does::Quote => {
@@ -1487,6 +1648,10 @@ impl Reading<'_> {
         self.push_framing(at..begin, Part::Before);
         let span = self.dialect.spans.get(opening.rule);
         let keep = span.is_some_and(|span| span.keep);
+        if span.is_some_and(|span| span.channel == "tool") {
+            self.around = if ended_thinking { Code::default() } else { self.code.clone() };
+        }
+        self.pass_marker(end, keep || span.is_some_and(|span| span.fence.is_some()));
         let what = What::Open { rule: opening.rule, tag: opening.tag };
         let channel = opening.channel;
         let marker = if keep { begin..begin } else { begin..end };
@@ -1506,6 +1671,7 @@ impl Reading<'_> {
             body: opening.body,
             ended_thinking,
             fresh: true,
+            untouched: true,
             quoted: false,
             nested: None,
         });
@@ -1515,6 +1681,9 @@ impl Reading<'_> {
         if opening.self_closing {
             self.push_close(end..end, MARKER, Part::None);
             self.spend(opening.rule);
+            if channel == "tool" && !self.dialect.guard.is_empty() {
+                self.code = std::mem::take(&mut self.around);
+            }
             return end;
         }
         let rule = (!opening.body).then_some(opening.rule);
@@ -1550,7 +1719,35 @@ impl Reading<'_> {
             return at;
         }
         self.push_framing(at..at + length, Part::After);
+        if self.dialect.guard.is_empty() && length > 0 {
+            self.code = Code::after(self.text[at + length - 1]);
+        }
         at + length
+    }
+
+    /// Where the text stands after a marker. `text`: it is not removed, or it is a fence line.
+    fn pass_marker(&mut self, end: usize, text: bool) {
+        let starts_line = !self.dialect.guard.is_empty() && !text;
+        self.code = if starts_line { Code::default() } else { Code::after(self.text[end - 1]) };
+    }
+
+    /// Is what closes a region of this span here a fence line?
+    fn closes_as_fence(&self, rule: usize) -> bool {
+        self.dialect.spans[rule].fence.is_some()
+    }
+
+    /// The line goes on, and where it ends, it may begin or end a block.
+    fn pass_text(&mut self, range: Range<usize>) {
+        let blocks = self.channel() == "content" && self.guards("fences");
+        for at in range {
+            self.code.line.push(self.text[at]);
+            if self.text[at] == b'\n' {
+                let line = std::mem::take(&mut self.code.line);
+                if blocks {
+                    self.code.block = block_after(&line, self.code.block);
+                }
+            }
+        }
     }
 
     // ---- writing events
@@ -1574,10 +1771,19 @@ impl Reading<'_> {
                 self.closed = false;
             }
         }
-        if self.line_start(range.start) {
+        if self.line_start() {
             self.push_line(range.start);
         }
+        self.pass_text(range.clone());
+        self.touch();
         self.push(What::Text, channel, range, Part::None);
+    }
+
+    /// Something has come in the innermost span.
+    fn touch(&mut self) {
+        if let Some(region) = self.open.last_mut() {
+            region.untouched = false;
+        }
     }
 
     /// A line of text of a fence's body: does it begin or end a code block in there?
@@ -1605,6 +1811,7 @@ impl Reading<'_> {
     fn push_framing(&mut self, range: Range<usize>, part: Part) {
         if !range.is_empty() {
             let channel = self.channel();
+            self.touch();
             self.push(What::Framing, channel, range, part);
         }
     }
@@ -1614,6 +1821,56 @@ impl Reading<'_> {
         self.push(What::Close(cause), region.channel, range, part);
         self.closed = true;
     }
+}
+
+/// A block of the channel `tool` that has markers of its own, not a header.
+fn is_call(dialect: &Dialect, region: &Region) -> bool {
+    region.channel == "tool" && region.rule < dialect.spans.len()
+}
+
+/// A line's fence: at most three spaces, a run of three or more, and what follows.
+fn fence_of(line: &[u8]) -> Option<(u8, usize, &[u8])> {
+    let indent = line.iter().take_while(|&&byte| byte == b' ').count();
+    let mark = *line.get(indent).filter(|&&byte| byte == b'`' || byte == b'~')?;
+    let run = line[indent..].iter().take_while(|&&byte| byte == mark).count();
+    (indent <= 3 && run >= 3).then(|| (mark, run, &line[indent + run..]))
+}
+
+/// Is what comes after this beginning of a line the info of a fence?
+fn in_fence_info(line: &[u8], next: u8) -> bool {
+    fence_of(line).is_some_and(|(mark, _, info)| mark == b'~' || !info.contains(&b'`') && next != b'`')
+}
+
+/// The block after a whole line.
+fn block_after(line: &[u8], block: Option<(u8, usize)>) -> Option<(u8, usize)> {
+    let Some((mark, run, info)) = fence_of(line) else { return block };
+    match block {
+        Some((opened, length)) if mark == opened && run >= length && info.iter().all(|&byte| blank(byte)) => None,
+        Some(_) => block,
+        None if mark == b'~' || !info.contains(&b'`') => Some((mark, run)),
+        None => None,
+    }
+}
+
+/// Is what comes after this beginning of a line between backticks? A run of them that is not over opens or closes
+/// nothing yet.
+fn in_code_span(line: &[u8], next: u8) -> bool {
+    let mut open = None;
+    let mut at = 0;
+    while at < line.len() {
+        let run = line[at..].iter().take_while(|&&byte| byte == b'`').count();
+        at += run.max(1);
+        let goes_on = at == line.len() && next == b'`';
+        if run == 0 || goes_on {
+            continue;
+        }
+        match open {
+            None => open = Some(run),
+            Some(length) if length == run => open = None,
+            Some(_) => {}
+        }
+    }
+    open.is_some() && next != b'\n'
 }
 
 /// At most three spaces, three or more backticks or tildes, and what follows on the line.

@@ -10,13 +10,13 @@ use aside as _;
 pub struct Options {
     pub size: usize,
     pub start: u32,
-    pub reserved: u32,
+    pub stray_close: u32,
     pub collect: u64,
     pub budget: u64,
     pub has_budget: u32,
     pub budget_unit: u32,
     pub budget_scope: u32,
-    pub reserved2: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]

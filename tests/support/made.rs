@@ -101,7 +101,10 @@ impl File<'_> {
         self.key(5, "quote");
         self.one_of(&["", "", "again = \"absorb\"\n", "again = \"text\"\n"]);
         match channel {
-            "thinking" => self.one_of(&["", "", "where = \"start\"\n", "where = \"lead\"\n"]),
+            "thinking" => {
+                self.one_of(&["", "", "where = \"start\"\n", "where = \"lead\"\n"]);
+                self.one_of(&["", "", "stray_close = \"text\"\n", "stray_close = \"reclassify\"\n"]);
+            }
             "content" => self.one_of(&["", "", "ends = \"thinking\"\n", "where = \"lead\"\n"]),
             _ => self.one_of(&["", "", "ends = \"thinking\"\n", "pauses = \"thinking\"\n"]),
         }
@@ -118,7 +121,11 @@ impl File<'_> {
         self.once_in(2, &format!("whole = [{key}]\n"));
         for field in ["to", "end", "type"] {
             if self.random.one_in(2) {
-                let value = if self.random.one_in(2) { "\"*\"".into() } else { self.literal() };
+                let value = match self.random.below(3) {
+                    0 => "\"*\"".into(),
+                    1 => self.literal(),
+                    _ => self.list(2),
+                };
                 let channel = self.random.pick(&CHANNELS);
                 self.text += &format!("[[header.route]]\nwhen = {{ {field} = {value} }}\nchannel = \"{channel}\"\n");
             }
@@ -142,6 +149,10 @@ pub fn made(random: &mut Random) -> String {
     file.one_of(&["", "", "guard = [\"fences\"]\n", "guard = [\"inline\", \"fences\"]\n"]);
     if file.random.one_in(4) {
         let line = format!("drop = {}\n", file.list(2));
+        file.text += &line;
+    }
+    if file.random.one_in(4) {
+        let line = format!("drop_ends = [{{ marker = {}, special = true }}]\n", file.literal());
         file.text += &line;
     }
     for _ in 0..1 + file.random.below(3) {

@@ -50,7 +50,8 @@ fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
     let mut add = |text: String| {
         markers.insert(text.into_bytes());
     };
-    dialect.drop.iter().cloned().for_each(&mut add);
+    let dropped = dialect.drop.iter().chain(&dialect.drop_ends);
+    dropped.map(|dropped| dropped.marker().to_string()).for_each(&mut add);
     for span in &dialect.spans {
         span.open.iter().chain(&span.close).chain(&span.quote).cloned().for_each(&mut add);
         for (name, tag) in span.tag.iter().flat_map(|tag| tag.names.iter().take(names).map(move |name| (name, tag))) {
@@ -80,6 +81,9 @@ fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
     }
     if !dialect.guard.is_empty() {
         add("```\n".into());
+    }
+    if dialect.guard.iter().any(|guard| guard == "inline") {
+        add("`".into());
     }
     markers
 }

@@ -57,8 +57,8 @@ impl Texts {
                 }
             }
         }
-        for literal in &dialect.drop {
-            add(literal);
+        for dropped in dialect.drop.iter().chain(&dialect.drop_ends) {
+            add(dropped.marker());
         }
         if let Some(header) = &dialect.header {
             for list in [&header.begin, &header.end, &header.close] {

@@ -17,7 +17,9 @@ use super::gate::{Gate, READY, is_ready};
 use super::memory::{bytes, free, hand_out, read_sized, try_box};
 use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
-use crate::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Options, Scanner, Start, Thought, Token};
+use crate::{
+    Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Options, Scanner, Start, StrayClose, Thought, Token,
+};
 
 const _: () = {
     assert!(Channel::Content as u32 == ASIDE_CONTENT);
@@ -137,7 +139,16 @@ pub(super) fn start(number: u32) -> Result<Option<Start>, aside_status> {
     })
 }
 
-/// And its number.
+/// An `ASIDE_STRAY_CLOSE_` value.
+pub(super) fn stray_close(number: u32) -> Result<StrayClose, aside_status> {
+    match number {
+        ASIDE_STRAY_CLOSE_DIALECT => Ok(StrayClose::Dialect),
+        ASIDE_STRAY_CLOSE_TEXT => Ok(StrayClose::Text),
+        other => Err(fail_with(ASIDE_ERROR_OPTION, format_args!("stray_close {other} is no ASIDE_STRAY_CLOSE_ value"))),
+    }
+}
+
+/// The number of a start.
 pub(super) fn start_number(start: Start) -> u32 {
     match start {
         Start::Channel(Channel::Content) => ASIDE_START_CONTENT,
@@ -158,12 +169,13 @@ unsafe fn options(options: *const aside_options) -> Result<Options, aside_status
     }
     // SAFETY: the caller's promise; the struct is made of plain numbers.
     let all = unsafe { read_sized(options, "options") }?;
-    if all.reserved != 0 || all.reserved2 != 0 {
-        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved or reserved2 is not 0"));
+    if all.reserved != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
     }
+    let stray_close = stray_close(all.stray_close)?;
     let start = start(all.start)?;
     let collect = (all.collect > 0).then(|| usize::try_from(all.collect).unwrap_or(usize::MAX));
-    Ok(Options { start, collect, budget: budget(&all)? })
+    Ok(Options { start, collect, budget: budget(&all)?, stray_close })
 }
 
 fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {

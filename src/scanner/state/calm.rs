@@ -5,7 +5,6 @@ use crate::dialect::{
     Channel,
     attempt::{Attempt, Mark},
     calm::{LOST, Spot},
-    starts::at_fence_line,
     tables::{ByteSet, Tables, flag},
 };
 use crate::utf8::incomplete_tail;
@@ -49,7 +48,7 @@ impl State {
             self.lines = tables.calm.lines(self.spot.row());
             self.pending = Pending::Nothing;
             if !self.held().is_empty() {
-                let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
+                let mut attempt = Attempt::begin(region, self.active, &self.lines, self.held()[0]);
                 attempt.run(tables, region, self.held(), &mut 0, |_| Mark::PLAIN);
                 self.pending = Pending::Attempt(attempt);
             }
@@ -68,7 +67,7 @@ impl State {
         let region = &tables.regions[usize::from(self.region)];
         self.after == 0
             && self.has_begun
-            && self.flags & (flag::START | flag::HEADER | region.cleared) == 0
+            && self.flags & (flag::FIRST | region.cleared) == 0
             && self.extra.get().is_none_or(|extra| extra.is_calm(self.channel))
     }
 

@@ -14,7 +14,7 @@ use crate::dialect::{
     attempt::{Attempt, Mark},
     calm::Spot,
     lines::{Lines, is_blank},
-    tables::{LineRule, MAX_DEPTH, MOST_NESTED, Tables, flag},
+    tables::{LineRule, MAX_DEPTH, MOST_NESTED, PatternSet, Tables, flag},
 };
 
 pub use calm::SHORT;
@@ -22,7 +22,7 @@ use report::Due;
 pub use report::{Place, Raw, RawKind};
 
 use super::{
-    Error, Options,
+    Error, Options, StrayClose,
     attributes::Attributes,
     chunk::Chunk,
     counts::{Counts, Limit, Meter},
@@ -61,13 +61,17 @@ pub struct State {
     metered: u64,
     meter: Meter,
     /// Patterns of the region that count now.
-    active: u64,
+    active: PatternSet,
     /// Spans of which a block was closed.
     closed: u64,
     stack: [Frame; MAX_DEPTH],
     pending: Pending,
     lines: Lines,
+    /// Where the text around a tool call stands, which goes on there after it; of dialects that guard code.
+    lines_around: Lines,
     start: Start,
+    /// `LITERAL` where the host asked for that.
+    literal: u16,
     is_finishing: bool,
     /// A byte has come.
     has_begun: bool,
@@ -135,6 +139,7 @@ impl State {
         let held = Room::new(most + most.max(SHORT))?;
         let mut state = State {
             start,
+            literal: if options.stray_close == StrayClose::Text { flag::LITERAL } else { 0 },
             active: 0,
             flags: 0,
             closed: 0,
@@ -147,6 +152,7 @@ impl State {
             after: 0,
             stack: [Frame::NONE; MAX_DEPTH],
             lines: Lines::NEW,
+            lines_around: Lines::NEW,
             pending: Pending::Nothing,
             offset: 0,
             metered: 0,
@@ -171,7 +177,8 @@ impl State {
 
     pub fn begin_stream(&mut self, tables: &Tables) {
         let header = if self.start == Start::Header { flag::HEADER } else { 0 };
-        self.flags = (flag::START | flag::LEAD | flag::FRESH | flag::BLANK | flag::ALONE | header) & tables.used;
+        let first = flag::START | flag::LEAD | flag::FRESH | flag::BLANK | flag::ALONE;
+        self.flags = (first | header | self.literal) & tables.used;
         self.closed = 0;
         self.depth = 0;
         self.is_finishing = false;
@@ -181,6 +188,7 @@ impl State {
         self.waits = false;
         self.after = 0;
         self.lines = Lines::NEW;
+        self.lines_around = Lines::NEW;
         self.pending = Pending::Nothing;
         // The counts stay until the next stream begins.
         self.meter_plain();
@@ -390,7 +398,7 @@ impl State {
             self.lines.pass(byte, region.lines);
         }
         let cleared = if is_blank(byte) { 0 } else { region.cleared };
-        self.lose(tables, flag::START | flag::HEADER | cleared);
+        self.lose(tables, flag::FIRST | cleared);
     }
 
     fn lose(&mut self, tables: &Tables, flags: u16) {

@@ -7,7 +7,7 @@ use crate::dialect::{
     attempt::{Attempt, Mark, Verdict},
     calm::LOST,
     lines::Lines,
-    starts::{at_fence_line, may_begin, next_start},
+    starts::{may_begin, next_start},
     tables::{LineRule, Region, Tables, flag},
 };
 use crate::utf8::incomplete_tail;
@@ -191,7 +191,11 @@ impl State {
             self.hold(chunk, pos, common)?;
         }
         self.after = 0;
-        self.lines.pass_marker(framing[framing.len() - 1]);
+        // In a dialect that guards code, the line stands as its marker left it.
+        if !tables.guards {
+            self.lines = Lines::after(framing[framing.len() - 1]);
+        }
+        self.lose(tables, flag::OPENED);
         Ok(Progress::Event(self.raw(RawKind::Framing, framing.len(), pos)))
     }
 
@@ -326,7 +330,7 @@ impl State {
             at = 1;
         }
         while let Some(start) = self.find(tables, region, text, at, at_end) {
-            let mut attempt = Attempt::begin(region, self.active, at_fence_line(region, &self.lines));
+            let mut attempt = Attempt::begin(region, self.active, &self.lines, text[start]);
             let mut read = start;
             let verdict = match attempt.run(tables, region, text, &mut read, &mark) {
                 Verdict::More if at_end => attempt.end(region),
@@ -372,7 +376,7 @@ impl State {
 
     /// The next place from `at` on where a marker may begin. What it passes is text.
     fn find(&mut self, tables: &Tables, region: &Region, text: &[u8], mut at: usize, at_end: bool) -> Option<usize> {
-        while self.flags & (flag::START | flag::HEADER | region.cleared) != 0 {
+        while self.flags & (flag::FIRST | region.cleared) != 0 {
             if may_begin(region, &region.first_triggers, self.active, &self.lines, text, at)? {
                 return Some(at);
             }

@@ -3,7 +3,8 @@
 use crate::dialect::{
     Channel, Start,
     attempt::Mark,
-    tables::{Action, HeaderRule, Tables, flag},
+    lines::Lines,
+    tables::{Action, HeaderRule, LineRule, Tables, flag},
 };
 
 use super::{Found, Frame, Pending, State, thoughts};
@@ -215,7 +216,7 @@ impl State {
             Action::Reclassify { rule } => What::Reclassify { rule },
             Action::Quote => What::Quote,
         };
-        self.lines.pass_marker(marker[marker.len() - 1]);
+        self.pass_marker(tables, found, what, marker);
         // The steps that have nothing to say are passed over.
         let step = match what {
             _ if before > 0 => Step::Before,
@@ -230,6 +231,30 @@ impl State {
             ..Due::new(step, what)
         });
         Ok(())
+    }
+
+    /// Where the line stands after a marker.
+    fn pass_marker(&mut self, tables: &Tables, found: Found, what: What, marker: &[u8]) {
+        let region = &tables.regions[usize::from(self.region)];
+        let last = marker[marker.len() - 1];
+        if let What::Open { frame, ends, .. } = what
+            && tables.spans.get(usize::from(frame.rule)).is_some_and(|span| span.channel == Channel::Tool)
+        {
+            // What it ends ends as by a marker of its own.
+            self.lines_around = if ends { Lines::NEW } else { self.lines };
+        }
+        let is_fence = matches!(region.patterns[usize::from(found.pattern)].action, Action::FenceOpen { .. })
+            || region.fence_close == Some(found.pattern);
+        match what {
+            // It is text like any other.
+            What::Quote if region.lines != LineRule::Ignore => {
+                marker.iter().for_each(|&byte| self.lines.pass(byte, region.lines));
+            }
+            What::Open { keep: true, .. } | What::Close { keep: true } | What::Quote => self.lines = Lines::after(last),
+            // Where code is guarded, a line begins after what is removed.
+            _ if tables.guards && !is_fence => self.lines = Lines::NEW,
+            _ => self.lines = Lines::after(last),
+        }
     }
 
     /// A header whose fields have been read: they say which channel its body is.
@@ -292,9 +317,18 @@ impl State {
             }
             (Step::Marker, What::Drop { is_close }) => {
                 let main = due.take_main();
-                if is_close {
-                    self.flags = self.flags & !flag::FORCED | flag::FRESH & tables.used;
+                if self.channel != Channel::Content {
+                    // It was an opener that stood there again.
+                    self.flags |= flag::OPENED & tables.used;
                     self.refresh(tables);
+                }
+                if is_close {
+                    // It says that a thinking is over, so no closer to come says that of the text before it.
+                    self.flags = self.flags & !(flag::FORCED | flag::ALONE) | flag::FRESH & tables.used;
+                    self.refresh(tables);
+                    if let Some(thoughts) = self.thoughts_mut() {
+                        thoughts.drop_guess();
+                    }
                 }
                 return Ok(Some(self.end_marker(due).raw(RawKind::Framing, main, pos)));
             }
@@ -305,7 +339,7 @@ impl State {
             (Step::Marker, What::Quote) if due.main > 0 => Some(self.text_of_marker(&mut due, chunk, pos)?),
             (Step::Marker, What::Quote) => {
                 let cleared = tables.regions[usize::from(self.region)].cleared;
-                self.flags = self.flags & !cleared ^ flag::QUOTED;
+                self.flags = self.flags & !(cleared | flag::OPENED) ^ flag::QUOTED;
                 self.refresh(tables);
                 self.end_marker(due);
                 return Ok(None);
@@ -442,7 +476,8 @@ impl State {
         }
         self.stack[usize::from(self.depth)] = frame;
         self.depth += 1;
-        self.flags = self.flags & !(flag::QUOTED | flag::ALONE | flag::FORCED) | flag::BLANK & tables.used;
+        self.flags = self.flags & !(flag::QUOTED | flag::ALONE | flag::FORCED);
+        self.flags |= (flag::BLANK | flag::OPENED) & tables.used;
         self.settle_frame(tables);
         self.add_span(self.channel);
         match thoughts(&mut self.extra) {
@@ -464,8 +499,12 @@ impl State {
         let closed = self.stack[usize::from(self.depth)];
         let channel = self.channel;
         self.closed |= 1 << closed.rule;
+        let is_call = channel == Channel::Tool && usize::from(closed.rule) < tables.spans.len();
+        if tables.guards && is_call && cause == Cause::Marker {
+            self.lines = self.lines_around;
+        }
         let blank = self.top().map_or(0, |around| u16::from(around.flags & Frame::BLANK));
-        self.flags = self.flags & !(flag::QUOTED | flag::BLANK) | flag::FRESH & tables.used | blank;
+        self.flags = self.flags & !(flag::QUOTED | flag::BLANK | flag::OPENED) | flag::FRESH & tables.used | blank;
         self.settle_frame(tables);
         if let Some(thoughts) = self.thoughts_mut().filter(|_| channel == Channel::Thinking) {
             let rule = thoughts.rule().and_then(|rule| tables.thought(rule));
