@@ -1805,9 +1805,10 @@ aside_status aside_escape(const struct aside_dialect *dialect,
 
 /**
  * The message of the last failure in this thread: UTF-8 with a NUL at its end, never NULL, empty where nothing has
- * failed. Success leaves it alone. Good until the next failure in this thread.
+ * failed. It has at most 2,047 bytes: a longer one is cut and ends in `…`. Success leaves it alone. Good until the next
+ * failure in this thread.
  *
- * Threads: any, at any time; each has a message of its own.
+ * Threads: any, at any time; each has a message of its own. Memory: no message takes any.
  */
 const char *aside_last_error(void);
 

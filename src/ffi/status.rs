@@ -10,48 +10,48 @@ use libc::c_char;
 
 use super::types::*;
 
-/// A thread's last failure. It needs no destructor: to register one takes memory, and a process without any ends there.
+/// A thread's last failure. A message is written into the thread's own room, so that it takes no memory: when that has run
+/// out, a failure must still be told. Nor does the room need a destructor, for to register one takes memory too.
 struct Last {
     status: aside_status,
-    /// A sentence, `short`, or the thread's `LONG`.
+    /// A general sentence, or `ROOM`.
     message: *const c_char,
-    is_long: bool,
-    short: [u8; 256],
 }
+
+/// The most bytes of a message with its NUL. A longer one is cut and ends in `…`.
+const MOST: usize = 2048;
 
 thread_local! {
-    static LAST: RefCell<Last> =
-        const { RefCell::new(Last { status: ASIDE_OK, message: c"".as_ptr(), is_long: false, short: [0; 256] }) };
-    /// A message that has no room in `Last`.
-    static LONG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static LAST: RefCell<Last> = const { RefCell::new(Last { status: ASIDE_OK, message: c"".as_ptr() }) };
+    static ROOM: RefCell<[u8; MOST]> = const { RefCell::new([0; MOST]) };
 }
 
-/// A message and the NUL behind it, as far as there is memory.
-#[derive(Default)]
-struct Message(Vec<u8>);
-
-impl Write for Message {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.try_reserve(text.len() + 1).map_err(|_| fmt::Error)?;
-        self.0.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
-}
-
-/// A message that must fit, with the NUL behind it.
-struct Short<'a> {
-    room: &'a mut [u8],
+/// A message that is being written, with room for what says that it was cut, and for the NUL.
+struct Message<'a> {
+    room: &'a mut [u8; MOST],
     len: usize,
 }
 
-impl Write for Short<'_> {
+impl Message<'_> {
+    const CUT: &'static str = "…";
+    const FULL: usize = MOST - Message::CUT.len() - 1;
+
+    fn append(&mut self, text: &str) {
+        self.room[self.len..][..text.len()].copy_from_slice(text.as_bytes());
+        self.len += text.len();
+    }
+}
+
+impl Write for Message<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.len + text.len();
-        let place = self.room.get_mut(self.len..=end).ok_or(fmt::Error)?;
-        place[..text.len()].copy_from_slice(text.as_bytes());
-        place[text.len()] = 0;
-        self.len = end;
-        Ok(())
+        let most = text.len().min(Message::FULL - self.len);
+        let fits = (0..=most).rfind(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        self.append(&text[..fits]);
+        if fits == text.len() {
+            return Ok(());
+        }
+        self.append(Message::CUT);
+        Err(fmt::Error)
     }
 }
 
@@ -98,32 +98,21 @@ pub(super) fn sentence(status: aside_status) -> &'static CStr {
 /// Fails with the general sentence; allocates nothing.
 #[cold]
 pub(super) fn fail(status: aside_status) -> aside_status {
-    LAST.with_borrow_mut(|last| (last.status, last.message, last.is_long) = (status, sentence(status).as_ptr(), false));
+    LAST.set(Last { status, message: sentence(status).as_ptr() });
     status
 }
 
-/// Fails with a message of its own; allocates only where that is long. Without memory for it, the general sentence stays.
+/// Fails with a message of its own, which is cut where it is long; allocates nothing, if showing the message does not.
 #[cold]
 pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_status {
-    fail(status);
-    let fits = LAST.with_borrow_mut(|last| {
-        last.short[0] = 0;
-        let short = Short { room: &mut last.short, len: 0 };
-        let fits = write!(WithoutNul(short), "{message}").is_ok();
-        if fits {
-            last.message = last.short.as_ptr().cast();
-        }
-        fits
+    let message = ROOM.with_borrow_mut(|room| {
+        let mut written = Message { room, len: 0 };
+        // It fails where the message was cut.
+        _ = write!(WithoutNul(&mut written), "{message}");
+        written.room[written.len] = 0;
+        written.room.as_ptr().cast()
     });
-    let mut long = Message::default();
-    if !fits && write!(WithoutNul(&mut long), "{message}").is_ok() {
-        long.0.push(0);
-        let at = long.0.as_ptr().cast();
-        // A thread that is ending has no place for it any more.
-        if LONG.try_with(|kept| kept.replace(long.0)).is_ok() {
-            LAST.with_borrow_mut(|last| (last.message, last.is_long) = (at, true));
-        }
-    }
+    LAST.set(Last { status, message });
     status
 }
 
@@ -152,14 +141,38 @@ pub(super) fn last_status() -> aside_status {
 }
 
 pub(super) fn last_message() -> *const c_char {
-    LAST.with_borrow(|last| {
-        // In a thread that is ending, the long one has been freed.
-        let is_gone = last.is_long && LONG.try_with(|_| ()).is_err();
-        if is_gone { sentence(last.status).as_ptr() } else { last.message }
-    })
+    LAST.with_borrow(|last| last.message)
 }
 
 /// Runs the body of an entry that has no scanner; a panic becomes `otherwise` and a message.
 pub(super) fn guard<T>(otherwise: impl FnOnce(aside_status) -> T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| otherwise(fail_panic(payload)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message() -> String {
+        // SAFETY: never NULL, and there is a NUL at its end.
+        unsafe { CStr::from_ptr(last_message()) }.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_message_is_cut_at_a_character_where_it_is_long() {
+        for length in [MOST - 5, MOST - 4, MOST - 3, MOST, 10 * MOST] {
+            for text in ["x".repeat(length), "é".repeat(length / 2 + 1), format!("x{}", "🧠".repeat(length / 4 + 1))]
+            {
+                fail_with(ASIDE_ERROR_DIALECT, &text);
+                let said = message();
+                assert!(said.len() < MOST && (said == text || said.len() > MOST - 8));
+                let whole = said.strip_suffix('…').unwrap_or(&said);
+                assert!(text.starts_with(whole) && (said == text) == (text.len() <= Message::FULL));
+            }
+        }
+        fail_with(ASIDE_ERROR_DIALECT, "a\0b");
+        assert_eq!((message(), last_status()), ("a\u{fffd}b".into(), ASIDE_ERROR_DIALECT));
+        fail(ASIDE_ERROR_MEMORY);
+        assert_eq!(message(), "out of memory");
+    }
 }
