@@ -24,7 +24,7 @@ fn name_library() {
     }
 }
 
-/// Writes the catalogue's table. Names and patterns are read here, so that `find` need not parse every file.
+/// Writes the catalogue's tables. Names and patterns are read here, so that `find` need not parse every file.
 fn embed_dialects() {
     let files = toml_files("dialects");
     let mut table = format!("static ENTRIES: [Entry; {}] = [\n", files.len());
@@ -37,15 +37,37 @@ fn embed_dialects() {
             let values = keys.get(key).into_iter().flat_map(|values| values.as_array().unwrap());
             values.map(|value| value.as_str().unwrap()).collect()
         };
-        let (aliases, models) = (strings("aliases"), strings("models"));
+        let aliases = strings("aliases");
+        let models = keys.get("models").into_iter().flat_map(|values| values.as_array().unwrap()).map(pattern);
+        let models = models.collect::<Vec<String>>().join(", ");
         writeln!(
             table,
-            "Entry {{ name: {name:?}, aliases: &{aliases:?}, models: &{models:?}, text: {text:?}, compiled: OnceLock::new() }},"
+            "Entry {{ name: {name:?}, c_name: c{name:?}, aliases: &{aliases:?}, models: &[{models}], text: {text:?}, \
+             compiled: OnceLock::new() }},"
         )
         .unwrap();
     }
     table.push_str("];\n");
+    let file = "src/dialect/without_thinking.toml";
+    println!("cargo::rerun-if-changed={file}");
+    let keys: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap_or_else(|error| panic!("{file}: {error}"));
+    let patterns =
+        keys["models"].as_array().unwrap().iter().map(|pattern| pattern.as_str().unwrap().to_ascii_lowercase());
+    writeln!(table, "static WITHOUT_THINKING: &[&str] = &{:?};", patterns.collect::<Vec<_>>()).unwrap();
     fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("dialects.rs"), table).unwrap();
+}
+
+/// An entry of `models`, in lower case: a text, or a table with the start of the models that it is for.
+fn pattern(value: &toml::Value) -> String {
+    let text = value.as_str().unwrap_or_else(|| value["pattern"].as_str().unwrap()).to_ascii_lowercase();
+    let start = match value.get("start").map(|start| start.as_str().unwrap()) {
+        None => "None".to_owned(),
+        Some("header") => "Some(Start::Header)".to_owned(),
+        Some(channel) => {
+            format!("Some(Start::Channel(super::Channel::{}{}))", channel[..1].to_uppercase(), &channel[1..])
+        }
+    };
+    format!("Pattern {{ text: {text:?}, start: {start} }}")
 }
 
 /// The filters' files, in the order of their names. `_failures.toml` is no filter.

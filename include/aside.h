@@ -850,11 +850,11 @@ extern "C" {
  * Finds a built-in dialect by its name or an alias of it. `name` has `len` bytes and needs no NUL.
  *
  * Returns the dialect, the same pointer each time. It lives as long as the library: never free it. NULL where there is
- * none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message names the nearest ones), or where `name` is
- * NULL.
+ * none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message names the nearest ones), where `name` is NULL,
+ * or where there is no memory for the handle (`ASIDE_ERROR_MEMORY`).
  *
- * Threads: any, at any time. Memory: the first call for a name reads the dialect; if memory runs out there, the
- * process ends.
+ * Threads: any, at any time. Memory: the first call for a dialect loads it; if memory runs out in loading, the process
+ * ends. A dialect that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
  */
 const struct aside_dialect *aside_dialect_find(const char *name,
                                                size_t len);
@@ -864,10 +864,15 @@ const struct aside_dialect *aside_dialect_find(const char *name,
  * path, in any case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`, `openai/gpt-oss-120b:free`). `model` has `len` bytes and
  * needs no NUL.
  *
- * Returns as `aside_dialect_find()`. NULL where no dialect is known for the model, or several fit equally well
- * (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message says which of both, and names them).
+ * Returns as `aside_dialect_find()`. Where the model's prompt opens the thinking and that of its siblings does not (or the
+ * other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that are made
+ * from it start as the model does. `aside_dialect_start()` reads that.
  *
- * Threads: any, at any time. Memory: if it runs out here, the process ends.
+ * NULL where no dialect is known for the model, or several fit equally well (`aside_last_status()` is
+ * `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that the
+ * model is known to write no thinking in its text.
+ *
+ * Threads: any, at any time. Memory: as of `aside_dialect_find()`.
  */
 const struct aside_dialect *aside_dialect_find_for_model(const char *model,
                                                          size_t len);
@@ -899,13 +904,27 @@ size_t aside_dialect_find_for_template(const char *text,
  * `*out` is the new dialect, which the caller owns: `aside_dialect_free()`. It is written on success only.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`,
- * `ASIDE_ERROR_LENGTH`.
+ * `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` where there is no memory for the handle.
  *
- * Threads: any, at any time. Memory: if it runs out here, the process ends.
+ * Threads: any, at any time. Memory: if it runs out while the text is read, the process ends.
  */
 aside_status aside_dialect_load(const char *toml,
                                 size_t len,
                                 struct aside_dialect **out);
+
+/**
+ * Loads built-in dialects, so that finding them later, by name or by model, takes no memory. A host calls it once, before
+ * it serves. `names` has `len` bytes and needs no NUL: names or aliases with blanks between them (`"qwen3 harmony"`). Where
+ * it holds no name, or is NULL with a `len` of 0, all built-in dialects are loaded.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_UNKNOWN` for a name that is not known: the dialects before it are loaded, and the message
+ * names the nearest ones; `ASIDE_ERROR_MEMORY` where there is no memory for a handle; `ASIDE_ERROR_NULL`,
+ * `ASIDE_ERROR_LENGTH`.
+ *
+ * Threads: any, at any time. Memory: all built-in dialects take some 10 MB; if it runs out in loading, the process ends.
+ */
+aside_status aside_dialect_preload(const char *names,
+                                   size_t len);
 
 /**
  * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. NULL
@@ -960,6 +979,15 @@ const char *aside_dialect_opener(const struct aside_dialect *dialect,
  * Threads: any, at any time.
  */
 size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
+
+/**
+ * Returns where a stream of this dialect starts if `aside_options.start` is `ASIDE_START_DEFAULT`: another `ASIDE_START_`
+ * value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
+ * `ASIDE_START_DEFAULT` where `dialect` is NULL.
+ *
+ * Threads: any, at any time.
+ */
+uint32_t aside_dialect_start(const struct aside_dialect *dialect);
 
 /**
  * How many dialects are built in.

@@ -25,7 +25,9 @@ mod support {
 mod tables_only;
 mod utf8;
 
-pub use dialect::{Channel, Dialect, DialectError, Start, UnknownDialect, UnknownModel, UnknownStart, UnknownTemplate};
+pub use dialect::{
+    Channel, Dialect, DialectError, KnownModel, Start, UnknownDialect, UnknownModel, UnknownStart, UnknownTemplate,
+};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, JoinError, JoinOptions, Kind,
     OnMarker, Options, Scanner, StrayClose, Thought, Token, escape, join, strip,

@@ -5,10 +5,12 @@ mod reference;
 mod support;
 
 use aside::sse::Rewriter;
-use aside::{Error, JoinError, JoinOptions, Options, Scanner, Token};
+use aside::{Dialect, Error, JoinError, JoinOptions, Options, Scanner, Token};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use support::{Pair, Random, texts::Texts};
+use std::ffi::CStr;
+use std::fmt::Write;
+use support::{Pair, Random, c, texts::Texts};
 
 struct Counting;
 
@@ -310,4 +312,165 @@ fn refused_memory_loses_nothing_of_an_event_stream_after_a_reset() {
             }
         }
     }
+}
+
+// Finding dialects, in C as in Rust: what was loaded is found without memory, and what is not known is said without any.
+
+/// Counts the allocations of `work`, of which the first would be refused.
+fn counted<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = COUNT.get();
+    REFUSE.set(1);
+    let result = work();
+    REFUSE.set(0);
+    (result, COUNT.get() - before)
+}
+
+fn field_names() -> impl Iterator<Item = &'static str> {
+    let odd = ["", "/", "qwen3.9", "qwne3-8b", "no such model", "\u{1b}[2J\0", "x/y/z"];
+    let rows = include_str!("field/names.tsv").lines().filter(|row| !row.starts_with('#'));
+    rows.filter_map(|row| row.split('\t').next()).chain(odd)
+}
+
+#[test]
+fn lookups_of_loaded_dialects_allocate_nothing() {
+    Dialect::preload(Dialect::names()).unwrap();
+    let long = "qwen3.9-".repeat(1 << 12);
+    let mut names: Vec<&str> = field_names().chain(Dialect::names()).collect();
+    names.push(&long);
+    for name in names {
+        let (_, count) = counted(|| (Dialect::find(name).is_ok(), Dialect::find_for_model(name).is_ok()));
+        assert_eq!(count, 0, "{name:?}");
+        // An error is shown without memory, too.
+        struct Nowhere;
+        impl std::fmt::Write for Nowhere {
+            fn write_str(&mut self, _: &str) -> std::fmt::Result {
+                Ok(())
+            }
+        }
+        let (result, count) = counted(|| match (Dialect::find(name), Dialect::find_for_model(name)) {
+            (Err(dialect), Err(model)) => write!(Nowhere, "{dialect}{dialect:?}{model}{model:?}"),
+            _ => Ok(()),
+        });
+        assert!(result.is_ok() && count == 0, "{name:?}: {count}");
+    }
+}
+
+/// A C call's message.
+fn said() -> String {
+    unsafe { CStr::from_ptr(c::aside_last_error()) }.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn refused_memory_is_a_status_of_lookups_in_c() {
+    // The tables are there; the handles are made now. All others are made after it, as no other test may make these.
+    Dialect::preload(["kimi-k2", "harmony"]).unwrap();
+    type Find = unsafe extern "C" fn(*const u8, usize) -> c::Handle;
+    let finds: [(Find, &str); 4] = [
+        (c::aside_dialect_find, "kimi-k2"),
+        (c::aside_dialect_find_for_model, "moonshotai/Kimi-K2.5"),
+        (c::aside_dialect_find_for_model, "gpt-oss:20b"),
+        (c::aside_dialect_find, "gpt-oss"),
+    ];
+    let mut points = 0;
+    for (find, name) in finds {
+        for number in 1.. {
+            let live = LIVE.get();
+            REFUSE.set(number);
+            let found = unsafe { find(name.as_ptr(), name.len()) };
+            let is_over = REFUSE.replace(0) > 0;
+            assert_eq!(found.is_null(), !is_over, "{name}: allocation {number}");
+            if is_over {
+                assert_eq!(unsafe { find(name.as_ptr(), name.len()) }, found);
+                break;
+            }
+            assert_eq!((unsafe { c::aside_last_status() }, said().as_str()), (c::MEMORY, "out of memory"));
+            assert_eq!(LIVE.get(), live, "{name}: allocation {number} was refused, and memory is lost");
+            points += 1;
+        }
+    }
+    assert!(points > 10, "{points} points");
+    lookups_in_c_allocate_nothing_after_preload();
+}
+
+fn lookups_in_c_allocate_nothing_after_preload() {
+    assert_eq!(unsafe { c::aside_dialect_preload(std::ptr::null(), 0) }, c::OK);
+    for name in field_names().chain(Dialect::names()) {
+        for find in [c::aside_dialect_find, c::aside_dialect_find_for_model] {
+            let (found, count) = counted(|| unsafe { find(name.as_ptr(), name.len()) });
+            assert_eq!(count, 0, "{name:?}");
+            if found.is_null() {
+                assert_eq!(unsafe { c::aside_last_status() }, c::UNKNOWN);
+                assert!(said().contains("no dialect") || said().contains("no thinking"), "{}", said());
+            } else {
+                let ((start, again), count) =
+                    counted(|| unsafe { (c::aside_dialect_start(found), c::aside_dialect_preload(name.as_ptr(), 0)) });
+                assert!(start > 0 && again == c::OK && count == 0, "{name}");
+            }
+        }
+    }
+    // Not UTF-8, and longer than any name.
+    let odd = [b"qwen3\xff\xfe".repeat(500), b"\xff".to_vec()];
+    for name in &odd {
+        for find in [c::aside_dialect_find, c::aside_dialect_find_for_model] {
+            let (found, count) = counted(|| unsafe { find(name.as_ptr(), name.len()) });
+            assert!(found.is_null() && count == 0 && said().contains('\u{fffd}'), "{}", said());
+        }
+    }
+}
+
+/// Each fails, and none takes memory to say why.
+#[test]
+fn messages_in_c_allocate_nothing() {
+    let (null, none) = (std::ptr::null_mut::<std::ffi::c_void>(), std::ptr::null());
+    let name = "qwen3";
+    let (dialect, mut out, mut len, mut start) =
+        (unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) }, null, 0, 0);
+    let scanner = unsafe { c::aside_scanner_new(dialect, std::ptr::null()) };
+    let no_size = unsafe { std::mem::zeroed::<c::Options>() };
+    let no_start = c::Options { size: size_of::<c::Options>(), start: 99, ..unsafe { std::mem::zeroed() } };
+    let mut events = [c::Event::default(); 2];
+    let mut fed = c::Fed::NOTHING;
+    let mut failing: Vec<Box<dyn FnMut() -> bool + '_>> = unsafe {
+        vec![
+            Box::new(|| c::aside_dialect_find(none, 0).is_null()),
+            Box::new(|| c::aside_dialect_find(none, 1).is_null()),
+            Box::new(|| c::aside_dialect_find_for_model(name.as_ptr(), usize::MAX).is_null()),
+            Box::new(|| c::aside_dialect_preload(b"qwen3 qwne3".as_ptr(), 11) < 0),
+            Box::new(|| c::aside_dialect_name_at(usize::MAX, &mut 0).is_null()),
+            Box::new(|| c::aside_dialect_opener(dialect, 77, 0, &mut 0).is_null()),
+            Box::new(|| c::aside_dialect_start(null) == 0),
+            Box::new(|| c::aside_scanner_new(null, std::ptr::null()).is_null()),
+            Box::new(|| c::aside_scanner_new(dialect, &no_size).is_null()),
+            Box::new(|| c::aside_scanner_new(dialect, &no_start).is_null()),
+            Box::new(|| c::aside_scanner_clone(null).is_null()),
+            Box::new(move || c::aside_scanner_feed(scanner, none, 1, None, null) < 0),
+            Box::new(move || c::aside_scanner_feed_into(scanner, none, 0, events.as_mut_ptr(), 0, 64, &mut fed) < 0),
+            Box::new(move || c::aside_scanner_counts(scanner, 77, &mut [40, 0, 0, 0, 0]) < 0),
+            Box::new(move || c::aside_scanner_skip(scanner, 5) < 0),
+            Box::new(move || c::aside_scanner_start_from_prompt(scanner, none, 1, &mut start) < 0),
+            Box::new(move || c::aside_scanner_finish(null, None, null) < 0),
+            Box::new(move || c::aside_strip(null, none, 0, &mut out, &mut len) < 0),
+        ]
+    };
+    for (index, fails) in failing.iter_mut().enumerate() {
+        let (failed, count) = counted(fails);
+        assert!(failed && count == 0, "call {index}: failed {failed}, {count} allocations");
+        assert!(!said().is_empty() && unsafe { c::aside_last_status() } < 0, "call {index}");
+    }
+    drop(failing);
+    // One that works until it fails: either its own message, or that of the memory.
+    for number in 1.. {
+        REFUSE.set(number);
+        let trap = "a</think>b";
+        let status = unsafe { c::aside_join(dialect, trap.as_ptr(), trap.len(), none, 0, 0, 0, &mut out, &mut len) };
+        let is_over = REFUSE.replace(0) > 0;
+        match status {
+            c::MEMORY => assert!(!is_over && said() == "out of memory"),
+            status => assert!(is_over && status == c::JOIN && said().contains("byte 1"), "{status}: {}", said()),
+        }
+        if is_over {
+            break;
+        }
+    }
+    unsafe { c::aside_scanner_free(scanner) };
 }

@@ -32,7 +32,18 @@ fn units(bytes: &[u8], unit: BudgetUnit) -> u64 {
 fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
     let mut out = Vec::new();
     let (mut used, mut is_exceeded) = (0, false);
+    // What a closer without an opener makes thinking counts for the stream.
+    let mut content = 0;
+    let count = |text: &[u8]| match budget.unit {
+        BudgetUnit::Bytes => text.len() as u64,
+        BudgetUnit::Characters => text.iter().filter(|byte| **byte & 0xC0 != 0x80).count() as u64,
+    };
     for event in events {
+        match event.what {
+            What::Text if event.channel == "content" => content += count(&event.bytes),
+            What::Reclassify => used += std::mem::take(&mut content),
+            _ => {}
+        }
         if event.channel != "thinking" || event.what != What::Text {
             if event.what == What::Reclassify {
                 // What the content has had was thinking; it has gone out, so it exceeds nothing itself.
@@ -51,11 +62,7 @@ fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
         let mut at = 0;
         while at < event.bytes.len() {
             let length = character(&event.bytes[at..]);
-            let is_continuation = event.bytes[at] & 0xC0 == 0x80;
-            used += match budget.unit {
-                BudgetUnit::Bytes => length as u64,
-                BudgetUnit::Characters => u64::from(!is_continuation),
-            };
+            used += count(&event.bytes[at..at + length]);
             if used > budget.limit && !is_exceeded {
                 is_exceeded = true;
                 let offset = event.offset + at;

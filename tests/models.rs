@@ -55,11 +55,15 @@ const KNOWN: &[(&str, &[&str])] = &[
             "deepseek.v3-v1:0",
         ],
     ),
-    ("deepseek-v4", &["deepseek-ai/DeepSeek-V4", "deepseek/deepseek-v4.1"]),
+    (
+        "deepseek-v4",
+        &["deepseek-ai/DeepSeek-V4", "deepseek/deepseek-v4.1", "deepseek-v4p1-flash", "deepseek-v4-1-flash"],
+    ),
     (
         "ernie-4.5",
         &["baidu/ERNIE-4.5-21B-A3B-Thinking", "baidu/ERNIE-4.5-VL-28B-A3B-PT", "baidu/ernie-4.5-21b-a3b-thinking"],
     ),
+    ("dots3", &["dots-studio/dots3-note-prev", "dots-3-note"]),
     ("exaone-deep", &["LGAI-EXAONE/EXAONE-Deep-7.8B", "exaone-deep:32b"]),
     ("gemma-4", &["google/gemma-4-31B-it", "gemma4:26b", "unsloth/gemma-4-E4B-it-GGUF"]),
     ("gigachat-3.5", &["ai-sage/GigaChat3.5-Ultra", "IQuestLab/IQuest-Coder-V1-40B-Thinking"]),
@@ -130,6 +134,7 @@ const KNOWN: &[(&str, &[&str])] = &[
         "kimi-vl",
         &["moonshotai/Kimi-VL-A3B-Thinking-2506", "moonshotai/Kimi-Dev-72B", "mlx-community/Kimi-VL-A3B-Thinking-4bit"],
     ),
+    ("laguna", &["poolside/Laguna-XS", "laguna-xs-2.1:q4_K_M"]),
     ("lfm2.5", &["LiquidAI/LFM2.5-1.2B-Thinking", "LiquidAI/LFM2.5-1.2B-Instruct-GGUF"]),
     ("longcat", &["meituan-longcat/LongCat-Flash-Thinking", "meituan-longcat/LongCat-Flash-Thinking-2601"]),
     (
@@ -224,10 +229,12 @@ const KNOWN: &[(&str, &[&str])] = &[
             "RekaAI/reka-edge-2603",
         ],
     ),
+    ("reka-flash-3", &["RekaAI/reka-flash-3", "RekaAI/reka-flash-3.1", "reka-flash-3-21b:free"]),
     ("s1", &["simplescaling/s1-32B", "simplescaling/s1.1-7B"]),
     ("seed-oss", &["ByteDance-Seed/Seed-OSS-36B-Instruct", "unsloth/Seed-OSS-36B-Instruct-GGUF"]),
     ("smollm3", &["HuggingFaceTB/SmolLM3-3B", "ggml-org/SmolLM3-3B-GGUF", "speakleash/Bielik-11B-v3.0-Instruct"]),
     ("solar", &["upstage/Solar-Open-100B"]),
+    ("solar-open2", &["upstage/Solar-Open2-250B", "solar-open-2-250b"]),
     ("step-3", &["stepfun-ai/step3", "stepfun-ai/step3-fp8"]),
     ("step-3.5", &["stepfun-ai/Step-3.5-Flash", "stepfun/step-3.5-flash:free"]),
     (
@@ -242,7 +249,6 @@ const KNOWN: &[(&str, &[&str])] = &[
             "LGAI-EXAONE/EXAONE-4.0-32B",
             "inclusionAI/Ling-3.0-flash",
             "Hcompany/Holo2-8B",
-            "poolside/Laguna-XS",
             "microsoft/Phi-4-reasoning-plus",
             "phi4-reasoning:14b",
         ],
@@ -300,6 +306,16 @@ const UNKNOWN: &[&str] = &[
     "LatitudeGames/Muse-12B",
     "deepgram/nova-3",
     "/models/qwen3/llama-3.1-8b.gguf",
+    "qwen3.9-max",
+    "Qwen3-9-32B-FP8",
+    "qwen3-9-thinking",
+    "deepseek-v3.4",
+    "moonshotai/Kimi-K2p9-Code",
+    "minimax-m2-9",
+    "granite4.3:8b",
+    "step-3-9-flash",
+    "olmo-3.2-32b-think",
+    "lfm2",
     "myqwen3",
     "qwen30",
 ];
@@ -322,7 +338,9 @@ fn unknown_models_find_nothing() {
     for model in UNKNOWN {
         let error: UnknownModel = Dialect::find_for_model(model).expect_err(model);
         assert!(error.candidates().is_empty(), "{model}: {error}");
-        assert_eq!(error.to_string(), format!("no dialect is known for the model `{model}`"));
+        let message = error.to_string();
+        assert!(message.contains(&format!("`{model}`")) && message.contains("the dialect `any`"), "{message}");
+        assert_eq!(message.starts_with("no dialect is known for "), !error.writes_no_thinking(), "{message}");
     }
 }
 

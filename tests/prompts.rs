@@ -215,6 +215,17 @@ fn known_prompts() {
         ("solar", "<|begin|>assistant<|think|>", thinking),
         ("step-3", "<|BOT|>user\nHi<|EOT|><|BOT|>assistant\n<think>\n", thinking),
         ("step-3.5", "<|im_start|>assistant\n<think>\n", thinking),
+        ("dots3", "<|userprompt|>Hi<|endofuserprompt|><|response|>", content),
+        ("laguna", "<user>\nHi\n</user>\n<assistant>\n<think>", thinking),
+        ("laguna", "<user>\nHi\n</user>\n<assistant>\n</think>", content),
+        ("reka-flash-3", "human: Hi <sep> assistant:", content),
+        ("reka-flash-3", "human: Hi <sep> assistant: <reasoning>", thinking),
+        (
+            "solar-open2",
+            "<|im:start|>user<|im:content|>Hi<|im:end|><|im:start|>assistant<|im:content|><|think:start|>",
+            thinking,
+        ),
+        ("solar-open2", "<|im:start|>assistant<|im:content|><|think:start|><|think:end|>", content),
         ("think", "<|im_start|>assistant\n<think></think>", content),
         ("think", "[|user|]\nHi[|endofturn|]\n[|assistant|]\n<think>\n", thinking),
     ];

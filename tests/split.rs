@@ -272,7 +272,8 @@ fn bad_usage_is_said() {
     };
     bad(&["--dialect", "quen3"], "qwen3");
     bad(&["--dialect"], "--dialect needs a value");
-    bad(&["--model", "gpt-4o"], "no dialect is known for the model `gpt-4o`");
+    bad(&["--model", "gpt-4o"], "`gpt-4o` is known to write no thinking");
+    bad(&["--model", "qwen3.9"], "its elder qwen3.8 writes qwen3-thinking");
     bad(&["--model=qwq", "--template=x"], "exclude each other");
     bad(&["--nonsense"], "--nonsense");
     bad(&["--events=yes"], "takes no value");

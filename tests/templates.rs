@@ -51,9 +51,11 @@ const AMBIGUOUS: &[(&str, &[&str])] = &[
         &[
             "deepseek-v3",
             "deepseek-v4",
+            "dots3",
             "granite-4",
             "hy3",
             "kimi-k2",
+            "laguna",
             "lfm2.5",
             "magistral-2506",
             "minimax-m1",

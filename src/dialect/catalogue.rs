@@ -1,12 +1,15 @@
 //! The dialects that are built in, each compiled when it is first asked for.
+//!
+//! Compiling takes memory as it needs it. All else here takes none, the errors neither: a host that has compiled its
+//! dialects before it serves can look one up when memory is gone.
 
-use alloc::{string::String, vec::Vec};
-use core::fmt;
+use alloc::vec::Vec;
+use core::{ffi::CStr, fmt};
 use std::sync::OnceLock;
 
 use super::{
     Dialect, Start,
-    models::{self, Fit},
+    models::{self, Fit, Model, Nearness, Pattern},
     template::{Signs, Template},
 };
 
@@ -14,23 +17,36 @@ use super::{
 /// (`build.rs` writes the table).
 struct Entry {
     name: &'static str,
+    c_name: &'static CStr,
     aliases: &'static [&'static str],
-    models: &'static [&'static str],
+    models: &'static [Pattern],
     text: &'static str,
     compiled: OnceLock<Dialect>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
 
+/// How many there are.
+pub const COUNT: usize = ENTRIES.len();
+
 pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
-pub fn find(name: &str) -> Result<Dialect, UnknownDialect> {
-    let entry = ENTRIES
-        .iter()
-        .find(|entry| entry.name == name || entry.aliases.contains(&name))
-        .ok_or_else(|| UnknownDialect::new(name))?;
+/// The name of one, by its place in `names`.
+pub fn c_name(index: usize) -> Option<&'static CStr> {
+    ENTRIES.get(index).map(|entry| entry.c_name)
+}
+
+/// Where dialects start that are found by a model of this one: its own start may be among them.
+pub fn starts(index: usize) -> impl Iterator<Item = Start> {
+    ENTRIES.get(index).into_iter().flat_map(|entry| entry.models).filter_map(|pattern| pattern.start)
+}
+
+pub fn find(name: &[u8]) -> Result<Dialect, UnknownDialect> {
+    let is_named =
+        |entry: &&Entry| entry.name.as_bytes() == name || entry.aliases.iter().any(|alias| alias.as_bytes() == name);
+    let entry = ENTRIES.iter().find(is_named).ok_or_else(|| UnknownDialect::new(name))?;
     Ok(entry.compiled().clone())
 }
 
@@ -42,24 +58,42 @@ impl Entry {
     }
 }
 
-pub fn find_for_model(model: &str) -> Result<Dialect, UnknownModel> {
-    Ok(choose(&ENTRIES, model)?.compiled().clone())
+pub fn find_for_model(model: &[u8]) -> Result<Dialect, UnknownModel> {
+    let (entry, start) = choose(&ENTRIES, model)?;
+    let dialect = entry.compiled().clone();
+    Ok(match start {
+        Some(start) => dialect.starting(start),
+        None => dialect,
+    })
 }
 
-/// The entry with the pattern that fits best.
-fn choose<'a>(entries: &'a [Entry], model: &str) -> Result<&'a Entry, UnknownModel> {
-    let fits = entries.iter().flat_map(|entry| entry.models.iter().map(move |pattern| (entry, pattern)));
-    let mut fits: Vec<(Fit, &Entry)> =
-        fits.filter_map(|(entry, pattern)| Some((models::fit(pattern, model)?, entry))).collect();
-    let best = fits.iter().map(|(fit, _)| *fit).max();
-    fits.retain(|(fit, _)| Some(*fit) == best);
-    fits.dedup_by_key(|(_, entry)| entry.name);
-    match fits[..] {
-        [(_, entry)] => Ok(entry),
-        _ => {
-            let candidates = fits.iter().map(|(_, entry)| entry.name).collect();
-            Err(UnknownModel { model: model.into(), candidates })
+/// The entry with the pattern that fits best, and the start that the pattern says.
+fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<Start>), UnknownModel> {
+    let Some(model) = Model::new(name) else { return Err(UnknownModel::new(name)) };
+    let mut best: Option<(Fit, &Entry, Option<Start>)> = None;
+    let mut error = UnknownModel::new(name);
+    for entry in entries {
+        for pattern in entry.models {
+            let Some(fit) = models::fit(pattern.text, &model) else { continue };
+            match best {
+                Some((other, ..)) if other > fit => {}
+                // Of patterns in one file, the first one counts.
+                Some((other, first, _)) if other == fit => {
+                    if first.name != entry.name {
+                        error.add_candidate(first.name);
+                        error.add_candidate(entry.name);
+                    }
+                }
+                _ => {
+                    best = Some((fit, entry, pattern.start));
+                    error.count = 0;
+                }
+            }
         }
+    }
+    match best {
+        Some((_, entry, start)) if error.count == 0 => Ok((entry, start)),
+        _ => Err(error),
     }
 }
 
@@ -103,55 +137,171 @@ impl fmt::Display for UnknownTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.candidates[..] {
             [] => f.write_str("the template has the markers of no dialect"),
-            _ => write!(f, "the template fits several dialects: {}", self.candidates.join(", ")),
+            _ => write!(f, "the template fits several dialects: {}", List(&self.candidates)),
         }
     }
 }
 
 impl core::error::Error for UnknownTemplate {}
 
-/// No built-in dialect is for a model of that name, or more than one is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// No built-in dialect is known for a model of that name, or more than one is.
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownModel {
-    model: String,
-    candidates: Vec<&'static str>,
+    asked: Asked,
+    candidates: [&'static str; MOST_NAMED],
+    count: u8,
+}
+
+/// Models whose names come near to one that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownModel {
+    /// As the dialect's file lists it under `models`.
+    pub model: &'static str,
+    /// The dialect that they write.
+    pub dialect: &'static str,
+    /// The name that was asked for has a higher number: it is of a later release.
+    pub is_elder: bool,
 }
 
 impl UnknownModel {
-    /// The dialects that fit equally well, in alphabetical order; none where the model is not known.
+    fn new(name: &[u8]) -> UnknownModel {
+        UnknownModel { asked: Asked::new(last_part(name)), candidates: [""; MOST_NAMED], count: 0 }
+    }
+
+    fn add_candidate(&mut self, name: &'static str) {
+        if self.count < MOST_NAMED as u8 && !self.candidates().contains(&name) {
+            self.candidates[usize::from(self.count)] = name;
+            self.count += 1;
+        }
+    }
+
+    /// The dialects that fit equally well, in alphabetical order, three at most; none where the model is not known.
     pub fn candidates(&self) -> &[&'static str] {
-        &self.candidates
+        &self.candidates[..usize::from(self.count)]
+    }
+
+    /// Known models whose names come nearest, nearest first, two at most and each of another dialect: those of the same
+    /// family, or those that may have been meant. What they write need not be what this one writes.
+    ///
+    /// ```
+    /// let error = aside::Dialect::find_for_model("qwen3.9-max").unwrap_err();
+    /// let known = error.nearest().next().unwrap();
+    /// assert_eq!((known.model, known.dialect, known.is_elder), ("qwen3.8", "qwen3-thinking", true));
+    /// ```
+    pub fn nearest(&self) -> impl Iterator<Item = KnownModel> + use<> {
+        let model = Model::new(self.asked.bytes());
+        model.map_or([None; 2], |model| nearest(&ENTRIES, &model)).into_iter().flatten()
+    }
+
+    /// Whether the model is known to write no thinking into its text: it is not split, or by the dialect `any`.
+    ///
+    /// ```
+    /// assert!(aside::Dialect::find_for_model("openai/gpt-4o").unwrap_err().writes_no_thinking());
+    /// ```
+    pub fn writes_no_thinking(&self) -> bool {
+        let model = Model::new(self.asked.bytes());
+        model.is_some_and(|model| WITHOUT_THINKING.iter().any(|pattern| models::begins(pattern, &model)))
     }
 }
 
 impl fmt::Display for UnknownModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let model = self.model.escape_debug();
-        match self.candidates[..] {
-            [] => write!(f, "no dialect is known for the model `{model}`"),
-            _ => write!(f, "the model `{model}` fits several dialects: {}", self.candidates.join(", ")),
+        let asked = &self.asked;
+        if self.count > 0 {
+            return write!(f, "the model {asked} fits several dialects: {}", List(self.candidates()));
         }
+        if self.writes_no_thinking() {
+            return write!(
+                f,
+                "{asked} is known to write no thinking in its text: pass it on unsplit, or use the dialect `any`"
+            );
+        }
+        write!(f, "no dialect is known for {asked}; ")?;
+        for KnownModel { model, dialect, is_elder } in self.nearest() {
+            let kin = if is_elder { "its elder" } else { "the nearest," };
+            write!(f, "{kin} {model} writes {dialect}; ")?;
+        }
+        f.write_str("use its chat template, the dialect `any`, or a dialect file")
+    }
+}
+
+impl fmt::Debug for UnknownModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnknownModel")
+            .field("model", &self.asked.as_str())
+            .field("candidates", &self.candidates())
+            .finish()
     }
 }
 
 impl core::error::Error for UnknownModel {}
 
+/// How near a pattern is: of the same family, or else by how many edits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Near {
+    Kin(Nearness),
+    Edits(usize),
+}
+
+/// The nearest patterns, each of another dialect.
+fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
+    let mut nearest: [Option<(Near, KnownModel)>; 2] = [None; 2];
+    for entry in entries {
+        for pattern in entry.models {
+            let kin = models::nearness(pattern.text, model).map(Near::Kin);
+            let Some(near) = kin.or_else(|| misspelt(pattern.text, model.last_part())) else { continue };
+            let is_elder = matches!(near, Near::Kin(nearness) if nearness.is_elder());
+            let found = (near, KnownModel { model: pattern.text, dialect: entry.name, is_elder });
+            // One of each dialect: the place of the same one, or of the first that is not as near.
+            let of_same = nearest.iter().position(|known| known.is_some_and(|(_, known)| known.dialect == entry.name));
+            match of_same {
+                Some(at) if nearest[at].is_some_and(|(other, _)| near < other) => nearest[at] = Some(found),
+                Some(_) => {}
+                None if nearest[1].is_none_or(|(other, _)| near < other) => nearest[1] = Some(found),
+                None => {}
+            }
+            if nearest[0].is_none_or(|(first, _)| nearest[1].is_some_and(|(second, _)| second < first)) {
+                nearest.swap(0, 1);
+            }
+        }
+    }
+    // What is of the family leaves nothing to guess.
+    let is_kin = matches!(nearest[0], Some((Near::Kin(_), _)));
+    nearest.map(|known| known.filter(|(near, _)| !is_kin || matches!(near, Near::Kin(_))).map(|(_, known)| known))
+}
+
+/// A pattern that the name begins with but for an edit in four bytes.
+fn misspelt(pattern: &str, name: &[u8]) -> Option<Near> {
+    if pattern.contains('*') {
+        return None;
+    }
+    let begin = &name[..name.len().min(pattern.len())];
+    if begin.first() != pattern.as_bytes().first() {
+        return None;
+    }
+    let edits = distance(begin, pattern.as_bytes());
+    (edits <= pattern.len() / 4).then_some(Near::Edits(edits))
+}
+
 /// There is no built-in dialect of that name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownDialect {
-    name: String,
-    nearest: Vec<&'static str>,
+    asked: Asked,
+    nearest: [&'static str; MOST_NAMED],
 }
 
 impl UnknownDialect {
-    const MOST_NAMED: usize = 3;
-
-    fn new(name: &str) -> UnknownDialect {
-        let known = ENTRIES.iter().flat_map(|entry| core::iter::once(&entry.name).chain(entry.aliases));
-        let mut known: Vec<(usize, &str)> = known.map(|known| (distance(name, known), *known)).collect();
-        known.sort_unstable();
-        let nearest = known.into_iter().map(|(_, known)| known).take(Self::MOST_NAMED).collect();
-        UnknownDialect { name: name.into(), nearest }
+    fn new(name: &[u8]) -> UnknownDialect {
+        let mut nearest = [(usize::MAX, ""); MOST_NAMED];
+        for known in ENTRIES.iter().flat_map(|entry| core::iter::once(&entry.name).chain(entry.aliases)) {
+            let found = (distance(name, known.as_bytes()), *known);
+            let at = nearest.partition_point(|other| *other < found);
+            if at < MOST_NAMED {
+                nearest[at..].rotate_right(1);
+                nearest[at] = found;
+            }
+        }
+        UnknownDialect { asked: Asked::new(name), nearest: nearest.map(|(_, known)| known) }
     }
 
     /// The names that come closest to the one asked for, closest first.
@@ -162,21 +312,108 @@ impl UnknownDialect {
 
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no dialect `{}`; the nearest are {}", self.name.escape_debug(), self.nearest.join(", "))
+        write!(f, "no dialect {}; the nearest are {}", self.asked, List(&self.nearest))
+    }
+}
+
+impl fmt::Debug for UnknownDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnknownDialect").field("name", &self.asked.as_str()).field("nearest", &self.nearest).finish()
     }
 }
 
 impl core::error::Error for UnknownDialect {}
 
-/// Edits that turn one name into the other (Levenshtein). Names are short; a caller's may not be, and is cut.
-fn distance(asked: &str, known: &str) -> usize {
-    const ENOUGH: usize = 64;
-    let mut row: Vec<usize> = (0..=known.len()).collect();
-    for (i, a) in asked.bytes().take(ENOUGH).enumerate() {
+/// Names in an error.
+const MOST_NAMED: usize = 3;
+
+/// A name that was asked for, as an error holds it: its first bytes, in place, so that an error needs no memory. Shown
+/// between backticks.
+#[derive(Clone, PartialEq, Eq)]
+struct Asked {
+    bytes: [u8; Asked::MOST],
+    len: u8,
+    is_cut: bool,
+}
+
+impl Asked {
+    const MOST: usize = 62;
+
+    fn new(name: &[u8]) -> Asked {
+        let mut asked = Asked { bytes: [0; Asked::MOST], len: 0, is_cut: false };
+        for chunk in name.utf8_chunks() {
+            let bad = if chunk.invalid().is_empty() { None } else { Some(char::REPLACEMENT_CHARACTER) };
+            for character in chunk.valid().chars().chain(bad) {
+                asked.push(character);
+                if asked.is_cut {
+                    return asked;
+                }
+            }
+        }
+        asked
+    }
+
+    fn push(&mut self, character: char) {
+        let len = usize::from(self.len);
+        match self.bytes.get_mut(len..len + character.len_utf8()) {
+            Some(room) => self.len += character.encode_utf8(room).len() as u8,
+            None => self.is_cut = true,
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    fn as_str(&self) -> &str {
+        // Whole characters went in.
+        core::str::from_utf8(self.bytes()).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}{}`", self.as_str().escape_debug(), if self.is_cut { "…" } else { "" })
+    }
+}
+
+/// Of a name that an error cannot hold, what counts of it.
+fn last_part(name: &[u8]) -> &[u8] {
+    let trimmed = name.trim_ascii_end();
+    let slash = trimmed.iter().rposition(|byte| matches!(byte, b'/' | b'\\'));
+    match slash {
+        Some(slash) if name.len() > Asked::MOST && slash + 1 < name.len() => &name[slash + 1..],
+        _ => name,
+    }
+}
+
+/// Names with commas between them.
+struct List<'a>(&'a [&'a str]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            f.write_str(name)?;
+        }
+        Ok(())
+    }
+}
+
+/// Names of dialects and patterns are not longer. A caller's name may be, and is cut.
+const LONGEST_NAME: usize = 64;
+
+/// Edits that turn one name into the other (Levenshtein).
+fn distance(asked: &[u8], known: &[u8]) -> usize {
+    let known = &known[..known.len().min(LONGEST_NAME)];
+    let mut row: [usize; LONGEST_NAME + 1] = core::array::from_fn(|at| at);
+    for (i, a) in asked.iter().take(LONGEST_NAME).enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
-        for (j, b) in known.bytes().enumerate() {
-            let change = diagonal + usize::from(!a.eq_ignore_ascii_case(&b));
+        for (j, b) in known.iter().enumerate() {
+            let change = diagonal + usize::from(!a.eq_ignore_ascii_case(b));
             diagonal = row[j + 1];
             row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
         }
@@ -186,16 +423,32 @@ fn distance(asked: &str, known: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use alloc::string::ToString;
 
-    const fn entry(name: &'static str, models: &'static [&'static str]) -> Entry {
-        Entry { name, aliases: &[], models, text: "", compiled: OnceLock::new() }
+    use super::*;
+    use crate::dialect::Channel;
+
+    macro_rules! entry {
+        ($name:literal: $($pattern:expr),+) => {
+            Entry {
+                name: $name,
+                c_name: c"",
+                aliases: &[],
+                models: const { &[$(pattern($pattern)),+] },
+                text: "",
+                compiled: OnceLock::new(),
+            }
+        };
+    }
+
+    const fn pattern(text: &'static str) -> Pattern {
+        Pattern { text, start: None }
     }
 
     #[test]
     fn models_that_fit_two_dialects_as_well_are_refused_by_name() {
-        let entries = [entry("a", &["one-*x-two", "one"]), entry("b", &["one-x-*two"]), entry("c", &["two"])];
-        let chosen = |model| choose(&entries, model).map(|entry| entry.name);
+        let entries = [entry!("a": "one-*x-two", "one"), entry!("b": "one-x-*two"), entry!("c": "two")];
+        let chosen = |model: &str| choose(&entries, model.as_bytes()).map(|(entry, _)| entry.name);
         assert_eq!(chosen("one"), Ok("a"));
         assert_eq!(chosen("two-one"), Ok("c"));
         let error = chosen("one-x-two-y").unwrap_err();
@@ -204,10 +457,76 @@ mod tests {
     }
 
     #[test]
+    fn the_best_pattern_says_the_start() {
+        let thinking = Some(Start::Channel(Channel::Thinking));
+        let mut entries = [entry!("a": "one-2", "one-2.5", "one-2")];
+        entries[0].models =
+            const { &[pattern("one-2"), Pattern { text: "one-2.5", start: Some(Start::Channel(Channel::Thinking)) }] };
+        let start = |model: &str| choose(&entries, model.as_bytes()).map(|(_, start)| start);
+        assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
+    }
+
+    #[test]
+    fn the_nearest_are_of_the_family_by_number_or_else_misspelt() {
+        let entries =
+            [entry!("a": "one-2", "one-2.5", "one-2.7"), entry!("b": "one-3", "second-x"), entry!("c": "three*x")];
+        let near = |name: &str| {
+            let model = Model::new(name.as_bytes()).unwrap();
+            nearest(&entries, &model).map(|known| known.map(|it| (it.model, it.dialect, it.is_elder)))
+        };
+        assert_eq!(near("one-2.9"), [Some(("one-2.7", "a", true)), Some(("one-3", "b", false))]);
+        assert_eq!(near("one2-6-8b"), [Some(("one-2.5", "a", true)), Some(("one-3", "b", false))]);
+        assert_eq!(near("one-4"), [Some(("one-3", "b", true)), Some(("one-2", "a", true))]);
+        assert_eq!(near("oen-3"), [None, None]);
+        assert_eq!(near("none"), [None, None]);
+        assert_eq!(near("threex"), [None, None]);
+        assert_eq!(near("secnod-x-8b"), [Some(("second-x", "b", false)), None]);
+    }
+
+    /// C has a place of so many bytes for a message.
+    #[test]
+    fn the_messages_are_short() {
+        let long = "\u{feff}".repeat(400);
+        let pattern = "m".repeat(LONGEST_NAME);
+        let mut longest = 0;
+        for name in [&long, "qq", &pattern, "a\u{0}\u{1}b"] {
+            longest = longest.max(UnknownDialect::new(name.as_bytes()).to_string().len());
+            longest = longest.max(UnknownModel::new(name.as_bytes()).to_string().len());
+        }
+        let known = ENTRIES.iter().flat_map(|entry| entry.models.iter().map(|pattern| pattern.text.len()));
+        let names = ENTRIES.iter().flat_map(|entry| core::iter::once(&entry.name).chain(entry.aliases));
+        let widest = 2 * known.max().unwrap() + 3 * names.map(|name| name.len()).max().unwrap();
+        assert!(longest + widest < 900, "{longest} and {widest}");
+    }
+
+    #[test]
+    fn a_long_name_is_cut_at_a_character() {
+        for (name, shown) in [("ab", "`ab`".to_string()), (&"é".repeat(40), alloc::format!("`{}…`", "é".repeat(31)))]
+        {
+            assert_eq!(Asked::new(name.as_bytes()).to_string(), shown);
+        }
+        assert_eq!(Asked::new(b"a\xffb\0").to_string(), "`a\u{fffd}b\\0`");
+        let path = [b"/".as_slice(), &[b'x'; 80], b"/model-1.gguf"].concat();
+        assert_eq!(UnknownModel::new(&path).asked.as_str(), "model-1.gguf");
+    }
+
+    #[test]
+    fn patterns_are_as_the_matcher_reads_them() {
+        let all = ENTRIES.iter().flat_map(|entry| entry.models).map(|pattern| pattern.text);
+        for pattern in all.chain(WITHOUT_THINKING.iter().copied()) {
+            let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.:/*".contains(&byte);
+            assert!(pattern.bytes().all(is_plain) && pattern.len() <= LONGEST_NAME, "{pattern}");
+            assert!(pattern.as_bytes()[0].is_ascii_lowercase() && !pattern.contains("**"), "{pattern}");
+        }
+        assert!(names().all(|name| name.len() <= LONGEST_NAME));
+    }
+
+    #[test]
     fn no_two_dialects_have_a_pattern_in_common() {
         for (index, entry) in ENTRIES.iter().enumerate() {
             for other in &ENTRIES[..index] {
-                let common = entry.models.iter().find(|pattern| other.models.contains(pattern));
+                let is_there = |pattern: &&Pattern| other.models.iter().any(|known| known.text == pattern.text);
+                let common = entry.models.iter().find(is_there).map(|pattern| pattern.text);
                 assert_eq!(common, None, "{} and {}", entry.name, other.name);
             }
         }

@@ -23,7 +23,9 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     }
     literals(&markers(&model.drop), "marker")?;
     literals(&markers(&model.drop_ends), "marker")?;
-    literals(&model.models, "pattern")?;
+    for pattern in &model.models {
+        check_literal(pattern, pattern.get_ref().text(), "pattern")?;
+    }
     literals(&model.turns, "marker")?;
     if model.spans.is_empty() && model.header.is_none() {
         return fault(&model.name, "a dialect needs a [[span]] or a [header]");
@@ -45,10 +47,13 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     if let Some(header) = &model.header {
         check_header(header, &model.case)?;
     }
-    match &model.start {
-        Some(start) => check_start(model, start),
-        None => Ok(()),
+    if let Some(start) = &model.start {
+        check_start(model, start, *start.get_ref())?;
     }
+    for pattern in &model.models {
+        pattern.get_ref().start().map_or(Ok(()), |start| check_start(model, pattern, start))?;
+    }
+    Ok(())
 }
 
 /// Where code is text, or a fence opens or closes a span, nothing else begins as code does.
@@ -100,15 +105,15 @@ fn check_quotes(model: &Model) -> Result<(), Fault> {
     }
 }
 
-fn check_start(model: &Model, start: &Spanned<Start>) -> Result<(), Fault> {
-    let known = match start.get_ref() {
+fn check_start<T>(model: &Model, at: &Spanned<T>, start: Start) -> Result<(), Fault> {
+    let known = match start {
         Start::Header => model.header.is_some(),
         Start::Channel(Channel::Content) => true,
         Start::Channel(channel) => {
-            model.header.is_some() || model.spans.iter().any(|span| span.get_ref().channel == *channel)
+            model.header.is_some() || model.spans.iter().any(|span| span.get_ref().channel == channel)
         }
     };
-    if known { Ok(()) } else { fault(start, format!("the dialect has no {} to start in", start.get_ref().as_str())) }
+    if known { Ok(()) } else { fault(at, format!("the dialect has no {} to start in", start.as_str())) }
 }
 
 fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
@@ -257,13 +262,15 @@ const MOST_OF_HEADER: usize = 32;
 const LONGEST_TAG: u32 = 1 << 24;
 
 fn literals<'a>(literals: impl IntoIterator<Item = &'a Literal>, what: &str) -> Result<(), Fault> {
-    for literal in literals {
-        if literal.get_ref().is_empty() {
-            return fault(literal, format!("an empty {what}"));
-        }
-        if literal.get_ref().len() > LONGEST {
-            return fault(literal, format!("a {what} of more than {LONGEST} bytes"));
-        }
+    literals.into_iter().try_for_each(|literal| check_literal(literal, literal.get_ref(), what))
+}
+
+fn check_literal<T>(at: &Spanned<T>, literal: &str, what: &str) -> Result<(), Fault> {
+    if literal.is_empty() {
+        return fault(at, format!("an empty {what}"));
+    }
+    if literal.len() > LONGEST {
+        return fault(at, format!("a {what} of more than {LONGEST} bytes"));
     }
     Ok(())
 }

@@ -25,7 +25,8 @@ use core::{fmt, str::FromStr};
 
 use serde::Deserialize;
 
-pub use catalogue::{UnknownDialect, UnknownModel, UnknownTemplate};
+pub(crate) use catalogue::{COUNT, c_name, find, find_for_model, starts};
+pub use catalogue::{KnownModel, UnknownDialect, UnknownModel, UnknownTemplate};
 pub use error::DialectError;
 pub(crate) use markers::BREAK;
 use tables::Tables;
@@ -133,25 +134,52 @@ impl core::error::Error for UnknownStart {}
 #[derive(Clone)]
 pub struct Dialect {
     pub(crate) tables: Arc<Tables>,
+    /// As the file says, or the pattern of the model that it was found by.
+    start: Start,
 }
 
 impl Dialect {
-    /// The built-in dialect of this name or alias.
+    /// Returns the built-in dialect of this name or alias. The first call for a dialect loads it, which takes memory;
+    /// later calls take none, and a name that is not known takes none either.
     pub fn find(name: &str) -> Result<Dialect, UnknownDialect> {
-        catalogue::find(name)
+        catalogue::find(name.as_bytes())
     }
 
-    /// The built-in dialect that a model of this name writes: of a hub, a registry or an interface, or a file's path,
-    /// in any case. Owner, size, format and quantisation do not matter.
+    /// Returns the built-in dialect that a model of this name writes: a name of a hub, a registry or an interface, or a
+    /// file's path, in any case. Owner, size, format and quantisation do not matter, but a point release that no dialect
+    /// lists is not known: the error names its nearest relatives.
+    ///
+    /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`.
+    /// Memory is taken as by `find`.
     ///
     /// ```
-    /// let dialect = aside::Dialect::find_for_model("unsloth/Qwen3-32B-GGUF:Q4_K_M")?;
+    /// use aside::{Channel, Dialect, Start};
+    ///
+    /// let dialect = Dialect::find_for_model("unsloth/Qwen3-32B-GGUF:Q4_K_M")?;
     /// assert_eq!(dialect.name(), "qwen3");
-    /// assert!(aside::Dialect::find_for_model("llama-3.1-8b-instruct").is_err());
+    /// let dialect = Dialect::find_for_model("moonshotai/Kimi-K2.5")?;
+    /// assert_eq!((dialect.name(), dialect.start()), ("kimi-k2", Start::Channel(Channel::Thinking)));
+    ///
+    /// let error = Dialect::find_for_model("qwen3.9-32b").unwrap_err();
+    /// assert!(error.to_string().contains("its elder qwen3.8 writes qwen3-thinking"));
     /// # Ok::<(), aside::UnknownModel>(())
     /// ```
     pub fn find_for_model(model: &str) -> Result<Dialect, UnknownModel> {
-        catalogue::find_for_model(model)
+        catalogue::find_for_model(model.as_bytes())
+    }
+
+    /// Loads the built-in dialects of these names or aliases, so that finding one of them later takes no memory. A host
+    /// calls it before it serves; `Dialect::preload(Dialect::names())` loads all. Loading may end the process where there
+    /// is no memory for it.
+    ///
+    /// Returns the error of the first name that is not known; those before it are loaded.
+    ///
+    /// ```
+    /// aside::Dialect::preload(["qwen3", "harmony"])?;
+    /// # Ok::<(), aside::UnknownDialect>(())
+    /// ```
+    pub fn preload<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), UnknownDialect> {
+        names.into_iter().try_for_each(|name| Dialect::find(name).map(|_| ()))
     }
 
     /// The built-in dialect that a chat template is written for, and where generation starts behind its generation
@@ -180,7 +208,12 @@ impl Dialect {
     pub fn from_toml(text: &str) -> Result<Dialect, DialectError> {
         let model = error::read(text)?;
         let tables = compile::compile(&model).map_err(|fault| fault.locate(text))?;
-        Ok(Dialect { tables: Arc::new(tables) })
+        Ok(Dialect { start: tables.start, tables: Arc::new(tables) })
+    }
+
+    /// The same tables with another start, which the file has been checked for.
+    pub(crate) fn starting(self, start: Start) -> Dialect {
+        Dialect { start, ..self }
     }
 
     /// The name that its file gives it.
@@ -193,9 +226,10 @@ impl Dialect {
         &self.tables.aliases
     }
 
-    /// What is open at byte 0, where the scanner's options do not say otherwise.
+    /// Returns what is open at byte 0 where the scanner's options do not say otherwise: of a dialect from
+    /// `find_for_model`, as its file says for that model; otherwise, as the file says for all.
     pub fn start(&self) -> Start {
-        self.tables.start
+        self.start
     }
 
     /// The family of an `Open` event's rule: what its span or the header names as its `family`, or else the dialect's

@@ -15,7 +15,7 @@ use toml::Spanned;
 use super::{Channel, Start};
 use crate::tables_only::tables_only;
 
-tables_only!(Span, Tag, Framing, Thought, Header, Route, Example, ExampleTypedThought);
+tables_only!(StartedPattern, Span, Tag, Framing, Thought, Header, Route, Example, ExampleTypedThought);
 
 /// A marker, and where it stands in the file.
 pub type Literal = Spanned<String>;
@@ -28,7 +28,7 @@ pub struct Model {
     pub aliases: Vec<Literal>,
     /// Patterns of model names, for whoever looks a dialect up by its model.
     #[serde(default)]
-    pub models: Vec<Literal>,
+    pub models: Vec<Spanned<ModelPattern>>,
     /// What a prompt writes where a turn begins.
     #[serde(default)]
     pub turns: Vec<Literal>,
@@ -129,6 +129,59 @@ impl<'de> Deserialize<'de> for Values {
         }
 
         deserializer.deserialize_any(StringOrList)
+    }
+}
+
+/// A pattern of model names, alone or with the start of the models that it is for.
+pub enum ModelPattern {
+    Text(String),
+    Started(StartedPattern),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct StartedPattern {
+    pub pattern: String,
+    pub start: Start,
+}
+
+impl ModelPattern {
+    pub fn text(&self) -> &str {
+        match self {
+            ModelPattern::Text(pattern) => pattern,
+            ModelPattern::Started(started) => &started.pattern,
+        }
+    }
+
+    pub fn start(&self) -> Option<Start> {
+        match self {
+            ModelPattern::Text(_) => None,
+            ModelPattern::Started(started) => Some(started.start),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ModelPattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ModelPattern, D::Error> {
+        struct Pattern;
+
+        impl<'de> Visitor<'de> for Pattern {
+            type Value = ModelPattern;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or a table of `pattern` and `start`")
+            }
+
+            fn visit_str<E>(self, pattern: &str) -> Result<ModelPattern, E> {
+                Ok(ModelPattern::Text(pattern.into()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ModelPattern, A::Error> {
+                StartedPattern::deserialize(MapAccessDeserializer::new(map)).map(ModelPattern::Started)
+            }
+        }
+
+        deserializer.deserialize_any(Pattern)
     }
 }
 

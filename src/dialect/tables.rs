@@ -53,6 +53,7 @@ pub struct Tables {
     pub aliases: Vec<String>,
     /// What a prompt writes where a turn begins.
     pub turns: Vec<Box<[u8]>>,
+    /// As the file says. A dialect that was found by a model may start elsewhere.
     pub start: Start,
     /// Literals and tag names match in any ASCII case.
     pub fold: bool,

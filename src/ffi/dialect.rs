@@ -1,51 +1,68 @@
 //! Dialects for C: finding, loading, listing. The doc comments of this file are comments of `aside.h`.
 
+use std::collections::TryReserveError;
 use std::ptr;
 use std::sync::OnceLock;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::memory::{bytes, file_text};
+use super::memory::{bytes, file_text, try_box};
 use super::scanner::start_number;
 use super::status::{fail, fail_null, fail_with, guard};
 use super::types::*;
-use crate::{Dialect, Start};
+use crate::{Dialect, Start, dialect};
 
-/// A built-in dialect: its name with a NUL behind it, and the handle, made when it is first asked for.
-struct BuiltIn {
-    name: Vec<u8>,
-    handle: OnceLock<aside_dialect>,
+/// The handles of the built-in dialects, in the order of `Dialect::names`: of each, one for each start, made when it is
+/// first asked for. Never freed, so that they stay valid.
+static HANDLES: [[OnceLock<aside_dialect>; STARTS]; dialect::COUNT] =
+    [const { [const { OnceLock::new() }; STARTS] }; dialect::COUNT];
+
+/// One more than the last of the `ASIDE_START_` values.
+const STARTS: usize = ASIDE_START_HEADER as usize + 1;
+
+fn with_nul(name: &str) -> Result<Vec<u8>, TryReserveError> {
+    let mut text = Vec::new();
+    text.try_reserve_exact(name.len() + 1)?;
+    text.extend_from_slice(name.as_bytes());
+    text.push(0);
+    Ok(text)
 }
 
-/// In the order of `Dialect::names`. Never freed, so that its handles stay good.
-fn built_in() -> &'static [BuiltIn] {
-    static TABLE: OnceLock<Vec<BuiltIn>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        Dialect::names().map(|name| BuiltIn { name: with_nul(name), handle: OnceLock::new() }).collect()
-    })
-}
-
-fn with_nul(name: &str) -> Vec<u8> {
-    [name.as_bytes(), b"\0"].concat()
-}
-
-fn make(dialect: Dialect, built_in: bool) -> aside_dialect {
-    let words = (0..).map_while(|rule| {
-        let openers = (0..).map_while(|tag| dialect.opener(rule, tag).map(with_nul));
-        Some(Words { family: with_nul(dialect.family(rule)?), openers: openers.collect() })
-    });
-    aside_dialect { name: with_nul(dialect.name()), words: words.collect(), dialect, built_in }
+fn make(dialect: Dialect, built_in: bool) -> Result<aside_dialect, TryReserveError> {
+    let mut words = Vec::new();
+    for rule in 0.. {
+        let Some(family) = dialect.family(rule) else { break };
+        let mut openers = Vec::new();
+        for tag in 0.. {
+            let Some(opener) = dialect.opener(rule, tag) else { break };
+            openers.try_reserve(1)?;
+            openers.push(with_nul(opener)?);
+        }
+        words.try_reserve(1)?;
+        words.push(Words { family: with_nul(family)?, openers });
+    }
+    Ok(aside_dialect { name: with_nul(dialect.name())?, words, dialect, built_in })
 }
 
 fn find(name: &[u8]) -> Result<&'static aside_dialect, aside_status> {
-    let name = String::from_utf8_lossy(name);
-    handle(&Dialect::find(&name).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))?)
+    handle(&dialect::find(name).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))?)
 }
 
 fn find_for_model(model: &[u8]) -> Result<&'static aside_dialect, aside_status> {
-    let model = String::from_utf8_lossy(model);
-    handle(&Dialect::find_for_model(&model).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))?)
+    handle(&dialect::find_for_model(model).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))?)
+}
+
+/// Loads a built-in dialect and makes all handles of it that a find can give.
+fn preload(name: &[u8]) -> Result<(), aside_status> {
+    let found = dialect::find(name).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))?;
+    handle(&found)?;
+    let index = index_of(&found)?;
+    dialect::starts(index).try_for_each(|start| handle(&found.clone().starting(start)).map(|_| ()))
+}
+
+fn index_of(dialect: &Dialect) -> Result<usize, aside_status> {
+    Dialect::names().position(|name| name == dialect.name()).ok_or_else(|| fail(ASIDE_ERROR_UNKNOWN))
 }
 
 /// The dialects that fit a template equally well, and where generation starts if that is one.
@@ -60,17 +77,22 @@ fn find_for_template(template: &[u8]) -> Result<(Vec<&'static aside_dialect>, Op
     }
 }
 
-/// The handle of a built-in dialect.
+/// The handle of a built-in dialect with its start.
 fn handle(dialect: &Dialect) -> Result<&'static aside_dialect, aside_status> {
-    let place = Dialect::names().position(|name| name == dialect.name());
-    let built_in = place.and_then(|place| built_in().get(place)).ok_or_else(|| fail(ASIDE_ERROR_UNKNOWN))?;
-    Ok(built_in.handle.get_or_init(|| make(dialect.clone(), true)))
+    let place = &HANDLES[index_of(dialect)?][start_number(dialect.start()) as usize];
+    if let Some(handle) = place.get() {
+        return Ok(handle);
+    }
+    let made = make(dialect.clone(), true).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+    // Another thread may have been first; its handle is the same.
+    Ok(place.get_or_init(|| made))
 }
 
 fn load(toml: &[u8]) -> Result<Box<aside_dialect>, aside_status> {
     let toml = file_text(toml, ASIDE_ERROR_DIALECT)?;
     let dialect = Dialect::from_toml(toml).map_err(|error| fail_with(ASIDE_ERROR_DIALECT, error))?;
-    Ok(Box::new(make(dialect, false)))
+    let made = make(dialect, false).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+    try_box(made).ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
 }
 
 /// Lends a name that has a NUL behind it.
@@ -90,11 +112,11 @@ unsafe fn lend_name(name: &[u8], len: *mut size_t) -> *const c_char {
 /// Finds a built-in dialect by its name or an alias of it. `name` has `len` bytes and needs no NUL.
 ///
 /// Returns the dialect, the same pointer each time. It lives as long as the library: never free it. NULL where there is
-/// none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message names the nearest ones), or where `name` is
-/// NULL.
+/// none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message names the nearest ones), where `name` is NULL,
+/// or where there is no memory for the handle (`ASIDE_ERROR_MEMORY`).
 ///
-/// Threads: any, at any time. Memory: the first call for a name reads the dialect; if memory runs out there, the
-/// process ends.
+/// Threads: any, at any time. Memory: the first call for a dialect loads it; if memory runs out in loading, the process
+/// ends. A dialect that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) -> *const aside_dialect {
     guard(
@@ -117,10 +139,15 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
 /// path, in any case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`, `openai/gpt-oss-120b:free`). `model` has `len` bytes and
 /// needs no NUL.
 ///
-/// Returns as `aside_dialect_find()`. NULL where no dialect is known for the model, or several fit equally well
-/// (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message says which of both, and names them).
+/// Returns as `aside_dialect_find()`. Where the model's prompt opens the thinking and that of its siblings does not (or the
+/// other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that are made
+/// from it start as the model does. `aside_dialect_start()` reads that.
 ///
-/// Threads: any, at any time. Memory: if it runs out here, the process ends.
+/// NULL where no dialect is known for the model, or several fit equally well (`aside_last_status()` is
+/// `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that the
+/// model is known to write no thinking in its text.
+///
+/// Threads: any, at any time. Memory: as of `aside_dialect_find()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len: size_t) -> *const aside_dialect {
     guard(
@@ -189,9 +216,9 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
 /// `*out` is the new dialect, which the caller owns: `aside_dialect_free()`. It is written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`,
-/// `ASIDE_ERROR_LENGTH`.
+/// `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` where there is no memory for the handle.
 ///
-/// Threads: any, at any time. Memory: if it runs out here, the process ends.
+/// Threads: any, at any time. Memory: if it runs out while the text is read, the process ends.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_load(
     toml: *const c_char,
@@ -213,6 +240,36 @@ pub unsafe extern "C" fn aside_dialect_load(
                 }
                 Err(status) => status,
             }
+        },
+    )
+}
+
+/// Loads built-in dialects, so that finding them later, by name or by model, takes no memory. A host calls it once, before
+/// it serves. `names` has `len` bytes and needs no NUL: names or aliases with blanks between them (`"qwen3 harmony"`). Where
+/// it holds no name, or is NULL with a `len` of 0, all built-in dialects are loaded.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_UNKNOWN` for a name that is not known: the dialects before it are loaded, and the message
+/// names the nearest ones; `ASIDE_ERROR_MEMORY` where there is no memory for a handle; `ASIDE_ERROR_NULL`,
+/// `ASIDE_ERROR_LENGTH`.
+///
+/// Threads: any, at any time. Memory: all built-in dialects take some 10 MB; if it runs out in loading, the process ends.
+#[ffi_export]
+pub unsafe extern "C" fn aside_dialect_preload(names: *const c_char, len: size_t) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller promises `len` bytes.
+            let names = match unsafe { bytes(names, len, "names") } {
+                Ok(names) => names.trim_ascii(),
+                Err(status) => return status,
+            };
+            let loaded = if names.is_empty() {
+                Dialect::names().try_for_each(|name| preload(name.as_bytes()))
+            } else {
+                let names = names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty());
+                names.into_iter().try_for_each(preload)
+            };
+            loaded.err().unwrap_or(ASIDE_OK)
         },
     )
 }
@@ -334,12 +391,29 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
     }
 }
 
+/// Returns where a stream of this dialect starts if `aside_options.start` is `ASIDE_START_DEFAULT`: another `ASIDE_START_`
+/// value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
+/// `ASIDE_START_DEFAULT` where `dialect` is NULL.
+///
+/// Threads: any, at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> u32 {
+    // SAFETY: NULL or a dialect that is still there, as the caller promises.
+    match unsafe { dialect.as_ref() } {
+        Some(dialect) => start_number(dialect.dialect.start()),
+        None => {
+            fail_null("dialect");
+            ASIDE_START_DEFAULT
+        }
+    }
+}
+
 /// How many dialects are built in.
 ///
 /// Threads: any, at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_count() -> size_t {
-    guard(|_| 0, || built_in().len())
+    dialect::COUNT
 }
 
 /// The name of the built-in dialect number `index`, sorted, from 0: UTF-8 with a NUL at its end. `*len` becomes its
@@ -350,15 +424,12 @@ pub unsafe extern "C" fn aside_dialect_count() -> size_t {
 /// Threads: any, at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_name_at(index: size_t, len: *mut size_t) -> *const c_char {
-    guard(
-        |_| ptr::null(),
-        || match built_in().get(index) {
-            // SAFETY: `len` is NULL or may be written, as the caller promises.
-            Some(built_in) => unsafe { lend_name(&built_in.name, len) },
-            None => {
-                fail(ASIDE_ERROR_RANGE);
-                ptr::null()
-            }
-        },
-    )
+    match dialect::c_name(index) {
+        // SAFETY: `len` is NULL or may be written, as the caller promises.
+        Some(name) => unsafe { lend_name(name.to_bytes_with_nul(), len) },
+        None => {
+            fail(ASIDE_ERROR_RANGE);
+            ptr::null()
+        }
+    }
 }

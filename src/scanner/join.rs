@@ -109,7 +109,7 @@ impl From<Error> for JoinError {
 /// ```
 pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOptions) -> Result<Vec<u8>, JoinError> {
     let tables = &*dialect.tables;
-    let start = options.start.unwrap_or(tables.start);
+    let start = options.start.unwrap_or(dialect.start());
     let mut scanner = Scanner::with_options(dialect, &Options { start: Some(start), ..Options::default() })?;
     let text = Joined::new(tables, start, thinking, content)?;
     let Some(fault) = text.fault(&mut scanner)? else { return Ok(text.bytes) };

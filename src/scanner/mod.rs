@@ -127,7 +127,7 @@ impl Scanner {
 
     /// A scanner that starts elsewhere, collects thoughts, or has a budget.
     pub fn with_options(dialect: &Dialect, options: &Options) -> Result<Scanner, Error> {
-        let state = State::new(&dialect.tables, options)?;
+        let state = State::new(&dialect.tables, options.start.unwrap_or(dialect.start()), options)?;
         Ok(Scanner { dialect: dialect.clone(), state })
     }
 

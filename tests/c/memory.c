@@ -1,4 +1,5 @@
-/* Memory that runs out while a scanner collects, or a rewriter reads: a status, which stays until reset; then all is well again. */
+/* Memory that runs out while a scanner collects, or a rewriter reads: a status, which stays until reset; then all is well
+   again. And dialects that were loaded before are found without any. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <sys/resource.h>
@@ -59,15 +60,14 @@ static void many_that_wait(char *block, size_t len)
         aside_sse_free(all[i]);
 }
 
-/* All memory is gone, and a thread fails for the first time: that takes none. */
-static void first_failure(void)
+struct piece {
+    struct piece *next;
+};
+
+/* Takes all memory that there is. */
+static struct piece *take_all(void)
 {
-    aside_scanner *scanner = aside_scanner_new(dialect_named("inline-think"), NULL);
-    struct piece {
-        struct piece *next;
-    } *all = NULL, *piece;
-    aside_scanner *clone;
-    aside_status memory, order;
+    struct piece *all = NULL, *piece;
     size_t size;
 
     for (size = (size_t)16 << 20; size >= sizeof *piece; size /= 2) {
@@ -76,18 +76,64 @@ static void first_failure(void)
             all = piece;
         }
     }
-    clone = aside_scanner_clone(scanner);
-    memory = aside_last_status();
-    order = aside_scanner_finish(NULL, ignore, NULL);
+    return all;
+}
+
+static void give_back(struct piece *all)
+{
     while (all != NULL) {
-        piece = all;
+        struct piece *piece = all;
+
         all = all->next;
         free(piece);
     }
+}
+
+/* All memory is gone, and a thread fails for the first time: that takes none. */
+static void first_failure(void)
+{
+    aside_scanner *scanner = aside_scanner_new(dialect_named("inline-think"), NULL);
+    struct piece *all = take_all();
+    aside_scanner *clone;
+    aside_status memory, order;
+
+    clone = aside_scanner_clone(scanner);
+    memory = aside_last_status();
+    order = aside_scanner_finish(NULL, ignore, NULL);
+    give_back(all);
     CHECK(clone == NULL);
     CHECK(memory == ASIDE_ERROR_MEMORY && order == ASIDE_ERROR_NULL);
     CHECK(aside_last_status() == order && strcmp(aside_last_error(), "scanner is NULL") == 0);
     aside_scanner_free(scanner);
+}
+
+/* Dialects were loaded before all memory went; what is not known is said all the same. */
+static void lookups(void)
+{
+    static const char *models[] = { "Qwen/Qwen3-32B", "kimi-k2.5", "kimi-k2", "gpt-oss:20b", "openai/gpt-4o", "qwen3.9", "x" };
+    static char messages[7][512], unknown[512];
+    const aside_dialect *found[7], *kimi, *none;
+    struct piece *all;
+    size_t i;
+
+    CHECK_STATUS(aside_dialect_preload("qwen3 kimi-k2 harmony", 21), ASIDE_OK);
+    all = take_all();
+    for (i = 0; i < 7; i++) {
+        found[i] = aside_dialect_find_for_model(models[i], strlen(models[i]));
+        if (found[i] == NULL)
+            strncpy(messages[i], aside_last_error(), sizeof messages[i] - 1);
+    }
+    kimi = aside_dialect_find("kimi-k2", 7);
+    none = aside_dialect_find("kimi-k22", 8);
+    strncpy(unknown, aside_last_error(), sizeof unknown - 1);
+    give_back(all);
+
+    CHECK(found[0] != NULL && found[3] != NULL && kimi != NULL && found[2] == kimi && found[1] != kimi);
+    CHECK(aside_dialect_start(found[1]) == ASIDE_START_THINKING);
+    CHECK(found[4] == NULL && strstr(messages[4], "no thinking") != NULL);
+    CHECK(found[5] == NULL && strstr(messages[5], "its elder qwen3.8") != NULL);
+    CHECK(found[6] == NULL && strstr(messages[6], "no dialect is known for `x`") != NULL);
+    CHECK(none == NULL && strstr(unknown, "kimi-k2") != NULL);
 }
 
 int main(void)
@@ -113,6 +159,7 @@ int main(void)
     limit.rlim_cur = (rlim_t)256 << 20;
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
     first_failure();
+    lookups();
     for (i = 0; i < 1024 && status == ASIDE_OK; i++)
         status = aside_scanner_feed(scanner, block, sizeof block, ignore, NULL);
     CHECK_STATUS(status, ASIDE_ERROR_MEMORY);

@@ -20,6 +20,56 @@ static void models(void)
     CHECK(aside_dialect_find_for_model("\xff\0", 2) == NULL && aside_last_status() == ASIDE_ERROR_UNKNOWN);
 }
 
+/* A model of which the prompt opens the thinking has a handle of its own; scanners over it start there. */
+static void starts(void)
+{
+    static struct heard inside, own;
+    const aside_dialect *found = aside_dialect_find_for_model("moonshotai/Kimi-K2.5", 20);
+    const aside_dialect *named = dialect_named("kimi-k2");
+    aside_scanner *scanner;
+
+    CHECK(strcmp(aside_dialect_name(found, NULL), "kimi-k2") == 0 && found != named);
+    CHECK(found == aside_dialect_find_for_model("kimi-k2.6", 9) && named == aside_dialect_find_for_model("kimi-k2", 7));
+    CHECK(aside_dialect_start(found) == ASIDE_START_THINKING && aside_dialect_start(named) == ASIDE_START_CONTENT);
+    CHECK(aside_dialect_start(dialect_named("harmony")) == ASIDE_START_HEADER);
+    CHECK(aside_dialect_start(NULL) == ASIDE_START_DEFAULT && aside_last_status() == ASIDE_ERROR_NULL);
+
+    scanner = aside_scanner_new(found, NULL);
+    feed(scanner, &inside, "hm</think>Yes.", 14);
+    finish(scanner, &inside);
+    CHECK(strcmp(inside.text[ASIDE_THINKING], "hm") == 0 && strcmp(inside.text[ASIDE_CONTENT], "Yes.") == 0);
+    aside_scanner_free(scanner);
+    scanner = aside_scanner_new(named, NULL);
+    feed(scanner, &own, "hm", 2);
+    finish(scanner, &own);
+    CHECK(strcmp(own.text[ASIDE_CONTENT], "hm") == 0);
+    aside_scanner_free(scanner);
+    /* Built in, it is left alone. */
+    aside_dialect_free((aside_dialect *)found);
+    CHECK(aside_dialect_start(found) == ASIDE_START_THINKING);
+}
+
+static void unknown(void)
+{
+    CHECK(aside_dialect_find_for_model("qwen3.9", 7) == NULL && aside_last_status() == ASIDE_ERROR_UNKNOWN);
+    CHECK_SAYS("no dialect is known for `qwen3.9`; its elder qwen3.8 writes qwen3-thinking; ");
+    CHECK_SAYS("a dialect file");
+    CHECK(aside_dialect_find_for_model("openai/gpt-4o", 13) == NULL && aside_last_status() == ASIDE_ERROR_UNKNOWN);
+    CHECK_SAYS("known to write no thinking in its text");
+    CHECK_SAYS("`any`");
+}
+
+static void preload(void)
+{
+    CHECK_STATUS(aside_dialect_preload(" qwen3\n gpt-oss ", 16), ASIDE_OK);
+    CHECK_STATUS(aside_dialect_preload("qwen3 qwne3 harmony", 19), ASIDE_ERROR_UNKNOWN);
+    CHECK_SAYS("qwne3");
+    CHECK_STATUS(aside_dialect_preload(NULL, 1), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_dialect_preload("x", (size_t)-1), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_dialect_preload("", 0), ASIDE_OK);
+    CHECK_STATUS(aside_dialect_preload(NULL, 0), ASIDE_OK);
+}
+
 static void templates(void)
 {
     const char *one = "{{ '<|turn>user\\n' }}{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}";
@@ -113,6 +163,9 @@ static void array(void)
 int main(void)
 {
     models();
+    starts();
+    unknown();
+    preload();
     templates();
     prompts();
     array();

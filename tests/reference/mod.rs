@@ -16,7 +16,7 @@ pub struct Dialect {
     #[serde(default)]
     pub aliases: Vec<String>,
     #[serde(default)]
-    pub models: Vec<String>,
+    pub models: Vec<ModelPattern>,
     #[serde(default)]
     pub turns: Vec<String>,
     pub start: Option<String>,
@@ -34,6 +34,21 @@ pub struct Dialect {
     pub header: Option<Header>,
     #[serde(default, rename = "example")]
     pub examples: Vec<Example>,
+}
+
+/// Looked up by nobody here: only the form is read.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum ModelPattern {
+    Plain(String),
+    Started(StartedPattern),
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct StartedPattern {
+    pub pattern: String,
+    pub start: String,
 }
 
 #[derive(Deserialize, Clone, Debug)]
@@ -215,6 +230,11 @@ impl Dialect {
             _ => Ok(()),
         };
         one_of("case", &self.case, &["exact", "ascii"])?;
+        for pattern in &self.models {
+            if let ModelPattern::Started(started) = pattern {
+                one_of("start", &Some(started.start.clone()), &["content", "thinking", "narration", "tool", "header"])?;
+            }
+        }
         one_of("extra_close", &self.extra_close, &["text", "drop"])?;
         one_of("stray_close", &self.stray_close, &["text", "drop", "reclassify"])?;
         for guard in &self.guard {

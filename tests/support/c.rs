@@ -111,6 +111,20 @@ unsafe extern "C" {
     pub fn aside_dialect_free(dialect: Handle);
     pub fn aside_dialect_load(toml: *const u8, len: usize, out: *mut Handle) -> i32;
     pub fn aside_dialect_name_at(index: usize, len: *mut usize) -> *const c_char;
+    pub fn aside_dialect_opener(dialect: Handle, rule: u32, tag: u32, len: *mut usize) -> *const c_char;
+    pub fn aside_dialect_preload(names: *const u8, len: usize) -> i32;
+    pub fn aside_dialect_start(dialect: Handle) -> u32;
+    pub fn aside_join(
+        dialect: Handle,
+        thinking: *const u8,
+        thinking_len: usize,
+        content: *const u8,
+        content_len: usize,
+        start: u32,
+        markers: u32,
+        out: *mut *mut c_void,
+        out_len: *mut usize,
+    ) -> i32;
     pub fn aside_last_error() -> *const c_char;
     pub fn aside_last_status() -> i32;
     pub fn aside_scanner_clone(scanner: Handle) -> Handle;
@@ -200,10 +214,13 @@ pub const NONE: i32 = 3;
 pub const NOT_TEXT: i32 = -1;
 pub const NULL: i32 = -1001;
 pub const LENGTH: i32 = -1002;
+pub const UNKNOWN: i32 = -1003;
 pub const OPTION: i32 = -1005;
 pub const SIZE: i32 = -1006;
 pub const BUSY: i32 = -1007;
 pub const ORDER: i32 = -1008;
+pub const MEMORY: i32 = -1009;
+pub const JOIN: i32 = -1012;
 
 /// Kinds of events.
 pub const ATTRIBUTE: u32 = 2;

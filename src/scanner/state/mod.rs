@@ -123,8 +123,8 @@ struct Found {
 }
 
 impl State {
-    pub fn new(tables: &Tables, options: &Options) -> Result<State, Error> {
-        let start = options.start.unwrap_or(tables.start);
+    /// A stream that starts there, whatever the options say of it.
+    pub fn new(tables: &Tables, start: Start, options: &Options) -> Result<State, Error> {
         let is_known = match start {
             Start::Header => tables.header.is_some(),
             Start::Channel(Channel::Content) => true,

@@ -1,0 +1,115 @@
+//! Names of models from the field, each with the dialect that is known to be right for it (`tests/field/names.tsv`).
+
+use aside::{Channel, Dialect, Start};
+
+struct Case<'a> {
+    model: &'a str,
+    /// Names of dialects, any of which is right; `-` for none.
+    dialects: Vec<&'a str>,
+    /// `?`: not judged.
+    start: &'a str,
+    kind: &'a str,
+}
+
+fn cases() -> Vec<Case<'static>> {
+    let rows = include_str!("field/names.tsv").lines().filter(|row| !row.starts_with('#'));
+    rows.map(|row| match row.split('\t').collect::<Vec<_>>()[..] {
+        [model, dialects, start, kind] => Case { model, dialects: dialects.split('|').collect(), start, kind },
+        _ => panic!("{row:?} has not four columns"),
+    })
+    .collect()
+}
+
+/// What the table says and public sources do not: DiffusionGemma is a Gemma 4, with its template and its markers.
+const OTHERWISE: [(&str, &str); 1] = [("diffusiongemma", "gemma-4")];
+
+#[test]
+fn names_find_their_dialect_and_its_start() {
+    let cases = cases();
+    assert_eq!(cases.len(), 751);
+    let mut wrong = Vec::new();
+    for Case { model, dialects, start, kind } in cases {
+        let found = Dialect::find_for_model(model);
+        let (name, begins) = match &found {
+            Ok(dialect) => (dialect.name(), dialect.start().as_str()),
+            Err(error) if error.candidates().is_empty() => ("-", "-"),
+            Err(error) => panic!("{error}"),
+        };
+        let otherwise = OTHERWISE.iter().find(|(part, _)| model.contains(part));
+        let is_right = match otherwise {
+            Some((_, dialect)) => name == *dialect,
+            None => dialects.contains(&name) && (start == "?" || begins == start),
+        };
+        if !is_right {
+            wrong.push(format!("{model} ({kind}): {name} from {begins}, not {} from {start}", dialects.join(" or ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} names:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_model_without_thinking_says_so() {
+    let mut silent = 0;
+    let mut said = 0;
+    for case in cases().iter().filter(|case| case.dialects == ["-"]) {
+        let Err(error) = Dialect::find_for_model(case.model) else { continue };
+        let message = error.to_string();
+        assert!(message.contains("`any`") && message.contains(case.model), "{message}");
+        if case.kind == "point releases" {
+            assert!(!error.writes_no_thinking(), "{message}");
+            assert!(error.nearest().next().is_some_and(|known| known.is_elder), "{message}");
+        } else {
+            silent += 1;
+            said += usize::from(error.writes_no_thinking());
+            assert_eq!(error.writes_no_thinking(), message.contains("known to write no thinking"), "{message}");
+            if !error.writes_no_thinking() {
+                println!("{message}");
+            }
+        }
+    }
+    assert!(said * 100 >= silent * 90, "{said} of {silent} names are known to write no thinking");
+}
+
+#[test]
+fn a_point_release_names_its_elder() {
+    for (model, elder, dialect) in [
+        ("qwen3.9", "qwen3.8", "qwen3-thinking"),
+        ("Qwen/Qwen3.9-32B-FP8", "qwen3.8", "qwen3-thinking"),
+        ("accounts/fireworks/models/glm-5p7", "glm-5.3", "glm-4.7"),
+        ("kimi-k2-9-code", "kimi-k2.7", "kimi-k2"),
+        ("granite4.3:8b", "granite-4.2", "nemotron"),
+        ("step-4", "step-3", "step-3"),
+    ] {
+        let error = Dialect::find_for_model(model).unwrap_err();
+        let known = error.nearest().next().unwrap();
+        assert_eq!((known.model, known.dialect, known.is_elder), (elder, dialect, true), "{error}");
+        let said = format!("no dialect is known for `{model}`; its elder {elder} writes {dialect}; ");
+        assert!(error.to_string().starts_with(&said), "{error}");
+    }
+    let error = Dialect::find_for_model("qwen3.9").unwrap_err().to_string();
+    assert!(error.ends_with("use its chat template, the dialect `any`, or a dialect file"), "{error}");
+}
+
+#[test]
+fn a_misspelt_name_is_met_by_the_nearest() {
+    let error = Dialect::find_for_model("someone/Mistrall-Small-24B").unwrap_err();
+    assert!(error.to_string().contains("the nearest, mistral writes mistral"), "{error}");
+    assert!(Dialect::find_for_model("no-such-model").unwrap_err().nearest().next().is_none());
+}
+
+/// The start that a pattern names is that of scanners too; the tables stay those of the file.
+#[test]
+fn a_dialect_that_was_found_by_a_model_starts_as_the_model_does() {
+    let thinking = Start::Channel(Channel::Thinking);
+    let found = Dialect::find_for_model("moonshotai/Kimi-K2.5").unwrap();
+    let own = Dialect::find("kimi-k2").unwrap();
+    assert_eq!((found.name(), found.start()), ("kimi-k2", thinking));
+    assert_eq!(own.start(), Start::Channel(Channel::Content));
+    assert_eq!(aside::strip(&found, b"hm").unwrap(), b"");
+    assert_eq!(aside::strip(&own, b"hm").unwrap(), b"hm");
+    let joined = aside::join(&found, b"hm", b"Yes.", &aside::JoinOptions::default()).unwrap();
+    assert_eq!(joined, b"hm</think>Yes.");
+    let content = Start::Channel(Channel::Content);
+    assert_eq!(Dialect::find_for_model("Qwen/Qwen3.5-0.8B").unwrap().start(), content);
+    assert_eq!(Dialect::find_for_model("kimi-k2-thinking").unwrap().start(), content);
+}
