@@ -4,6 +4,7 @@ package aside
 import "C"
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"unsafe"
@@ -30,8 +31,9 @@ func Find(name string) (*Dialect, error) {
 }
 
 // FindForModel gives the built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface,
-// or a file's path, in any case. Where no dialect is known for the model, or several fit equally well, the error is
-// [ErrUnknown]; it says which of both, and names them.
+// or a file's path, in any case. It starts as this model does: see [Dialect.Start]. Where no dialect is known for the
+// model, or several fit equally well, the error is [ErrUnknown]. It names those, or the nearest known models with their
+// dialects, or says that the model is known to write no thinking in its text.
 func FindForModel(model string) (*Dialect, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -40,6 +42,24 @@ func FindForModel(model string) (*Dialect, error) {
 		return nil, lastFailure(C.aside_last_status())
 	}
 	return &Dialect{c: c}, nil
+}
+
+// Preload loads the built-in dialects of these names or aliases, or all where there is none, so that finding them later
+// takes no memory of the library's. A host calls it once, before it serves. A name that is not known is [ErrUnknown]; the
+// dialects before it are loaded. If memory runs out in loading, the process ends.
+func Preload(names ...string) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for _, name := range names {
+		if strings.TrimSpace(name) == "" || len(strings.Fields(name)) > 1 {
+			return &failure{ErrUnknown, fmt.Sprintf("no dialect %q: a name has no white space", name)}
+		}
+	}
+	all := strings.Join(names, " ")
+	if status := C.aside_dialect_preload(chars(all), C.size_t(len(all))); status != C.ASIDE_OK {
+		return lastFailure(status)
+	}
+	return nil
 }
 
 // FindForTemplate gives the built-in dialect that a chat template (Jinja) is written for, by the markers in its text, and
@@ -114,6 +134,13 @@ func (d *Dialect) Close() error {
 func (d *Dialect) Name() string {
 	defer runtime.KeepAlive(d)
 	return C.GoString(C.aside_dialect_name(d.c, nil))
+}
+
+// Start is where a stream of this dialect starts if the options do not say otherwise: of a dialect from [FindForModel], the
+// start of that model. [StartDefault] once it is closed.
+func (d *Dialect) Start() Start {
+	defer runtime.KeepAlive(d)
+	return Start(C.aside_dialect_start(d.c))
 }
 
 // MaxHold is the most bytes that a scanner of this dialect holds back for what may come; 0 once it is closed.

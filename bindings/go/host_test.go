@@ -73,6 +73,35 @@ func TestFindForModel(t *testing.T) {
 	}
 }
 
+func TestStartOfAModel(t *testing.T) {
+	for model, start := range map[string]aside.Start{
+		"moonshotai/Kimi-K2.5": aside.StartThinking, "kimi-k2": aside.StartContent, "gpt-oss:20b": aside.StartHeader,
+	} {
+		dialect, err := aside.FindForModel(model)
+		if err != nil || dialect.Start() != start {
+			t.Error(model, dialect, err)
+		}
+		dialect.Close()
+		if dialect.Start() != aside.StartDefault {
+			t.Error(model, "closed")
+		}
+	}
+	if _, err := aside.FindForModel("qwen3.9"); err == nil || !strings.Contains(err.Error(), "its elder qwen3.8 writes qwen3-thinking") {
+		t.Error(err)
+	}
+}
+
+func TestPreload(t *testing.T) {
+	if err := errors.Join(aside.Preload("qwen3", "gpt-oss"), aside.Preload()); err != nil {
+		t.Error(err)
+	}
+	for _, names := range [][]string{{"qwen3", "qwne3"}, {""}, {"qwen3 harmony"}} {
+		if err := aside.Preload(names...); !errors.Is(err, aside.ErrUnknown) {
+			t.Error(names, err)
+		}
+	}
+}
+
 func TestFindForTemplate(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join("../../tests/templates", name+".jinja"))

@@ -58,6 +58,23 @@ TEST(Dialect, IsFoundByModel)
     EXPECT_EQ(thrown([] { (void)Dialect::find_for_model("gpt-4o"); }), Status::unknown);
 }
 
+TEST(Dialect, StartsAsTheModelThatItWasFoundBy)
+{
+    EXPECT_EQ(Dialect::find_for_model("moonshotai/Kimi-K2.5").start(), Start::thinking);
+    EXPECT_EQ(Dialect::find("kimi-k2").start(), Start::content);
+    EXPECT_EQ(Dialect::find("harmony").start(), Start::header);
+    EXPECT_EQ(Dialect().start(), Start::dialect);
+    EXPECT_EQ(aside::strip(Dialect::find_for_model("kimi-k2.5"), "hm</think>Yes."), "Yes.");
+}
+
+TEST(Dialect, IsLoadedBeforeItIsFound)
+{
+    Dialect::preload("qwen3 harmony");
+    EXPECT_EQ(Dialect::try_preload("qwen3 qwne3"), Status::unknown);
+    EXPECT_EQ(thrown([] { Dialect::preload("qwne3"); }), Status::unknown);
+    EXPECT_EQ(Dialect::try_preload(), Status::ok);
+}
+
 TEST(Dialect, IsFoundByTemplate)
 {
     const aside::TemplateMatch one = Dialect::find_for_template(

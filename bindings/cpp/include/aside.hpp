@@ -350,8 +350,9 @@ public:
     }
 
     /// The built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface, or a file's
-    /// path, in any case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`). Empty where none is known for the model, or several
-    /// fit equally well (Status::unknown, and the message says which of both, and names them).
+    /// path, in any case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`). It starts as this model does: see start(). Empty where
+    /// none is known for the model, or several fit equally well (Status::unknown). The message then names those, or the
+    /// nearest known models with their dialects, or says that the model is known to write no thinking in its text.
     static Dialect try_find_for_model(std::string_view model) noexcept
     {
         ASIDE_VERSION_SYMBOL();
@@ -373,7 +374,20 @@ public:
         return Dialect(loaded);
     }
 
+    /// Loads built-in dialects, so that finding them later takes no memory: a host calls it once, before it serves. `names`
+    /// holds names or aliases with blanks between them (`"qwen3 harmony"`); without any, all are loaded. Status::unknown
+    /// where one is not known (the message names the nearest ones); those before it are loaded. If memory runs out in
+    /// loading, the process ends.
+    static Status try_preload(std::string_view names = {}) noexcept
+    {
+        ASIDE_VERSION_SYMBOL();
+        return static_cast<Status>(aside_dialect_preload(names.data(), names.size()));
+    }
+
 #if ASIDE_HAS_EXCEPTIONS
+    /// try_preload() that throws.
+    static void preload(std::string_view names = {}) { static_cast<void>(detail::check(try_preload(names))); }
+
     /// try_find() that throws.
     static Dialect find(std::string_view name) { return detail::check(try_find(name)); }
 
@@ -416,6 +430,10 @@ public:
 
     /// The most bytes that a scanner of this dialect holds back for what may come.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
+
+    /// Where a stream of this dialect starts if the options do not say otherwise; never Start::dialect, but of an empty one.
+    /// Of a dialect from find_for_model(), it is the start of that model.
+    Start start() const noexcept { return static_cast<Start>(aside_dialect_start(handle())); }
 
     /// How many dialects are built in.
     static std::size_t count() noexcept { return aside_dialect_count(); }

@@ -39,6 +39,24 @@ class DialectTest < Minitest::Test
     assert_raises(TypeError) { Aside::Dialect.find_for_model(nil) }
   end
 
+  def test_the_start_of_a_model
+    { "moonshotai/Kimi-K2.5" => :thinking, "kimi-k2" => :content, "gpt-oss:20b" => :header }.each do |model, start|
+      assert_equal start, Aside::Dialect.find_for_model(model).start
+    end
+    assert_equal "Yes.", Aside.strip("hm</think>Yes.", Aside::Dialect.find_for_model("kimi-k2.5"))
+    error = assert_raises(Aside::UnknownDialectError) { Aside::Dialect.find_for_model("qwen3.9") }
+    assert_match(/its elder qwen3.8 writes qwen3-thinking/, error.message)
+  end
+
+  def test_preload
+    assert_nil Aside::Dialect.preload("qwen3", :"gpt-oss")
+    assert_nil Aside::Dialect.preload
+    [%w[qwen3 qwne3], [""], ["qwen3 harmony"]].each do |names|
+      assert_raises(Aside::UnknownDialectError) { Aside::Dialect.preload(*names) }
+    end
+    assert_raises(TypeError) { Aside::Dialect.preload(nil) }
+  end
+
   def test_find_for_template
     { "qwen3" => :content, "deepseek-r1" => :thinking, "harmony" => :header }.each do |name, start|
       dialect, found = Aside::Dialect.find_for_template(template(name))

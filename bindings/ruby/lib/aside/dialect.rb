@@ -30,13 +30,27 @@ module Aside
       end
 
       # The built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface, or a file's
-      # path, in any case. Raises UnknownDialectError where no dialect is known for it, or several fit equally well; the
-      # message says which of both, and names them.
+      # path, in any case. It starts as this model does: see #start. Raises UnknownDialectError where no dialect is known for
+      # it, or several fit equally well; the message names those, or the nearest known models with their dialects, or says
+      # that the model is known to write no thinking in its text.
       #
       #   Aside::Dialect.find_for_model("unsloth/Qwen3-32B-GGUF:Q4_K_M").name  # => "qwen3"
       def find_for_model(model)
         model = Native.utf8(model)
         new(Error.check_address(Native.aside_dialect_find_for_model(model, model.bytesize))).freeze
+      end
+
+      # Loads the built-in dialects with these names or aliases, or all where there is none, so that finding them later takes
+      # no memory of the library's. A host calls it once, before it serves. Raises UnknownDialectError for a name that is not
+      # known; the dialects before it are loaded. If memory runs out in loading, the process ends.
+      def preload(*names)
+        names.map! { |name| Native.utf8(name.is_a?(Symbol) ? name.name : name) }
+        odd = names.find { |name| name.strip.empty? || name.split.size > 1 }
+        raise UnknownDialectError.new("no dialect #{odd.inspect}: a name has no white space") if odd
+
+        all = names.join(" ")
+        Error.check(Native.aside_dialect_preload(all, all.bytesize))
+        nil
       end
 
       # The built-in dialect that a chat template (Jinja) is written for, by the markers in its text, and where
@@ -91,6 +105,10 @@ module Aside
     # The most bytes that a scanner of this dialect holds back for what may come.
     attr_reader :max_hold
 
+    # Where a stream of this dialect starts if the options do not say otherwise: +:content+, +:thinking+, +:narration+,
+    # +:tool+ or +:header+. Of a dialect from ::find_for_model, it is the start of that model.
+    attr_reader :start
+
     # Its address, 0 where it is closed, for the library alone, and for each call anew. Another thread may close a dialect
     # wherever a method ends, as that of #address does; from this, which has no frame of its own, into the library nobody
     # comes in between.
@@ -104,6 +122,7 @@ module Aside
       len = Native.buffer(8)
       @name = Native.text(Native.aside_dialect_name(address, len), len.unpack1("J")).freeze
       @max_hold = Native.aside_dialect_max_hold(address)
+      @start = Native::STARTS.key(Native.aside_dialect_start(address))
     end
 
     # The family of the rule of an +:open+ event: what the dialect's file names as its family, or else the dialect's name.

@@ -198,6 +198,8 @@ module Aside
       attach_function :aside_dialect_family, %i[address uint32 buffer_out], :address
       attach_function :aside_dialect_opener, %i[address uint32 uint32 buffer_out], :address
       attach_function :aside_dialect_max_hold, [:address], :size_t
+      attach_function :aside_dialect_start, [:address], :uint32
+      attach_function :aside_dialect_preload, %i[buffer_in size_t], :int32
       attach_function :aside_dialect_count, [], :size_t
       attach_function :aside_dialect_name_at, %i[size_t buffer_out], :address
 
