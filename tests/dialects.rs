@@ -52,6 +52,25 @@ fn the_good_file_is_good() {
 }
 
 #[test]
+fn patterns_of_models_are_checked() {
+    let models = |models: &str| with(3, models);
+    assert!(GOOD[2].is_empty(), "{GOOD:?}");
+    for good in ["[]", "['a-1', { pattern = 'a-2', start = 'thinking' }, { start = 'content', pattern = 'a-*' }]"] {
+        let dialect = Dialect::from_toml(&models(&format!("models = {good}"))).unwrap();
+        assert_eq!(dialect.start(), Start::Channel(Channel::Content));
+    }
+    refused(&models("models = ['a', '']"), 3, "models", &["an empty pattern"]);
+    refused(&models("models = ['a', { pattern = '', start = 'content' }]"), 3, "models", &["an empty pattern"]);
+    refused(&models("models = [{ pattern = 'a', start = 'narration' }]"), 3, "models", &["no narration to start in"]);
+    refused(&models("models = [{ pattern = 'a', start = 'header' }]"), 3, "models", &["no header to start in"]);
+    refused(&models("models = [{ pattern = 'a', start = 'here' }]"), 3, "models", &["`here` is none of content"]);
+    refused(&models("models = [{ pattern = 'a' }]"), 3, "models", &["missing field `start`"]);
+    refused(&models("models = [{ pattern = 'a', begin = 'content' }]"), 3, "models", &["unknown field `begin`"]);
+    refused(&models("models = [['a', 'content']]"), 3, "models", &["a text, or a table of `pattern` and `start`"]);
+    refused(&models("models = [5]"), 3, "models", &["a text, or a table of `pattern` and `start`"]);
+}
+
+#[test]
 fn every_built_in_file_loads_at_run_time_too() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("dialects");
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -113,3 +113,63 @@ fn a_dialect_that_was_found_by_a_model_starts_as_the_model_does() {
     assert_eq!(Dialect::find_for_model("Qwen/Qwen3.5-0.8B").unwrap().start(), content);
     assert_eq!(Dialect::find_for_model("kimi-k2-thinking").unwrap().start(), content);
 }
+
+/// A file of the project, as TOML.
+fn file(path: &str) -> toml::Table {
+    std::fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap().parse().unwrap()
+}
+
+/// The patterns that a file lists under `models`.
+fn patterns(file: &toml::Table) -> Vec<String> {
+    let models = file.get("models").and_then(|models| models.as_array()).into_iter().flatten();
+    models.map(|entry| entry.as_str().unwrap_or_else(|| entry["pattern"].as_str().unwrap()).to_owned()).collect()
+}
+
+/// However a point release is spelt, it is known only where it is listed.
+#[test]
+fn no_release_that_is_not_listed_finds_its_elder() {
+    let all: Vec<String> =
+        Dialect::names().flat_map(|name| patterns(&file(&format!("dialects/{name}.toml")))).collect();
+    assert!(all.len() > 100, "{} patterns", all.len());
+    let mut tried = 0;
+    for pattern in all.iter().filter(|pattern| pattern.ends_with(|last: char| last.is_ascii_digit())) {
+        if pattern.contains('*') {
+            continue;
+        }
+        for number in 0..10 {
+            let is_listed = all.iter().any(|other| *other == format!("{pattern}.{number}"));
+            for point in [".", "p", "-", "_"] {
+                for tail in ["", "-32b", ":32b", "-max", "-FP8-dynamic", ".gguf"] {
+                    // Of a number without a point, `-0-32b` is a size.
+                    if number == 0 && matches!(point, "-" | "_") {
+                        continue;
+                    }
+                    // And one that has a point has no second one: this is a size too.
+                    if pattern.contains('.') && matches!(point, "-" | "_") && tail == "-32b" {
+                        continue;
+                    }
+                    let name = format!("someone/{}{point}{number}{tail}", pattern.to_uppercase());
+                    let found = Dialect::find_for_model(&name);
+                    assert_eq!(found.is_ok(), is_listed, "{name}: {found:?}");
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 5_000, "{tried} names");
+}
+
+/// What is listed as writing no thinking is reached: no dialect knows it.
+#[test]
+fn every_model_without_thinking_is_said_to_be_one() {
+    let silent = patterns(&file("src/dialect/without_thinking.toml"));
+    assert!(silent.len() > 100, "{} patterns", silent.len());
+    for pattern in silent {
+        for name in [pattern.clone(), format!("maker/{pattern}"), format!("us.maker.{pattern}-v1:0")] {
+            let error = Dialect::find_for_model(&name).expect_err(&name);
+            assert!(error.writes_no_thinking(), "{error}");
+        }
+        // A model that only has the name in it may think.
+        assert!(!Dialect::find_for_model(&format!("thinks-{pattern}")).unwrap_err().writes_no_thinking(), "{pattern}");
+    }
+}

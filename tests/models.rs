@@ -251,6 +251,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "Hcompany/Holo2-8B",
             "microsoft/Phi-4-reasoning-plus",
             "phi4-reasoning:14b",
+            "microsoft/Phi-4-mini-flash-reasoning",
         ],
     ),
 ];

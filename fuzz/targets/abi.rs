@@ -374,14 +374,19 @@ fn thought(scanner: Handle) {
     }
 }
 
+/// NULL, or a dialect that starts somewhere.
+unsafe fn has_start(dialect: Handle) {
+    assert_eq!(unsafe { aside_dialect_start(dialect) } == 0, dialect.is_null());
+}
+
 fn lookups(input: &mut Input<'_>) {
     let (way, text) = (input.byte(), chunk(input));
     let (mut found, mut start, mut len) = ([ptr::null_mut(); 2], 0, 0);
     unsafe {
         // The last two read other dialects than `PAIRS`, which takes Miri too long.
         match if cfg!(miri) { way % 2 } else { way % 4 } {
-            0 => drop(aside_dialect_find(text.as_ptr(), text.len())),
-            1 => drop(aside_dialect_find_for_model(text.as_ptr(), text.len())),
+            0 => has_start(aside_dialect_find(text.as_ptr(), text.len())),
+            1 => has_start(aside_dialect_find_for_model(text.as_ptr(), text.len())),
             2 => drop(aside_dialect_find_for_template(text.as_ptr(), text.len(), found.as_mut_ptr(), 2, &mut start)),
             _ => {
                 let name = aside_dialect_name_at(way as usize, &mut len);

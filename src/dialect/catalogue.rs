@@ -4,12 +4,12 @@
 //! dialects before it serves can look one up when memory is gone.
 
 use alloc::vec::Vec;
-use core::{ffi::CStr, fmt};
+use core::{cmp::Reverse, ffi::CStr, fmt};
 use std::sync::OnceLock;
 
 use super::{
     Dialect, Start,
-    models::{self, Fit, Model, Nearness, Pattern},
+    models::{self, Fit, Found, Model, Nearness, Pattern},
     template::{Signs, Template},
 };
 
@@ -72,9 +72,17 @@ fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<St
     let Some(model) = Model::new(name) else { return Err(UnknownModel::new(name)) };
     let mut best: Option<(Fit, &Entry, Option<Start>)> = None;
     let mut error = UnknownModel::new(name);
+    let mut later = usize::MAX;
     for entry in entries {
         for pattern in entry.models {
-            let Some(fit) = models::fit(pattern.text, &model) else { continue };
+            let fit = match models::fit(pattern.text, &model) {
+                Found::Fits(fit) => fit,
+                Found::Later(place) => {
+                    later = later.min(place);
+                    continue;
+                }
+                Found::Nothing => continue,
+            };
             match best {
                 Some((other, ..)) if other > fit => {}
                 // Of patterns in one file, the first one counts.
@@ -92,6 +100,8 @@ fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<St
         }
     }
     match best {
+        // What stands further right than a release that is not known is not the family.
+        Some(((Reverse(place), _), ..)) if place > later => Err(UnknownModel::new(name)),
         Some((_, entry, start)) if error.count == 0 => Ok((entry, start)),
         _ => Err(error),
     }
@@ -451,6 +461,7 @@ mod tests {
         let chosen = |model: &str| choose(&entries, model.as_bytes()).map(|(entry, _)| entry.name);
         assert_eq!(chosen("one"), Ok("a"));
         assert_eq!(chosen("two-one"), Ok("c"));
+        assert_eq!(chosen("one-two"), Ok("a"));
         let error = chosen("one-x-two-y").unwrap_err();
         assert_eq!(error.candidates(), ["a", "b"]);
         assert_eq!(error.to_string(), "the model `one-x-two-y` fits several dialects: a, b");
@@ -464,6 +475,8 @@ mod tests {
             const { &[pattern("one-2"), Pattern { text: "one-2.5", start: Some(Start::Channel(Channel::Thinking)) }] };
         let start = |model: &str| choose(&entries, model.as_bytes()).map(|(_, start)| start);
         assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
+        // Of an unknown release that was trained on a known one, the family is not known.
+        assert!(start("one-2.9-distill-one-2.5").is_err());
     }
 
     #[test]

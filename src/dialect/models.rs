@@ -77,20 +77,41 @@ impl Model {
     }
 }
 
-/// How a pattern fits a name, where it does.
-pub fn fit(pattern: &str, model: &Model) -> Option<Fit> {
+/// What a pattern says of a name.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    Fits(Fit),
+    /// From this place on, the name is that of a later release than the pattern's.
+    Later(usize),
+    Nothing,
+}
+
+/// How a pattern fits a name.
+pub fn fit(pattern: &str, model: &Model) -> Found {
     let pattern = pattern.as_bytes();
     let part = model.part(pattern);
-    let (place, read) =
-        model.places(pattern, part).find_map(|place| Some((place, read_literal(pattern, 0, part, place).ok()?)))?;
-    // From a later place less of the name is left, so that the rest would not fit there either.
-    has_rest(pattern, part, read).then(|| (Reverse(place), pattern.iter().filter(|byte| **byte != b'*').count()))
+    let mut later = None;
+    for place in model.places(pattern, part) {
+        match read_literal(pattern, 0, part, place) {
+            Ok(read) if has_rest(pattern, part, read) => {
+                return Found::Fits((Reverse(place), pattern.iter().filter(|byte| **byte != b'*').count()));
+            }
+            // From a later place less of the name is left, so that the rest would not fit there either.
+            Ok(_) => break,
+            Err(stop) if stop.goes_on => later = later.or(Some(place)),
+            Err(_) => {}
+        }
+    }
+    later.map_or(Found::Nothing, Found::Later)
 }
 
 /// The same for a pattern that counts only where a name, or what stands behind a provider's `:` or `.`, begins.
 pub fn begins(pattern: &str, model: &Model) -> bool {
     let part = model.part(pattern.as_bytes());
-    fit(pattern, model).is_some_and(|(Reverse(place), _)| place == 0 || matches!(part[place - 1], b'.' | b':'))
+    match fit(pattern, model) {
+        Found::Fits((Reverse(place), _)) => place == 0 || matches!(part[place - 1], b'.' | b':'),
+        _ => false,
+    }
 }
 
 /// How near a name comes to a pattern: first what is nearest.
@@ -142,9 +163,12 @@ fn number_around(text: &[u8], at: usize) -> Option<u32> {
 }
 
 /// How far a literal was read: bytes of the pattern, and of the name.
+#[derive(Clone, Copy)]
 struct Read {
     pattern: usize,
     name: usize,
+    /// It ended at a number that goes on in the name as a point release.
+    goes_on: bool,
 }
 
 /// The literals behind the first one, each at the first place where it fits.
@@ -168,7 +192,7 @@ fn has_rest(pattern: &[u8], name: &[u8], mut read: Read) -> bool {
 /// Reads a pattern from `from` to its next `*` or its end. The error is how far it came.
 fn read_literal(pattern: &[u8], from: usize, name: &[u8], place: usize) -> Result<Read, Read> {
     let is = |text: &[u8], at: usize, test: fn(&u8) -> bool| text.get(at).is_some_and(test);
-    let mut read = Read { pattern: from, name: place };
+    let mut read = Read { pattern: from, name: place, goes_on: false };
     while let Some(&byte) = pattern.get(read.pattern).filter(|byte| **byte != b'*') {
         #[cfg(test)]
         tests::STEPS.set(tests::STEPS.get() + 1);
@@ -206,6 +230,7 @@ fn read_literal(pattern: &[u8], from: usize, name: &[u8], place: usize) -> Resul
             && ends_here(&pattern[read.pattern..])
             && goes_on(&pattern[..read.pattern], &name[read.name..])
         {
+            read.goes_on = !is(name, read.name, u8::is_ascii_digit);
             return Err(read);
         }
     }
@@ -274,7 +299,7 @@ mod tests {
     }
 
     fn fits(pattern: &str, name: &str) -> bool {
-        fit(pattern, &Model::new(name.as_bytes()).unwrap()).is_some()
+        matches!(fit(pattern, &Model::new(name.as_bytes()).unwrap()), Found::Fits(_))
     }
 
     #[track_caller]

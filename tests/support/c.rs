@@ -111,7 +111,7 @@ unsafe extern "C" {
     pub fn aside_dialect_free(dialect: Handle);
     pub fn aside_dialect_load(toml: *const u8, len: usize, out: *mut Handle) -> i32;
     pub fn aside_dialect_name_at(index: usize, len: *mut usize) -> *const c_char;
-    pub fn aside_dialect_opener(dialect: Handle, rule: u32, tag: u32, len: *mut usize) -> *const c_char;
+    pub fn aside_dialect_opener(dialect: Handle, rule: u32, tag: u32, len: *mut usize) -> *const u8;
     pub fn aside_dialect_preload(names: *const u8, len: usize) -> i32;
     pub fn aside_dialect_start(dialect: Handle) -> u32;
     pub fn aside_join(
