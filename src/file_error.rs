@@ -1,9 +1,20 @@
-//! What is wrong with a TOML file, by line and key.
+//! Says what is wrong with a TOML file: the line, the key, and what to write instead. Files may be anybody's, so every
+//! error here takes time linear in the file, is of bounded length, and holds no control characters that would act on a
+//! terminal.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{borrow::Cow, format, string::String};
 use core::{fmt, ops::Range};
 
-use toml::de::DeTable;
+use serde::de::DeserializeOwned;
+
+mod advice;
+
+/// The most bytes of a name or literal that a message quotes.
+const LONGEST_QUOTE: usize = 200;
+/// The most bytes of a key, its table included.
+const LONGEST_KEY: usize = 256;
+/// The most bytes of a message.
+const LONGEST_MESSAGE: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileError {
@@ -14,19 +25,36 @@ pub struct FileError {
     pub message: String,
 }
 
+/// Reads a file's shape. `T` refuses keys that it does not know.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
+    toml::from_str(text).map_err(|error| FileError::of_toml::<T>(text, &error))
+}
+
 impl FileError {
-    /// Of a file that is no TOML, or not of the shape asked for.
-    pub fn read(text: &str, error: &toml::de::Error) -> FileError {
+    /// `span`: bytes of the file.
+    pub fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FileError {
+        let place = span.map(|span| Place::of(text, span.start));
+        let line = place.as_ref().map(|place| place.line);
+        let key = place.map(|place| place.path()).unwrap_or_default();
+        FileError { line, key, message: shown(&message.into(), LONGEST_MESSAGE) }
+    }
+
+    /// The fault that the TOML library found.
+    fn of_toml<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> FileError {
         if error.message() == TOO_DEEP {
             return FileError::at(text, too_deep(text), "a key has too many parts");
         }
-        FileError::at(text, error.span(), error.message())
-    }
-
-    /// `span`: bytes of the file.
-    pub fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FileError {
-        let (line, key) = span.map(|span| place(text, span.start)).unzip();
-        FileError { line, key: shown(&key.unwrap_or_default()), message: shown(&message.into()) }
+        if let Some(key) = advice::missing(error.message())
+            && error.span().is_none_or(|span| span.start == 0)
+            && advice::keys::<T>("").contains(&key)
+        {
+            return FileError::at(text, None, format!("the file has no {}", quoted(&key)));
+        }
+        let Some(span) = error.span() else { return FileError::at(text, None, error.message()) };
+        let place = Place::of(text, span.start);
+        let value = text.get(span.clone()).unwrap_or_default();
+        let message = advice::of::<T>(&place, value, error.message());
+        FileError::at(text, Some(span), message.unwrap_or_else(|| error.message().into()))
     }
 }
 
@@ -42,78 +70,168 @@ impl fmt::Display for FileError {
     }
 }
 
-/// What a file says may be anybody's, and errors are read on terminals.
-fn shown(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
+/// What a message quotes, between backticks and cut to a bounded length.
+pub fn quoted(text: &str) -> String {
+    format!("`{}`", cut(text, LONGEST_QUOTE))
+}
+
+/// The beginning of a text, to the end of a character, and an ellipsis where it goes on.
+fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let end = (0..=most).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    format!("{}…", &text[..end]).into()
+}
+
+/// The text without control characters, line ends and tabs apart, cut to a bounded length: errors are read on terminals.
+fn shown(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for character in cut(text, most).chars() {
         match character {
             '\n' | '\t' => shown.push(character),
             _ if character.is_control() => shown.extend(character.escape_default()),
             _ => shown.push(character),
         }
     }
-    shown
+    cut(&shown, most).into_owned()
 }
 
-/// What toml says of a key with too many dots, and not where.
+/// What the TOML library says of a key with too many dots, without its place.
 const TOO_DEEP: &str = "recursion limit";
+/// The dots of the shortest such key.
+const MOST_DOTS: usize = 80;
 
-/// The end of the first row behind which the file has such a key.
+/// The place of the first such key. All else in the file is well formed, so that no value has as many dots.
 fn too_deep(text: &str) -> Option<Range<usize>> {
-    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).chain([text.len()]).collect();
-    let errors = |end: usize| DeTable::parse_recoverable(&text[..end]).1;
-    let first = ends.partition_point(|&end| errors(end).iter().all(|error| error.message() != TOO_DEEP));
-    ends.get(first).map(|&end| end..end)
-}
-
-/// The line of a byte of the file, and the key that it belongs to: the last one begun at or before it.
-fn place(text: &str, at: usize) -> (usize, String) {
-    let at = (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    let line = text[..at].bytes().filter(|&byte| byte == b'\n').count() + 1;
-    let mut table = "";
-    let mut key = "";
-    let mut open: &[u8] = b"";
-    for row in text.lines().take(line) {
-        let is_inside = !open.is_empty();
-        open = open_behind(row.as_bytes(), open);
-        if is_inside {
-            continue;
+    let mut dots = 0;
+    for (at, byte) in Bare::new(text) {
+        match byte {
+            b'.' => dots += 1,
+            b'=' | b',' | b'[' | b']' | b'{' | b'}' | b'\n' => dots = 0,
+            _ => {}
         }
-        let row = row.split('#').next().unwrap_or_default().trim();
-        if let Some(header) = row.strip_prefix('[').filter(|_| row.ends_with(']') && !row.contains('"')) {
-            table = header.trim_matches(['[', ']', ' ']);
-            key = "";
-        } else if let Some((name, _)) = row.split_once('=').filter(|(name, _)| is_key(name.trim())) {
-            key = name.trim();
+        if dots == MOST_DOTS {
+            return Some(at..at);
         }
     }
-    let path = if table.is_empty() || key.is_empty() { format!("{table}{key}") } else { format!("{table}.{key}") };
-    (line, path)
+    None
 }
 
-/// The quotes of a text that goes on in the next row, empty where none does; `open`: of the one this row begins in.
-fn open_behind<'a>(mut row: &'a [u8], mut open: &'a [u8]) -> &'a [u8] {
-    while let Some(&byte) = row.first() {
-        let quotes = row.iter().take_while(|&&next| next == byte).count();
-        let step = match byte {
-            b'#' if open.is_empty() => break,
-            b'"' | b'\'' if open.is_empty() => {
-                open = &row[..if quotes < 3 { 1 } else { 3 }];
-                open.len()
+/// Where a byte of the file is.
+struct Place<'a> {
+    /// Counted from 1.
+    line: usize,
+    /// The table's name, without brackets.
+    table: &'a str,
+    /// The last key that begins at or before the byte.
+    key: &'a str,
+    /// The last line that begins in no string, at or before the byte, without its comment.
+    row: &'a str,
+    /// The first line of the file that names a table.
+    first_header: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn of(text: &'a str, at: usize) -> Place<'a> {
+        let at = at.min(text.len());
+        let line = text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let mut place = Place { line, table: "", key: "", row: "", first_header: "" };
+        for row in rows(text, at) {
+            let row = row.split('#').next().unwrap_or_default().trim();
+            place.row = row;
+            if let Some(header) = row.strip_prefix('[').filter(|_| row.ends_with(']') && !row.contains('"')) {
+                place.table = header.trim_matches(['[', ']', ' ']);
+                place.key = "";
+                if place.first_header.is_empty() {
+                    place.first_header = row;
+                }
+            } else if let Some((name, _)) = row.split_once('=').filter(|(name, _)| is_key(name.trim())) {
+                place.key = name.trim();
             }
-            // A text may end with quotes of its own.
-            _ if !open.is_empty() && row.starts_with(open) => {
-                open = b"";
-                quotes
-            }
-            b'\\' if open.starts_with(b"\"") => 2,
-            _ => 1,
-        };
-        row = &row[step.min(row.len())..];
+        }
+        place
     }
-    if open.len() == 3 { open } else { b"" }
+
+    /// The key with its table: `span.open`.
+    fn path(&self) -> String {
+        let (table, key) = (cut(self.table, LONGEST_KEY), cut(self.key, LONGEST_KEY));
+        let dot = if table.is_empty() || key.is_empty() { "" } else { "." };
+        shown(&format!("{table}{dot}{key}"), LONGEST_KEY)
+    }
+}
+
+/// The lines of the file that begin in no string, up to the one that the byte is in.
+fn rows(text: &str, at: usize) -> impl Iterator<Item = &str> {
+    let ends = Bare::new(text).filter(|&(_, byte)| byte == b'\n');
+    let starts = core::iter::once(0).chain(ends.map(|(end, _)| end + 1));
+    starts.take_while(move |&start| start <= at).map(|start| text[start..].lines().next().unwrap_or_default())
 }
 
 fn is_key(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+/// The bytes of a TOML file that are in no string and in no comment, each with its offset. The file need not be right:
+/// a string of one line ends with its line at the latest.
+struct Bare<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Bare<'a> {
+    fn new(text: &'a str) -> Bare<'a> {
+        Bare { bytes: text.as_bytes(), at: 0 }
+    }
+
+    /// Goes to the end of the string that begins here with this quote. Looks at no byte more than a few times.
+    fn skip_string(&mut self, quote: u8) {
+        let run = |at: usize| self.bytes[at..].iter().take(5).take_while(|&&byte| byte == quote).count();
+        let is_long = run(self.at) >= 3;
+        let mut at = self.at + if is_long { 3 } else { 1 };
+        while let Some(&byte) = self.bytes.get(at) {
+            at += match byte {
+                b'\n' if !is_long => break,
+                b'\\' if quote == b'"' => {
+                    // An escaped line end ends no less a string of one line.
+                    if !is_long && self.bytes.get(at + 1) == Some(&b'\n') { 1 } else { 2 }
+                }
+                _ if byte != quote => 1,
+                _ if !is_long => {
+                    at += 1;
+                    break;
+                }
+                // A text may end with one or two quotes of its own.
+                _ => match run(at) {
+                    quotes @ 3.. => {
+                        at += quotes;
+                        break;
+                    }
+                    quotes => quotes,
+                },
+            };
+        }
+        self.at = at.min(self.bytes.len());
+    }
+}
+
+impl Iterator for Bare<'_> {
+    type Item = (usize, u8);
+
+    fn next(&mut self) -> Option<(usize, u8)> {
+        loop {
+            let at = self.at;
+            match *self.bytes.get(at)? {
+                quote @ (b'"' | b'\'') => self.skip_string(quote),
+                b'#' => {
+                    let rest = &self.bytes[at..];
+                    self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                }
+                byte => {
+                    self.at += 1;
+                    return Some((at, byte));
+                }
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@ extern crate alloc;
 #[cfg(feature = "compress")]
 pub mod compress;
 mod dialect;
+mod distance;
 mod ffi;
 mod file_error;
 #[cfg(test)]

@@ -97,7 +97,7 @@ fn an_unknown_key_is_named() {
 fn what_stands_in_a_text_is_no_key() {
     let unknown = |rows: &str, line: usize| {
         let file = format!("{}[[example]]\n{rows}\ncontet = 'y'\n", good());
-        refused(&file, GOOD.len() + line, "example.contet", &["unknown field"]);
+        refused(&file, GOOD.len() + line, "example.contet", &["unknown key `contet`"]);
     };
     unknown("input = '''\n[THINK]\nhm = 1\n[/THINK]\n'''", 6);
     // An escaped quote ends no text, and quotes may stand before its end.
@@ -106,7 +106,7 @@ fn what_stands_in_a_text_is_no_key() {
     // None of these goes on in the next row.
     for row in ["input = \"'''\"", "input = '\"\"\"'", "input = \"\\\"'''\"", "input = '''a''' # it's \"\"\""] {
         let file = format!("{}[[example]]\n{row}\n[[span]]\nopne = []\n", good());
-        refused(&file, GOOD.len() + 3, "span.opne", &["unknown field"]);
+        refused(&file, GOOD.len() + 3, "span.opne", &["unknown key `opne`"]);
     }
     refused(&with(8, "keep = '''\n[THINK]\nhm = 1\n'''"), 8, "span.keep", &["bool"]);
 }
@@ -154,18 +154,150 @@ fn a_wrong_type_is_refused() {
     refused(&with(4, "[span]"), 4, "span", &[]);
 }
 
+/// What a file's error says to write instead. `line` 0 is an error of the whole file.
+fn advised(file: &str, line: usize, key: &str, message: &str) {
+    let error = Dialect::from_toml(file).map(drop).expect_err(file);
+    let place = (error.line().unwrap_or_default(), error.key());
+    assert_eq!((place, error.message()), ((line, key), message), "{file}");
+}
+
+#[test]
+fn single_brackets_where_there_may_be_several_tables() {
+    let behind = |more: &str| format!("{}{more}\n", good());
+    for (file, line, table) in [
+        (with(4, "[span]"), 4, "span"),
+        (with(4, "[ span ] # the first"), 4, "span"),
+        (behind("[example]\ninput = 'a'"), 9, "example"),
+        (behind("[header]\nbegin = ['<|']\nend = ['|>']\n[header.route]\nchannel = 'tool'"), 12, "header.route"),
+        // Two of them are refused by the TOML library first.
+        (with(4, "[span]") + "[span]\nchannel = 'tool'\nopen = ['<b>']", 9, "span"),
+    ] {
+        advised(&file, line, table, &format!("write [[{table}]]: there may be several"));
+    }
+    advised(&behind("[route]\nchannel = 'tool'"), 9, "route", "unknown table `route`: write [[header.route]]");
+    advised(&behind("[[route]]\nchannel = 'tool'"), 9, "route", "unknown table `route`: write [[header.route]]");
+    advised(&behind("[[header]]\nbegin = ['<|']"), 9, "header", "write [header]: there is only one");
+    advised(&behind("[header]\n[header]"), 10, "header", "the table [header] is there twice");
+    advised(&behind("keep = true\nkeep = true"), 10, "span.keep", "the key `keep` is there twice");
+}
+
+#[test]
+fn a_key_of_another_table_is_put_there() {
+    for key in ["name = 'x'", "start = 'content'", "drop = ['x']", "models = ['x']", "guard = ['inline']"] {
+        let name = key.split(' ').next().unwrap();
+        let message = format!("put `{name}` above the first [[span]]: it is a key of the whole file");
+        advised(&with(8, key), 8, &format!("span.{name}"), &message);
+        let example = format!("{}[[example]]\ninput = 'a'\n{key}\n", good());
+        if name != "start" {
+            advised(&example, 11, &format!("example.{name}"), &message);
+        }
+    }
+    advised(&with(2, "open = ['<a>']"), 2, "open", "`open` is no key here: put it below [[span]]");
+    advised(&with(2, "family = 'x'"), 2, "family", "`family` is no key here: put it below [[span]] or [header]");
+    advised(&with(8, "example = []"), 8, "span.example", "`example` is a table of its own: write [[example]]");
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    for file in [with(1, ""), with(1, "\n# no name"), String::new(), "# x\nstart = 'content'".into()] {
+        advised(&file, 0, "", "the file has no `name`");
+        assert_eq!(Dialect::from_toml(&file).unwrap_err().to_string(), "the file has no `name`");
+    }
+    advised(&with(5, ""), 4, "span", "this [[span]] has no `channel`");
+    advised(&with(8, "tag = {}"), 8, "span.tag", "`tag` has no `names`");
+    advised(&format!("{}[header]\nbegin = []", good()), 9, "header", "this [header] has no `end`");
+}
+
+#[test]
+fn an_unknown_key_has_a_nearest_one() {
+    for (row, key, nearest) in
+        [("opne = ['a']", "opne", "open"), ("chanel = 'tool'", "chanel", "channel"), ("KEEP = true", "KEEP", "keep")]
+    {
+        let file = with(8, row);
+        refused(&file, 8, key, &[&format!("unknown key `{key}`: the nearest is `{nearest}`; known here: `channel`, ")]);
+    }
+    refused(&with(2, "strat = 'content'"), 2, "strat", &["unknown key `strat`: the nearest is `start`"]);
+    refused(&with(4, "[[spam]]"), 4, "spam", &["unknown table `spam`: the nearest is `span`"]);
+    // A name that quotes as serde does.
+    refused(&with(2, "\"a`, expected `b\" = 1"), 2, "", &["unknown key `a`, expected `b`"]);
+}
+
+#[test]
+fn a_wrong_type_says_what_to_write() {
+    for (row, key, message) in [
+        (r#"quote = 1"#, "quote", r#"`quote` takes a string in quotes, not a number: write `quote = "1"`"#),
+        (r#"quote = true # x"#, "quote", r#"`quote` takes a string in quotes, not a boolean: write `quote = "true"`"#),
+        (r#"quote = ["a"]"#, "quote", "`quote` takes a string in quotes, not a list"),
+        (r#"quote = { a = 1 }"#, "quote", "`quote` takes a string in quotes, not a table"),
+        (r#"keep = "yes""#, "keep", "`keep` takes a boolean, `true` or `false` without quotes, not a string"),
+        (r#"framing = "\n""#, "framing", "`framing` takes a table, not a string: write `framing = { … }`"),
+        (r#"tag = { names = ["a"], space = "1" }"#, "tag", "`tag` takes a whole number, without quotes, not a string"),
+        (
+            r#"tag = { names = ["a"], space = -1 }"#,
+            "tag",
+            "`-1` is out of range: write a whole number from 0 to 4294967295",
+        ),
+        (r#"where = "end""#, "where", "`end` is not known here: write `anywhere`, `start` or `lead`"),
+        (r#"where = 1"#, "where", "write a string in quotes"),
+    ] {
+        advised(&with(8, row), 8, &format!("span.{key}"), message);
+    }
+    advised(
+        &with(6, r#"open = "<a>""#),
+        6,
+        "span.open",
+        r#"`open` takes a list, not a string: write `open = ["<a>"]`"#,
+    );
+    advised(&with(6, "open = ['a', 1]"), 6, "span.open", "`open` takes a string in quotes, not a number");
+    let long = format!("open = \"{}\"", "é".repeat(99));
+    advised(&with(6, &long), 6, "span.open", "`open` takes a list, not a string: write it in brackets, `[…]`");
+    let pairs = format!("{}[[example]]\ninput = 'a'\nattributes = [['a']]\n", good());
+    advised(&pairs, 11, "example.attributes", r#"write pairs of strings: `[["name", "value"]]`"#);
+}
+
+#[test]
+fn an_opener_that_is_a_closer_too_is_said() {
+    let same = |close: &str| with(7, close).replace("<a>", "||");
+    let message = "`||` is both an opener and a closer: write two different markers, and both count in the thinking";
+    advised(&same("close = ['||']"), 6, "span.open", message);
+    advised(&same("close = ['</a>', '||']"), 6, "span.open", message);
+    let any_case = with(2, "case = 'ascii'").replace("<a>", "End").replace("</a>", "END");
+    refused(&any_case, 6, "span.open", &["is both an opener and a closer"]);
+}
+
+/// However long what they quote is, messages are of bounded length and end with a character.
+#[test]
+fn what_messages_quote_is_cut() {
+    let long = "é".repeat(100_000);
+    for file in [
+        with(2, &format!("\"{long}\" = 1")),
+        with(2, &format!("{} = 1", "k".repeat(100_000))),
+        with(2, &format!("start = \"{long}\"")),
+        with(4, &format!("[{}]", "k".repeat(100_000))),
+        with(5, &format!("channel = \"{}\"", "\\u0000".repeat(100_000))),
+        with(2, &format!("drop = [\"{}\", \"{}\"]", &long[..1000], &long[..1002])),
+        with(8, &format!("keep = \"{long}\"")),
+        with(2, &format!("guard = ['inline']\n[header]\nbegin = [\"`{long}\"]\nend = ['<']\nroute = []")),
+    ] {
+        let error = Dialect::from_toml(&file).map(drop).expect_err("long");
+        assert!(error.message().len() < 5000 && error.key().len() < 300, "{} bytes", error.to_string().len());
+        assert!(error.to_string().contains('…') || error.message().contains("takes"), "{error}");
+    }
+}
+
 /// An array's values stand for no keys.
 #[test]
 fn an_array_is_no_table() {
-    let words = ["invalid type: sequence, expected a table"];
+    let words = ["takes a table, not a list: write `"];
     for framing in [r#"framing = ["\n", "\n"]"#, "framing = ['a', 'b', 'c', 'd', 'e']", "framing = []"] {
         refused(&with(8, framing), 8, "span.framing", &words);
     }
     refused(&with(8, "tag = [['think'], 'any', 64]"), 8, "span.tag", &words);
     refused(&with(8, "thought = ['a', 'b', 'c']"), 8, "span.thought", &words);
     refused("name = 'mine'\nspan = [['thinking']]", 2, "span", &words);
+    refused(&format!("{}[[header]]\nbegin = ['<|']\n", good()), 9, "header", &["write [header]"]);
+    refused(&format!("{}[[span.framing]]\n", good()), 9, "span.framing", &["write [span.framing]"]);
     let behind = |more: &str, line: usize, key| refused(&format!("{}{more}\n", good()), 8 + line, key, &words);
-    behind("[[header]]\nbegin = ['<|']", 1, "header");
     behind("[header]\nbegin = ['<|']\nend = ['|>']\nroute = [[{}, 'tool']]", 4, "header.route");
     refused(&with(2, "example = [['', 'a']]"), 2, "example", &words);
     let thoughts = format!("{}[[example]]\ninput = 'a'\nthoughts = [['a', 'b', 0.5]]\n", good());

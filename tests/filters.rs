@@ -111,24 +111,27 @@ fn wrong_files_are_refused_with_line_and_key() {
     let mut registry = Registry::empty();
     registry.add_toml(&GOOD.join("\n")).unwrap();
     assert_eq!(registry.filter_ids().collect::<Vec<_>>(), ["mine"]);
-    refused(2, "colour = 1", 2, "colour", "unknown field");
+    refused(2, "colour = 1", 2, "colour", "unknown key `colour`");
     refused(1, r#"id = "My Filter""#, 1, "id", "small letters");
     let deep = ["a"; 100].join(".");
     refused(2, &format!("{deep} = 1"), 2, &deep, "too many parts");
-    refused(4, r#"comand = ["mine"]"#, 4, "run.comand", "unknown field");
+    refused(4, r#"comand = ["mine"]"#, 4, "run.comand", "the nearest is `command`");
     refused(7, r"drop = ['^(ok ']", 7, "rule.drop", "unclosed group");
-    refused(7, r"keep = ['^ok ', 1]", 7, "rule.keep", "invalid type");
+    refused(7, r"keep = ['^ok ', 1]", 7, "rule.keep", "takes a string in quotes");
     refused(7, "drop = ['a']\nkeep = ['b']", 6, "rule", "either");
     refused(7, "keep = ['a']\nfirst = 1", 6, "rule", "belong to `drop`");
     refused(7, "drop = ['a']\nuntil = 'x'", 6, "rule", "needs a `from`");
     refused(7, "drop = ['a']\nfrom = '('", 8, "rule.from", "unclosed group");
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
-    refused(7, "drop = ['''\n[ok]\na = 1\n''']\nform = 'x'", 11, "rule.form", "unknown field");
+    refused(7, "drop = ['''\n[ok]\na = 1\n''']\nform = 'x'", 11, "rule.form", "the nearest is `from`");
     let many = format!("id = 'a'\ntools = ['t']\n[[rule]]\ndrop = [{}]", "'[a-c]{100000}', ".repeat(9));
     assert!(Registry::empty().add_toml(&many).unwrap_err().message().starts_with("the patterns together: "));
     for key in ["run", "rule", "test"] {
         let error = Registry::empty().add_toml(&format!("id = 'a'\n{key} = [[['mine']]]")).unwrap_err();
-        assert_eq!(error.to_string(), format!("line 2, {key}: invalid type: sequence, expected a table"));
+        assert_eq!(
+            error.to_string(),
+            format!("line 2, {key}: `{key}` takes a table, not a list: write `{key} = {{ … }}`")
+        );
     }
     for (file, words) in [("id = 'a'", "what the filter is for"), ("id = 'a'\ntools = ['t']", "no `[[rule]]`")] {
         let error = Registry::empty().add_toml(file).unwrap_err();

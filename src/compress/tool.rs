@@ -21,7 +21,10 @@ use super::{
     run::Run as Way,
     text::Text,
 };
-use crate::{file_error::FileError, tables_only::tables_only};
+use crate::{
+    file_error::{self, FileError},
+    tables_only::tables_only,
+};
 
 /// A filter file that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +127,7 @@ enum TestKind {
 }
 
 fn read(text: &str) -> Result<File, FilterError> {
-    let file: File = toml::from_str(text).map_err(|error| FilterError(FileError::read(text, &error)))?;
+    let file: File = file_error::read(text).map_err(FilterError)?;
     let id = file.id.get_ref();
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
         return Err(FilterError::at(text, Some(file.id.span()), "an id is of small letters, digits and hyphens"));

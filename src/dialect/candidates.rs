@@ -1,12 +1,7 @@
 //! The markers that count in a region, before they are compiled: each once, and none that another one
 //! could be taken for. `suffixes`: a tag's name may be followed by one.
 
-use alloc::{
-    boxed::Box,
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::ops::Range;
 
 use super::{
@@ -14,6 +9,7 @@ use super::{
     error::Fault,
     tables::{Action, Pattern, PatternSet, flag},
 };
+use crate::file_error::quoted;
 
 /// A pattern is a bit of a word.
 const MOST_PATTERNS: usize = PatternSet::BITS as usize;
@@ -76,35 +72,63 @@ pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Resu
 
 /// Why two markers cannot be told apart where both count.
 fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
-    if may_meet(&a.pattern, &b.pattern) { conflict(&a.shape, &b.shape, suffixes) } else { None }
+    if !may_meet(&a.pattern, &b.pattern) {
+        return None;
+    }
+    match &a.shape {
+        Shape::Literal(bytes) if a.shape == b.shape => {
+            let marker = quoted(&String::from_utf8_lossy(bytes));
+            let (a, b) = (&a.pattern, &b.pattern);
+            Some(match opens(a) && closes(b) || closes(a) && opens(b) {
+                true => format!("{marker} is both an opener and a closer: write two different markers"),
+                false => format!("{marker} is there twice"),
+            })
+        }
+        _ => conflict(&a.shape, &b.shape, suffixes),
+    }
+}
+
+/// Is it an opener? One that is absorbed where it is written again is too.
+fn opens(pattern: &Pattern) -> bool {
+    match pattern.action {
+        Action::Open { .. } | Action::FenceOpen { .. } => true,
+        Action::Drop => pattern.needs & flag::BLANK != 0,
+        _ => false,
+    }
+}
+
+fn closes(pattern: &Pattern) -> bool {
+    matches!(pattern.action, Action::Close { .. } | Action::DropClose | Action::Reclassify { .. })
 }
 
 /// Why two markers that may count at the same place cannot be told apart.
 fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
-    let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_string();
+    let show = |bytes: &[u8]| quoted(&String::from_utf8_lossy(bytes));
+    let show_tag = |slash: &str, name: &[u8]| quoted(&format!("<{slash}{}>", String::from_utf8_lossy(name)));
     match (a, b) {
-        (Shape::Literal(a), Shape::Literal(b)) => (a.starts_with(b) || b.starts_with(a))
-            .then(|| format!("`{}` and `{}` cannot be told apart", show(a), show(b))),
+        (Shape::Literal(a), Shape::Literal(b)) => {
+            (a.starts_with(b) || b.starts_with(a)).then(|| format!("{} and {} cannot be told apart", show(a), show(b)))
+        }
         (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a), Shape::CloseName(b)) if a == b => {
-            Some(format!("the tag `{}` is there twice", show(a)))
+            Some(format!("the tag {} is there twice", show(a)))
         }
         (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a), Shape::CloseName(b)) => {
             let continues = |long: &[u8], short: &[u8]| long.starts_with(short) && long.get(short.len()) == Some(&b':');
             (suffixes && (continues(a, b) || continues(b, a)))
-                .then(|| format!("the tags `{}` and `{}` cannot be told apart", show(a), show(b)))
+                .then(|| format!("the tags {} and {} cannot be told apart", show(a), show(b)))
         }
         (Shape::Literal(literal), Shape::OpenName(name)) | (Shape::OpenName(name), Shape::Literal(literal)) => {
             overlap(literal, b"", name)
-                .then(|| format!("`{}` and the tag `<{}>` cannot be told apart", show(literal), show(name)))
+                .then(|| format!("{} and the tag {} cannot be told apart", show(literal), show_tag("", name)))
         }
         (Shape::Literal(literal), Shape::CloseName(name)) | (Shape::CloseName(name), Shape::Literal(literal)) => {
             overlap(literal, b"/", name)
-                .then(|| format!("`{}` and the tag `</{}>` cannot be told apart", show(literal), show(name)))
+                .then(|| format!("{} and the tag {} cannot be told apart", show(literal), show_tag("/", name)))
         }
         (Shape::Literal(literal), Shape::FenceClose) | (Shape::FenceClose, Shape::Literal(literal)) => {
             let rest = literal.trim_ascii_start();
             (rest.is_empty() || rest[0] == b'`')
-                .then(|| format!("`{}` and a closing fence cannot be told apart", show(literal)))
+                .then(|| format!("{} and a closing fence cannot be told apart", show(literal)))
         }
         (Shape::FenceClose, Shape::FenceClose) => Some("two fence spans".into()),
         _ => None,

@@ -12,6 +12,7 @@ use super::{
     models::{self, Fit, Found, Model, Nearness, Pattern},
     template::{Signs, Template},
 };
+use crate::distance::distance;
 
 /// A built-in dialect file: its name, its aliases, the models that write it, and its text up to the first example
 /// (`build.rs` writes the table).
@@ -410,25 +411,6 @@ impl fmt::Display for List<'_> {
         }
         Ok(())
     }
-}
-
-/// Names of dialects and patterns are not longer. A caller's name may be, and is cut.
-const LONGEST_NAME: usize = 64;
-
-/// Edits that turn one name into the other (Levenshtein).
-fn distance(asked: &[u8], known: &[u8]) -> usize {
-    let known = &known[..known.len().min(LONGEST_NAME)];
-    let mut row: [usize; LONGEST_NAME + 1] = core::array::from_fn(|at| at);
-    for (i, a) in asked.iter().take(LONGEST_NAME).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in known.iter().enumerate() {
-            let change = diagonal + usize::from(!a.eq_ignore_ascii_case(b));
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[known.len()]
 }
 
 #[cfg(test)]

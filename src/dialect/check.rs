@@ -10,6 +10,7 @@ use super::{
     error::Fault,
     model::{Case, Header, Literal, Model, Place, Span, markers},
 };
+use crate::file_error::quoted;
 
 /// Which spans were closed is kept in one word, header bodies included.
 const MOST_SPANS: usize = 63;
@@ -71,7 +72,8 @@ fn check_beside_code(model: &Model) -> Result<(), Fault> {
     let mut framings = spans.flat_map(|span| span.framing.before_open.iter().chain(&span.framing.before_close));
     match marker.or_else(|| framings.find(is_code)) {
         Some(code) => {
-            let message = format!("`{}` begins as code does: no marker can beside `guard` or `fence`", code.get_ref());
+            let message =
+                format!("{} begins as code does: no marker can beside `guard` or `fence`", quoted(code.get_ref()));
             fault(code, message)
         }
         None => Ok(()),
@@ -90,7 +92,9 @@ fn check_before_fences(model: &Model) -> Result<(), Fault> {
     let dropped = [markers(&model.drop), markers(&model.drop_ends)].concat();
     let mut all = dropped.iter().chain(of_spans).chain(of_header);
     match all.find(|literal| literal.get_ref().ends_with('`')) {
-        Some(tick) => fault(tick, format!("`{}` ends in a backtick: no marker can beside `fence`", tick.get_ref())),
+        Some(tick) => {
+            fault(tick, format!("{} ends in a backtick: no marker can beside `fence`", quoted(tick.get_ref())))
+        }
         None => Ok(()),
     }
 }
@@ -215,7 +219,7 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
     if let Some(whole) =
         header.whole.iter().find(|whole| !header.keys.values().any(|key| key.get_ref() == whole.get_ref()))
     {
-        return fault(whole, format!("`{}` is none of `keys`", whole.get_ref()));
+        return fault(whole, format!("{} is none of `keys`", quoted(whole.get_ref())));
     }
     if let Some(end) = header.end.iter().find(|end| !end.get_ref().starts_with('<')) {
         return fault(end, "a header's end begins with `<`");
@@ -236,7 +240,10 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
         }
         let begins = |other: &&Literal| case.bytes(other).starts_with(&case.bytes(key));
         if let Some(longer) = header.keys.values().filter(|other| other.span() != key.span()).find(begins) {
-            return fault(longer, format!("`{}` begins with the key `{}`", longer.get_ref(), key.get_ref()));
+            return fault(
+                longer,
+                format!("{} begins with the key {}", quoted(longer.get_ref()), quoted(key.get_ref())),
+            );
         }
     }
     for route in &header.routes {
@@ -246,7 +253,7 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
                 return fault(field, format!("no value of `{}` is listed", field.get_ref()));
             }
             if !header.keys.contains_key(field.get_ref()) && !["type", "end"].contains(&field.get_ref().as_str()) {
-                return fault(field, format!("`{}` is no field of this header", field.get_ref()));
+                return fault(field, format!("{} is no field of this header", quoted(field.get_ref())));
             }
         }
     }

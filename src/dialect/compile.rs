@@ -19,6 +19,7 @@ use super::{
         PatternSet, Region, Route, SpanRule, Tables, TagRule, ThoughtRule, Triggers, Words, flag,
     },
 };
+use crate::file_error::quoted;
 
 /// A tag with attributes that is longer than so many bytes makes its scanner grow.
 const LONG_TAG: usize = 255;
@@ -449,7 +450,10 @@ impl Compiler<'_> {
                 end.span() != other.span() && (a.starts_with(&b) || b.starts_with(&a))
             });
             if let Some(twin) = twin {
-                return fault(end, format!("`{}` and `{}` cannot be told apart", end.get_ref(), twin.get_ref()));
+                return fault(
+                    end,
+                    format!("{} and {} cannot be told apart", quoted(end.get_ref()), quoted(twin.get_ref())),
+                );
             }
         }
         let routes = header.routes.iter().map(|route| Route {

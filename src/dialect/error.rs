@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::{fmt, ops::Range};
 
 use super::model::Model;
-use crate::file_error::FileError;
+use crate::file_error::{self, FileError};
 
 /// A dialect file that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,5 +48,5 @@ impl Fault {
 }
 
 pub fn read(text: &str) -> Result<Model, DialectError> {
-    toml::from_str(text).map_err(|error| DialectError(FileError::read(text, &error)))
+    file_error::read(text).map_err(DialectError)
 }
