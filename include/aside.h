@@ -1837,13 +1837,16 @@ aside_status aside_escape(const struct aside_dialect *dialect,
  * failed. It has at most 2,047 bytes: a longer one is cut and ends in `…`. Success leaves it alone. Good until the next
  * failure in this thread.
  *
+ * Where a function fails because a handle is NULL that the failure before did not make (a misspelled dialect, say), the
+ * message of that failure stays: it says why there is no handle. The status becomes `ASIDE_ERROR_NULL`.
+ *
  * Threads: any, at any time; each has a message of its own. Memory: no message takes any.
  */
 const char *aside_last_error(void);
 
 /**
- * The status that belongs to `aside_last_error()`: why a function failed that gives NULL or 0. `ASIDE_OK` where
- * nothing has failed.
+ * The status of the last failure in this thread: why a function failed that returns NULL or 0. `ASIDE_OK` where nothing
+ * has failed.
  *
  * Threads: any, at any time; each has a status of its own.
  */

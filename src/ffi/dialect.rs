@@ -9,7 +9,7 @@ use safer_ffi::prelude::*;
 
 use super::memory::{bytes, file_text, try_box};
 use super::scanner::start_number;
-use super::status::{fail, fail_null, fail_with, guard};
+use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
 use super::types::*;
 use crate::{Dialect, Start, dialect};
 
@@ -119,20 +119,18 @@ unsafe fn lend_name(name: &[u8], len: *mut size_t) -> *const c_char {
 /// ends. A dialect that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) -> *const aside_dialect {
-    guard(
-        |_| ptr::null(),
-        || {
-            if name.is_null() {
-                fail_null("name");
-                return ptr::null();
-            }
-            // SAFETY: the caller promises `len` bytes.
-            match unsafe { bytes(name, len, "name") }.and_then(find) {
-                Ok(dialect) => dialect,
-                Err(_) => ptr::null(),
-            }
-        },
-    )
+    guard_handle(|| {
+        if name.is_null() {
+            fail_null("name");
+            return ptr::null_mut();
+        }
+        // SAFETY: the caller promises `len` bytes.
+        match unsafe { bytes(name, len, "name") }.and_then(find) {
+            Ok(dialect) => ptr::from_ref(dialect).cast_mut(),
+            Err(_) => ptr::null_mut(),
+        }
+    })
+    .cast_const()
 }
 
 /// Finds the built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface, or a file's
@@ -150,20 +148,18 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
 /// Threads: any, at any time. Memory: as of `aside_dialect_find()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len: size_t) -> *const aside_dialect {
-    guard(
-        |_| ptr::null(),
-        || {
-            if model.is_null() {
-                fail_null("model");
-                return ptr::null();
-            }
-            // SAFETY: the caller promises `len` bytes.
-            match unsafe { bytes(model, len, "model") }.and_then(find_for_model) {
-                Ok(dialect) => dialect,
-                Err(_) => ptr::null(),
-            }
-        },
-    )
+    guard_handle(|| {
+        if model.is_null() {
+            fail_null("model");
+            return ptr::null_mut();
+        }
+        // SAFETY: the caller promises `len` bytes.
+        match unsafe { bytes(model, len, "model") }.and_then(find_for_model) {
+            Ok(dialect) => ptr::from_ref(dialect).cast_mut(),
+            Err(_) => ptr::null_mut(),
+        }
+    })
+    .cast_const()
 }
 
 /// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers in its text; it is not
@@ -186,7 +182,7 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
     capacity: size_t,
     start: *mut u32,
 ) -> size_t {
-    guard(
+    let count = guard(
         |_| 0,
         || {
             if dialects.is_null() && capacity > 0 {
@@ -207,7 +203,9 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
             }
             found.len()
         },
-    )
+    );
+    made_handle(count > 0);
+    count
 }
 
 /// Makes a dialect from the text of a dialect file (TOML, UTF-8). `toml` has `len` bytes and needs no NUL; it is not
@@ -236,9 +234,13 @@ pub unsafe extern "C" fn aside_dialect_load(
                 Ok(dialect) => {
                     // SAFETY: not NULL, and the caller promises that it may be written.
                     unsafe { out.write_unaligned(Box::into_raw(dialect)) };
+                    made_handle(true);
                     ASIDE_OK
                 }
-                Err(status) => status,
+                Err(status) => {
+                    made_handle(false);
+                    status
+                }
             }
         },
     )
@@ -307,7 +309,7 @@ pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: 
         // SAFETY: `len` is NULL or may be written, as the caller promises.
         Some(dialect) => unsafe { lend_name(&dialect.name, len) },
         None => {
-            fail_null("dialect");
+            fail_no_handle("dialect");
             ptr::null()
         }
     }
@@ -371,7 +373,7 @@ unsafe fn lend_word(
             }
         },
         None => {
-            fail_null("dialect");
+            fail_no_handle("dialect");
             ptr::null()
         }
     }
@@ -386,7 +388,7 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
     match unsafe { dialect.as_ref() } {
         Some(dialect) => dialect.dialect.max_hold(),
         None => {
-            fail_null("dialect");
+            fail_no_handle("dialect");
             0
         }
     }

@@ -18,7 +18,7 @@ mod types;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use status::{fail, fail_null, fail_with, guard};
+use status::{fail, fail_no_handle, fail_null, fail_with, guard};
 use types::*;
 
 use crate::{Dialect, JoinError, JoinOptions, OnMarker};
@@ -139,7 +139,7 @@ unsafe fn make(
         || {
             // SAFETY: the caller's promise.
             let Some(dialect) = (unsafe { dialect.as_ref() }) else {
-                return fail_null("dialect");
+                return fail_no_handle("dialect");
             };
             if out.is_null() || out_len.is_null() {
                 return fail_null("out or out_len");
@@ -175,14 +175,17 @@ fn not_joined(error: JoinError) -> aside_status {
 /// failed. It has at most 2,047 bytes: a longer one is cut and ends in `…`. Success leaves it alone. Good until the next
 /// failure in this thread.
 ///
+/// Where a function fails because a handle is NULL that the failure before did not make (a misspelled dialect, say), the
+/// message of that failure stays: it says why there is no handle. The status becomes `ASIDE_ERROR_NULL`.
+///
 /// Threads: any, at any time; each has a message of its own. Memory: no message takes any.
 #[ffi_export]
 pub unsafe extern "C" fn aside_last_error() -> *const c_char {
     status::last_message()
 }
 
-/// The status that belongs to `aside_last_error()`: why a function failed that gives NULL or 0. `ASIDE_OK` where
-/// nothing has failed.
+/// The status of the last failure in this thread: why a function failed that returns NULL or 0. `ASIDE_OK` where nothing
+/// has failed.
 ///
 /// Threads: any, at any time; each has a status of its own.
 #[ffi_export]

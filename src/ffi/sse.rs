@@ -8,7 +8,7 @@ use safer_ffi::prelude::*;
 use super::gate::{Gate, is_ready, is_whole};
 use super::memory::{bytes, free, hand_out, lend, read_sized};
 use super::scanner::{failed, start};
-use super::status::{fail_null, fail_with, guard};
+use super::status::{fail_no_handle, fail_null, fail_with, guard_handle};
 use super::types::*;
 use crate::sse::{Body, Field, Options, Rewriter};
 
@@ -47,7 +47,7 @@ unsafe fn enter(
     body: impl FnOnce(&mut Stream) -> aside_status,
 ) -> aside_status {
     if sse.is_null() {
-        return fail_null("sse");
+        return fail_no_handle("sse");
     }
     // SAFETY: it is there, and only calls that are admitted use the stream.
     unsafe { (*sse).gate.admit(may, body) }
@@ -134,28 +134,25 @@ pub unsafe extern "C" fn aside_sse_new(
     dialect: *const aside_dialect,
     options: *const aside_sse_options,
 ) -> *mut aside_sse {
-    guard(
-        |_| ptr::null_mut(),
-        || {
-            // SAFETY: NULL or a dialect that is still there, as the caller promises.
-            let Some(dialect) = (unsafe { dialect.as_ref() }) else {
-                fail_null("dialect");
+    guard_handle(|| {
+        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        let Some(dialect) = (unsafe { dialect.as_ref() }) else {
+            fail_no_handle("dialect");
+            return ptr::null_mut();
+        };
+        // SAFETY: NULL or as large as it says, as the caller promises.
+        let Ok(options) = (unsafe { self::options(options) }) else {
+            return ptr::null_mut();
+        };
+        let rewriter = match Rewriter::new(&dialect.dialect, &options) {
+            Ok(rewriter) => rewriter,
+            Err(error) => {
+                failed(error);
                 return ptr::null_mut();
-            };
-            // SAFETY: NULL or as large as it says, as the caller promises.
-            let Ok(options) = (unsafe { self::options(options) }) else {
-                return ptr::null_mut();
-            };
-            let rewriter = match Rewriter::new(&dialect.dialect, &options) {
-                Ok(rewriter) => rewriter,
-                Err(error) => {
-                    failed(error);
-                    return ptr::null_mut();
-                }
-            };
-            hand_out(aside_sse { gate: Gate::new(Stream { rewriter, out: Vec::new() }) })
-        },
-    )
+            }
+        };
+        hand_out(aside_sse { gate: Gate::new(Stream { rewriter, out: Vec::new() }) })
+    })
 }
 
 /// Frees a rewriter and what it lent. NULL is left alone. What it held back is lost: `aside_sse_finish()` first.
@@ -226,7 +223,7 @@ pub unsafe extern "C" fn aside_sse_finish(
 pub unsafe extern "C" fn aside_sse_reset(sse: *mut aside_sse) -> aside_status {
     // SAFETY: the caller promises a rewriter that is NULL or there, and only calls that are admitted use the stream.
     unsafe {
-        let Some(sse) = sse.as_ref() else { return fail_null("sse") };
+        let Some(sse) = sse.as_ref() else { return fail_no_handle("sse") };
         sse.gate.renew(|stream| {
             stream.rewriter.reset();
             stream.out = Vec::new();

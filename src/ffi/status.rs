@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 use std::fmt::{self, Display, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 
 use libc::c_char;
 
@@ -16,13 +17,16 @@ struct Last {
     status: aside_status,
     /// A general sentence, or `ROOM`.
     message: *const c_char,
+    /// The failure left its caller without a handle, so that a NULL in its place says nothing new.
+    is_of_handle: bool,
 }
 
 /// The most bytes of a message with its NUL. A longer one is cut and ends in `…`.
 const MOST: usize = 2048;
 
 thread_local! {
-    static LAST: RefCell<Last> = const { RefCell::new(Last { status: ASIDE_OK, message: c"".as_ptr() }) };
+    static LAST: RefCell<Last> =
+        const { RefCell::new(Last { status: ASIDE_OK, message: c"".as_ptr(), is_of_handle: false }) };
     static ROOM: RefCell<[u8; MOST]> = const { RefCell::new([0; MOST]) };
 }
 
@@ -98,7 +102,7 @@ pub(super) fn sentence(status: aside_status) -> &'static CStr {
 /// Fails with the general sentence; allocates nothing.
 #[cold]
 pub(super) fn fail(status: aside_status) -> aside_status {
-    LAST.set(Last { status, message: sentence(status).as_ptr() });
+    LAST.set(Last { status, message: sentence(status).as_ptr(), is_of_handle: false });
     status
 }
 
@@ -112,13 +116,25 @@ pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_st
         written.room[written.len] = 0;
         written.room.as_ptr().cast()
     });
-    LAST.set(Last { status, message });
+    LAST.set(Last { status, message, is_of_handle: false });
     status
 }
 
 #[cold]
 pub(super) fn fail_null(what: &str) -> aside_status {
     fail_with(ASIDE_ERROR_NULL, format_args!("{what} is NULL"))
+}
+
+/// Fails because a handle is NULL. If that is so because the last failure made none, its message stays: it says why.
+#[cold]
+pub(super) fn fail_no_handle(what: &str) -> aside_status {
+    let is_known = LAST.with_borrow_mut(|last| {
+        if last.is_of_handle {
+            last.status = ASIDE_ERROR_NULL;
+        }
+        last.is_of_handle
+    });
+    if is_known { ASIDE_ERROR_NULL } else { fail_null(what) }
 }
 
 #[cold]
@@ -147,6 +163,19 @@ pub(super) fn last_message() -> *const c_char {
 /// Runs the body of an entry that has no scanner; a panic becomes `otherwise` and a message.
 pub(super) fn guard<T>(otherwise: impl FnOnce(aside_status) -> T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| otherwise(fail_panic(payload)))
+}
+
+/// The same of an entry that returns a handle, NULL where it fails.
+pub(super) fn guard_handle<T>(body: impl FnOnce() -> *mut T) -> *mut T {
+    let handle = guard(|_| ptr::null_mut(), body);
+    made_handle(!handle.is_null());
+    handle
+}
+
+/// For entries that make a handle: whether they did. Only a mistake of the caller is worth keeping: memory that ran out
+/// says nothing about the handle.
+pub(super) fn made_handle(made: bool) {
+    LAST.with_borrow_mut(|last| last.is_of_handle = !made && last.status != ASIDE_ERROR_MEMORY);
 }
 
 #[cfg(test)]

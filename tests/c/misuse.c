@@ -159,6 +159,47 @@ static void joins(void)
     CHECK(out == &mark && len == 77);
 }
 
+/* A message says why there is no handle, whoever is given NULL in its place. */
+static void handles_that_were_not_made(void)
+{
+    char *out;
+    size_t len;
+    aside_scanner *scanner = aside_scanner_new(aside_dialect_find("inline-thimk", 12), NULL);
+    aside_sse *sse;
+    aside_dialect *dialect = NULL;
+
+    CHECK(scanner == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK_SAYS("no dialect `inline-thimk`");
+    CHECK_STATUS(aside_scanner_feed(scanner, "a", 1, listen, &heard), ASIDE_ERROR_NULL);
+    CHECK(aside_scanner_clone(scanner) == NULL && aside_scanner_offset(scanner) == 0);
+    CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_ERROR_NULL);
+    aside_scanner_free(scanner);
+    CHECK_SAYS("no dialect `inline-thimk`");
+
+    sse = aside_sse_new(aside_dialect_find_for_model("nobody/knows-it", 15), NULL);
+    CHECK(sse == NULL);
+    CHECK_STATUS(aside_sse_feed(sse, "a", 1, (const char **)&out, &len), ASIDE_ERROR_NULL);
+    CHECK_SAYS("nobody/knows-it");
+    CHECK(aside_dialect_name(NULL, NULL) == NULL);
+    CHECK_SAYS("nobody/knows-it");
+
+    CHECK_STATUS(aside_dialect_load("name = 1", 8, &dialect), ASIDE_ERROR_DIALECT);
+    CHECK_STATUS(aside_strip(dialect, "a", 1, &out, &len), ASIDE_ERROR_NULL);
+    CHECK_SAYS("line 1, name");
+
+    /* Another failure, and a handle that was made, put it aside. */
+    CHECK_STATUS(aside_scanner_feed(NULL, "a", HUGE_LEN, listen, &heard), ASIDE_ERROR_LENGTH);
+    CHECK(aside_dialect_find("inline-thimk", 12) == NULL);
+    scanner = scanner_named("inline-think");
+    CHECK_STATUS(aside_scanner_reset(NULL), ASIDE_ERROR_NULL);
+    CHECK_SAYS("scanner is NULL");
+    CHECK(aside_dialect_find("inline-thimk", 12) == NULL);
+    CHECK_STATUS(aside_scanner_feed(scanner, NULL, 1, listen, &heard), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_scanner_reset(NULL), ASIDE_ERROR_NULL);
+    CHECK_SAYS("scanner is NULL");
+    aside_scanner_free(scanner);
+}
+
 int main(void)
 {
     int status;
@@ -168,6 +209,7 @@ int main(void)
     dialects();
     scanners();
     strips();
+    handles_that_were_not_made();
     joins();
 
     /* Success leaves the last message where it is. */

@@ -9,7 +9,7 @@ use super::types::*;
 use super::{shown, text};
 use crate::compress::Invocation;
 use crate::ffi::memory::{free, layout, lend_array};
-use crate::ffi::status::{fail_null, guard};
+use crate::ffi::status::{fail_no_handle, fail_null, guard_handle};
 
 /// == Types ==
 ///
@@ -62,16 +62,13 @@ const _: () = {
 /// Threads: any, at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size_t) -> *mut aside_command_line {
-    guard(
-        |_| ptr::null_mut(),
-        || {
-            // SAFETY: the caller promises `len` bytes.
-            match unsafe { text(aside_bytes { at: line, len }, "line") } {
-                Ok(line) => Box::into_raw(Box::new(aside_command_line::new(line))),
-                Err(_) => ptr::null_mut(),
-            }
-        },
-    )
+    guard_handle(|| {
+        // SAFETY: the caller promises `len` bytes.
+        match unsafe { text(aside_bytes { at: line, len }, "line") } {
+            Ok(line) => Box::into_raw(Box::new(aside_command_line::new(line))),
+            Err(_) => ptr::null_mut(),
+        }
+    })
 }
 
 impl aside_command_line {
@@ -106,10 +103,14 @@ pub unsafe extern "C" fn aside_command_line_commands(
 ) -> *const aside_command {
     // SAFETY: the caller promises that it is NULL or there.
     let line = unsafe { line.as_ref() };
-    let (Some(line), false) = (line, count.is_null()) else {
-        fail_null("line or count");
+    let Some(line) = line else {
+        fail_no_handle("line");
         return ptr::null();
     };
+    if count.is_null() {
+        fail_null("count");
+        return ptr::null();
+    }
     // SAFETY: not NULL, and the caller promises that it may be written.
     unsafe { count.write_unaligned(line.commands.len()) };
     lend_array(&line.commands)

@@ -15,7 +15,7 @@ use crate::compress::{
 };
 use crate::ffi::gate::{is_ready, refuse};
 use crate::ffi::memory::{bytes, fill_sized, free, give, lend, lend_array, read_sized, size_of_given, try_box};
-use crate::ffi::status::{fail, fail_null, fail_with, guard};
+use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
 use crate::ffi::types::*;
 
 /// Makes tool results shorter. It never changes, its caches apart: any number of threads may use one at once. From
@@ -59,47 +59,44 @@ pub unsafe extern "C" fn aside_compressor_new(
     registry: *mut aside_registry,
     options: *const aside_compressor_options,
 ) -> *mut aside_compressor {
-    guard(
-        |_| ptr::null_mut(),
-        || {
-            if registry.is_null() {
-                fail_null("registry");
+    guard_handle(|| {
+        if registry.is_null() {
+            fail_no_handle("registry");
+            return ptr::null_mut();
+        }
+        let mut budget = 0;
+        let mut switch_off = "";
+        // SAFETY: the caller promises a struct as large as it says, and texts that are there.
+        unsafe {
+            if !options.is_null() {
+                let Ok(options) = read_sized(options, "options") else {
+                    return ptr::null_mut();
+                };
+                budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
+                let Ok(sentence) = text(options.switch_off, "options.switch_off") else { return ptr::null_mut() };
+                switch_off = sentence;
+            }
+            if budget != 0 && budget < MIN_BUDGET {
+                fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
                 return ptr::null_mut();
             }
-            let mut budget = 0;
-            let mut switch_off = "";
-            // SAFETY: the caller promises a struct as large as it says, and texts that are there.
-            unsafe {
-                if !options.is_null() {
-                    let Ok(options) = read_sized(options, "options") else {
-                        return ptr::null_mut();
-                    };
-                    budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
-                    let Ok(sentence) = text(options.switch_off, "options.switch_off") else { return ptr::null_mut() };
-                    switch_off = sentence;
-                }
-                if budget != 0 && budget < MIN_BUDGET {
-                    fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
-                    return ptr::null_mut();
-                }
-                let state = (*registry).gate.state.load(Relaxed);
-                if !is_ready(state) {
-                    refuse(state);
-                    return ptr::null_mut();
-                }
+            let state = (*registry).gate.state.load(Relaxed);
+            if !is_ready(state) {
+                refuse(state);
+                return ptr::null_mut();
             }
-            // SAFETY: it came from a Box, no call is inside, and the caller promises that this is its last use.
-            let registry = unsafe { Box::from_raw(registry) }.gate.inner.into_inner();
-            let mut compressor = Compressor::new(registry);
-            if budget > 0 {
-                compressor = compressor.with_budget(budget).expect("it is large enough");
-            }
-            if !switch_off.is_empty() {
-                compressor = compressor.with_switch_off(switch_off);
-            }
-            Box::into_raw(Box::new(aside_compressor { compressor: Arc::new(compressor) }))
-        },
-    )
+        }
+        // SAFETY: it came from a Box, no call is inside, and the caller promises that this is its last use.
+        let registry = unsafe { Box::from_raw(registry) }.gate.inner.into_inner();
+        let mut compressor = Compressor::new(registry);
+        if budget > 0 {
+            compressor = compressor.with_budget(budget).expect("it is large enough");
+        }
+        if !switch_off.is_empty() {
+            compressor = compressor.with_switch_off(switch_off);
+        }
+        Box::into_raw(Box::new(aside_compressor { compressor: Arc::new(compressor) }))
+    })
 }
 
 /// Frees a compressor. NULL is left alone. Streams that were made from it go on.
@@ -132,13 +129,13 @@ pub unsafe extern "C" fn aside_compress(
     count: size_t,
     out: *mut *mut aside_compressed,
 ) -> aside_status {
-    guard(
+    let status = guard(
         |status| status,
         || {
             // SAFETY: the caller promises a compressor that is NULL or there, a struct as large as it says, and texts
             // that are there.
             unsafe {
-                let Some(compressor) = compressor.as_ref() else { return fail_null("compressor") };
+                let Some(compressor) = compressor.as_ref() else { return fail_no_handle("compressor") };
                 if out.is_null() {
                     return fail_null("out");
                 }
@@ -162,7 +159,9 @@ pub unsafe extern "C" fn aside_compress(
                 })
             }
         },
-    )
+    );
+    made_handle(status == ASIDE_OK);
+    status
 }
 
 impl aside_compressed {
@@ -228,7 +227,7 @@ pub unsafe extern "C" fn aside_compressed_part(
     len: *mut size_t,
 ) -> aside_status {
     // SAFETY: the caller promises that it is NULL or there.
-    let Some(compressed) = (unsafe { compressed.as_ref() }) else { return fail_null("compressed") };
+    let Some(compressed) = (unsafe { compressed.as_ref() }) else { return fail_no_handle("compressed") };
     if text.is_null() || len.is_null() {
         return fail_null("text or len");
     }
@@ -261,7 +260,7 @@ pub unsafe extern "C" fn aside_compressed_report(
         || {
             // SAFETY: the caller promises that it is NULL or there.
             let Some(aside_compressed { compressed, lent }) = (unsafe { compressed.as_ref() }) else {
-                return fail_null("compressed");
+                return fail_no_handle("compressed");
             };
             // SAFETY: every version begins with its size, and the caller promises that many bytes.
             let size = match unsafe { size_of_given(report, "report") } {
@@ -312,7 +311,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
             // SAFETY: the caller promises that it is NULL or there, and the original's bytes.
             let (compressed, original) = unsafe {
                 match (compressed.as_ref(), bytes(original, original_len, "original")) {
-                    (None, _) => return fail_null("compressed"),
+                    (None, _) => return fail_no_handle("compressed"),
                     (_, Err(status)) => return status,
                     (Some(compressed), Ok(original)) => (compressed, original),
                 }

@@ -11,7 +11,7 @@ use super::types::*;
 use crate::compress::{LastRun, Registry, check_filter};
 use crate::ffi::gate::{Gate, is_ready};
 use crate::ffi::memory::{bytes, file_text, free, read_sized};
-use crate::ffi::status::{fail_null, fail_with, guard};
+use crate::ffi::status::{fail_no_handle, fail_null, fail_with, guard, guard_handle};
 use crate::ffi::types::*;
 
 /// Filters and caches on their way into a compressor. From `aside_registry_new()`; freed by `aside_registry_free()`, or
@@ -33,20 +33,17 @@ pub struct aside_registry {
 /// function names `ASIDE_ERROR_MEMORY`, that is for want of a place for what it returns.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registry {
-    guard(
-        |_| ptr::null_mut(),
-        || {
-            let registry = match built_in {
-                0 => Registry::empty(),
-                1 => Registry::new(),
-                _ => {
-                    fail_with(ASIDE_ERROR_OPTION, "built_in is neither 0 nor 1");
-                    return ptr::null_mut();
-                }
-            };
-            Box::into_raw(Box::new(aside_registry { gate: Gate::new(registry) }))
-        },
-    )
+    guard_handle(|| {
+        let registry = match built_in {
+            0 => Registry::empty(),
+            1 => Registry::new(),
+            _ => {
+                fail_with(ASIDE_ERROR_OPTION, "built_in is neither 0 nor 1");
+                return ptr::null_mut();
+            }
+        };
+        Box::into_raw(Box::new(aside_registry { gate: Gate::new(registry) }))
+    })
 }
 
 /// Frees a registry that no compressor has taken. NULL is left alone.
@@ -67,7 +64,7 @@ unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry)
     unsafe {
         match registry.as_ref() {
             Some(registry) => registry.gate.admit(is_ready, body),
-            None => fail_null("registry"),
+            None => fail_no_handle("registry"),
         }
     }
 }

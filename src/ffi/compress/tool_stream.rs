@@ -12,7 +12,7 @@ use super::{called, inside, is_inside};
 use crate::compress::{Compressed, Compressor, Stream};
 use crate::ffi::gate::{Gate, is_ready};
 use crate::ffi::memory::{bytes, free, lend};
-use crate::ffi::status::{fail, fail_null, fail_with, guard};
+use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard_handle, made_handle};
 use crate::ffi::types::*;
 
 /// The output of one tool, compressed as it comes. From `aside_tool_stream_new()`; freed by `aside_tool_stream_free()`. One
@@ -50,35 +50,32 @@ pub unsafe extern "C" fn aside_tool_stream_new(
     call: *const aside_call,
     memory: size_t,
 ) -> *mut aside_tool_stream {
-    guard(
-        |_| ptr::null_mut(),
-        || {
-            // SAFETY: the caller promises a compressor that is NULL or there, and a struct as large as it says with texts
-            // that are there.
-            let (compressor, called) = unsafe {
-                let Some(compressor) = compressor.as_ref() else {
-                    fail_null("compressor");
-                    return ptr::null_mut();
-                };
-                if is_inside(&compressor.compressor) {
-                    fail(ASIDE_ERROR_BUSY);
-                    return ptr::null_mut();
-                }
-                let Ok(called) = called(call) else { return ptr::null_mut() };
-                (compressor.compressor.clone(), called)
+    guard_handle(|| {
+        // SAFETY: the caller promises a compressor that is NULL or there, and a struct as large as it says with texts
+        // that are there.
+        let (compressor, called) = unsafe {
+            let Some(compressor) = compressor.as_ref() else {
+                fail_no_handle("compressor");
+                return ptr::null_mut();
             };
-            match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
-                Ok(stream) => {
-                    let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
-                    Box::into_raw(Box::new(aside_tool_stream { gate: Gate::new(streaming) }))
-                }
-                Err(error) => {
-                    fail_with(ASIDE_ERROR_OPTION, error);
-                    ptr::null_mut()
-                }
+            if is_inside(&compressor.compressor) {
+                fail(ASIDE_ERROR_BUSY);
+                return ptr::null_mut();
             }
-        },
-    )
+            let Ok(called) = called(call) else { return ptr::null_mut() };
+            (compressor.compressor.clone(), called)
+        };
+        match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
+            Ok(stream) => {
+                let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
+                Box::into_raw(Box::new(aside_tool_stream { gate: Gate::new(streaming) }))
+            }
+            Err(error) => {
+                fail_with(ASIDE_ERROR_OPTION, error);
+                ptr::null_mut()
+            }
+        }
+    })
 }
 
 /// Frees a stream. NULL is left alone. Inside a callback of a filter that it has called nothing is freed
@@ -106,7 +103,7 @@ unsafe fn streaming(
     }
     // SAFETY: the caller's promise; only calls that are admitted use the stream.
     unsafe {
-        let Some(handle) = stream.as_ref() else { return fail_null("stream") };
+        let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
         handle.gate.admit(is_ready, |streaming| {
             let Streaming { compressor, stream, out: text } = streaming;
             if stream.is_none() {
@@ -169,7 +166,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
     report: *mut *mut aside_compressed,
 ) -> aside_status {
     // SAFETY: the caller promises a stream that is NULL or there, and outputs that may be written.
-    unsafe {
+    let status = unsafe {
         streaming(stream, out, out_len, |stream, text| {
             let Some(stream) = stream.take() else { return ASIDE_OK };
             let said = stream.finish(|bytes| text.extend_from_slice(bytes));
@@ -178,5 +175,9 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
             }
             give_compressed(Compressed { parts: Vec::new(), report: said }, report)
         })
+    };
+    if !report.is_null() {
+        made_handle(status == ASIDE_OK);
     }
+    status
 }

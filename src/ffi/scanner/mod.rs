@@ -15,7 +15,7 @@ use safer_ffi::prelude::*;
 
 use super::gate::{Gate, READY, is_ready};
 use super::memory::{bytes, free, hand_out, read_sized, try_box};
-use super::status::{fail, fail_null, fail_with, guard};
+use super::status::{fail, fail_no_handle, fail_with, guard_handle, made_handle};
 use super::types::*;
 use crate::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Error, Options, Scanner, Start, StrayClose, Thought, Token,
@@ -68,7 +68,7 @@ unsafe fn enter(
     body: impl FnOnce(&mut Stream) -> aside_status,
 ) -> aside_status {
     if scanner.is_null() {
-        return fail_null("scanner");
+        return fail_no_handle("scanner");
     }
     // SAFETY: it is there, and only calls that are admitted use the stream.
     unsafe { (*scanner).gate.admit(may, body) }
@@ -226,21 +226,18 @@ pub unsafe extern "C" fn aside_scanner_new(
     dialect: *const aside_dialect,
     options: *const aside_options,
 ) -> *mut aside_scanner {
-    guard(
-        |_| ptr::null_mut(),
-        || {
-            // SAFETY: NULL or a dialect that is still there, as the caller promises.
-            let Some(dialect) = (unsafe { dialect.as_ref() }) else {
-                fail_null("dialect");
-                return ptr::null_mut();
-            };
-            // SAFETY: NULL or as large as it says, as the caller promises.
-            let Ok(options) = (unsafe { self::options(options) }) else {
-                return ptr::null_mut();
-            };
-            give_scanner(Scanner::with_options(&dialect.dialect, &options), 0)
-        },
-    )
+    guard_handle(|| {
+        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        let Some(dialect) = (unsafe { dialect.as_ref() }) else {
+            fail_no_handle("dialect");
+            return ptr::null_mut();
+        };
+        // SAFETY: NULL or as large as it says, as the caller promises.
+        let Ok(options) = (unsafe { self::options(options) }) else {
+            return ptr::null_mut();
+        };
+        give_scanner(Scanner::with_options(&dialect.dialect, &options), 0)
+    })
 }
 
 /// Makes a second scanner in the same state, in mid-stream too: for beams, and for trying again from here. What is fed
@@ -262,6 +259,7 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
             ASIDE_OK
         })
     };
+    made_handle(!clone.is_null());
     clone
 }
 

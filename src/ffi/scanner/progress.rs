@@ -7,7 +7,7 @@ use super::{Stream, enter, lent};
 use crate::Channel;
 use crate::ffi::gate::is_whole;
 use crate::ffi::memory::{fill_sized, lend, lend_array, size_of_given};
-use crate::ffi::status::{fail, fail_null, fail_with};
+use crate::ffi::status::{fail, fail_no_handle, fail_with};
 use crate::ffi::types::*;
 
 /// Reads a number out of a scanner; 0 where that cannot be.
@@ -38,7 +38,7 @@ unsafe fn read<T: Default>(scanner: *const aside_scanner, body: impl FnOnce(&Str
 pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> aside_status {
     // SAFETY: the caller promises a scanner that is NULL or there, and only calls that are admitted use the stream.
     unsafe {
-        let Some(scanner) = scanner.as_ref() else { return fail_null("scanner") };
+        let Some(scanner) = scanner.as_ref() else { return fail_no_handle("scanner") };
         scanner.gate.renew(|stream| {
             stream.scanner.reset();
             stream.consumed = 0;
