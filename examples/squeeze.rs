@@ -29,7 +29,9 @@ Usage: command 2>&1 | squeeze [OPTIONS]
   --memory N        bytes of output to hold; longer output is cut as it goes (64m). In all it may
                     take some times as much
   --report          say on standard error what was done
-  --help, --version
+  -h, --help, -V, --version
+
+Values are written --budget 10k or --budget=10k.
 ";
 
 fn main() -> ExitCode {
@@ -79,21 +81,30 @@ fn run() -> Result<ExitCode, Stop> {
     };
     let mut args = env::args_os().skip(1);
     while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or_else(|| Stop::Usage(format!("{} needs a value", arg.display())));
-        match arg.to_str() {
-            Some("--budget") => settings.budget = Some(size(&value()?)?),
-            Some("--memory") => settings.memory = size(&value()?)?,
-            Some("--command") => settings.line = Some(value()?.to_string_lossy().into_owned()),
-            Some("--exit-code") => settings.exit_code = Some(number(&value()?)?),
-            Some("--filter") => settings.filters.push(value()?),
-            Some("--report") => settings.report = true,
-            Some("--check") => return check(args),
-            Some("--help") => return print(HELP),
-            Some("--version") => return print(concat!("squeeze ", env!("CARGO_PKG_VERSION"), "\n")),
-            Some("--") => {
+        let (option, joined) = parts(&arg);
+        let takes_value =
+            ["--budget", "--memory", "--command", "--exit-code", "--filter", "--check"].contains(&option.as_str());
+        if joined.is_some() && !takes_value {
+            return Err(Stop::Usage(format!("{} is no option, or takes no value", arg.display())));
+        }
+        let mut value = || {
+            let value = joined.clone().or_else(|| args.next());
+            value.ok_or_else(|| Stop::Usage(format!("{option} needs a value")))
+        };
+        match option.as_str() {
+            "--budget" => settings.budget = Some(size(&value()?)?),
+            "--memory" => settings.memory = size(&value()?)?,
+            "--command" => settings.line = Some(value()?.to_string_lossy().into_owned()),
+            "--exit-code" => settings.exit_code = Some(number(&value()?)?),
+            "--filter" => settings.filters.push(value()?),
+            "--report" => settings.report = true,
+            "--check" => return check(joined.into_iter().chain(args)),
+            "-h" | "--help" => return print(HELP),
+            "-V" | "--version" => return print(concat!("squeeze ", env!("CARGO_PKG_VERSION"), "\n")),
+            "--" => {
                 settings.program = args.collect();
                 if settings.program.is_empty() {
-                    return Err(Stop::Usage("there is no command behind --".to_owned()));
+                    return Err(Stop::Usage("there is no command after --".to_owned()));
                 }
                 break;
             }
@@ -101,6 +112,15 @@ fn run() -> Result<ExitCode, Stop> {
         }
     }
     squeeze(&settings)
+}
+
+/// An option and the value after its `=`, if it has one.
+fn parts(arg: &OsStr) -> (String, Option<OsString>) {
+    let text = arg.to_string_lossy();
+    match text.split_once('=').filter(|(option, _)| option.starts_with("--")) {
+        Some((option, value)) => (option.to_owned(), Some(value.into())),
+        None => (text.into_owned(), None),
+    }
 }
 
 /// Reads, feeds, writes: what every host does.
@@ -243,7 +263,12 @@ fn number(text: &OsStr) -> Result<i64, Stop> {
 }
 
 fn read(file: &OsStr) -> Result<String, Stop> {
-    fs::read_to_string(file).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))
+    let bytes = fs::read(file).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + valid.iter().filter(|&&byte| byte == b'\n').count();
+        Stop::Failed(format!("{}: line {line}: not UTF-8", file.display()))
+    })
 }
 
 fn print(text: &str) -> Result<ExitCode, Stop> {

@@ -101,7 +101,18 @@ fn the_summary_counts() {
     assert_eq!(words[3], ["content", "0", "7", "3"]);
     assert_eq!(words[4], ["markers", "26"]);
     assert_eq!(words[5].join(" "), "last span: thinking, cut off by the end of the stream");
-    assert_eq!(err(&feed(&["--only", "content"], b"x")), "", "--only is for pipes");
+    assert_eq!(err(&feed(&["--only", "content", "--dialect=qwen3"], b"x")), "", "--only is for pipes");
+}
+
+#[test]
+fn the_dialect_that_was_taken_is_said_where_none_was_given() {
+    let said = |name: &str| format!("split: no dialect was given: {name} is taken; --dialect NAME takes another\n");
+    for mode in ["--only=content", "--events", "--chunk=9"] {
+        assert!(err(&feed(&[mode], b"x")).starts_with(&said("inline-think")), "{mode}");
+        assert!(err(&run(split_of(&recording("qwen3-cut.txt")).arg(mode))).starts_with(&said("qwen3")), "{mode}");
+        assert!(!err(&feed(&[mode, "--dialect", "inline-think"], b"x")).contains("no dialect was given"), "{mode}");
+        assert!(!err(&feed(&[mode, "--model=qwen3-32b"], b"x")).contains("no dialect was given"), "{mode}");
+    }
 }
 
 #[test]
@@ -128,8 +139,31 @@ fn options() {
     for name in aside::Dialect::names() {
         assert!(list.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name} in {list}");
     }
-    assert!(out(&run(split().arg("--help"))).contains("--dialect-file"));
-    assert!(out(&run(split().arg("--version"))).contains(env!("CARGO_PKG_VERSION")));
+    for help in ["--help", "-h"] {
+        assert!(out(&run(split().arg(help))).contains("--dialect-file"));
+    }
+    for version in ["--version", "-V"] {
+        assert!(out(&run(split().arg(version))).contains(env!("CARGO_PKG_VERSION")));
+    }
+    // Every option takes its value in both forms, and a size with its unit.
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/templates/qwen3.jinja");
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/dialects/qwen3.toml");
+    for (option, value) in [
+        ("--dialect", "qwen3"),
+        ("--dialect-file", own),
+        ("--model", "qwen3-32b"),
+        ("--template", template),
+        ("--start", "content"),
+        ("--chunk", "4k"),
+        ("--chunk", "64K"),
+        ("--only", "content"),
+    ] {
+        let text = b"<think>\na\n</think>\n\nb";
+        let (apart, joined) = (feed(&[option, value], text), feed(&[&format!("{option}={value}")], text));
+        assert!(apart.status.success(), "{option}: {}", err(&apart));
+        assert_eq!((out(&apart), err(&apart)), (out(&joined), err(&joined)), "{option}");
+    }
+    assert_eq!(run(split().arg(format!("--check={own}"))).status.code(), Some(0));
 }
 
 #[test]
@@ -248,6 +282,17 @@ fn a_file_that_cannot_be_checked() {
     assert!(code == Some(1) && said.starts_with("split: FILE: line 8") && said.contains("answer"), "{said}");
     let (code, said) = check("broken.toml", "[[example]\n");
     assert!(code == Some(1) && said.starts_with("split: FILE: line 6"), "{said}");
+    assert_eq!(said, "split: FILE: line 6, example: unclosed array table, expected `]`\n");
+    let (_, said) = check("no-name.toml", "");
+    let kinds: Vec<&str> = said.lines().skip(1).collect();
+    assert!(kinds.len() > 3 && kinds.iter().all(|kind| kind.starts_with("  ") && !kind.starts_with("   ")), "{said}");
+    let path = scratch("latin1.toml");
+    fs::write(&path, b"name = 'x'\n# \xfc\n").unwrap();
+    let output = run(split().arg("--check").arg(&path));
+    assert_eq!(err(&output), format!("split: {}: line 2: not UTF-8\n", path.display()));
+    fs::write(&path, "start = 'content'\n").unwrap();
+    let output = run(split().arg("--check").arg(&path));
+    assert_eq!(err(&output), format!("split: {}: the file has no `name`\n", path.display()));
     let output = run(split().args(["--check", "no/such.toml"]));
     assert_eq!((output.status.code(), err(&output)), (Some(1), "split: no/such.toml: No such file or directory\n"));
 }
@@ -293,7 +338,7 @@ fn bad_usage_is_said() {
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     for mode in ["--events", "--only=content"] {
-        let mut child = spawn(split().arg(mode));
+        let mut child = spawn(split().args(["--dialect=inline-think", mode]));
         let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         input.write_all(b"a line\n").unwrap();
         BufReader::new(output).read_line(&mut String::new()).unwrap();

@@ -97,6 +97,9 @@ fn wrong_use_is_an_error() {
         &["--budget", "1000"],
         &["--budget", "1m", "--memory", "1m"],
         &["--exit-code", "x"],
+        &["--exit-code="],
+        &["--budget="],
+        &["--report=yes"],
         &["--"],
         &["--check"],
     ] {
@@ -105,8 +108,35 @@ fn wrong_use_is_an_error() {
         assert!(err(&output).starts_with("squeeze: ") && err(&output).contains("--help"), "{args:?}: {}", err(&output));
     }
     assert_eq!(run(squeeze().args(["--filter", "/no/such/file"])).status.code(), Some(1));
-    assert!(out(&run(squeeze().arg("--help"))).contains("--budget N"));
-    assert!(out(&run(squeeze().arg("--version"))).starts_with("squeeze "));
+    for help in ["--help", "-h"] {
+        assert!(out(&run(squeeze().arg(help))).contains("--budget N"));
+    }
+    for version in ["--version", "-V"] {
+        assert!(out(&run(squeeze().arg(version))).starts_with("squeeze "));
+    }
+}
+
+#[test]
+fn values_come_apart_and_joined() {
+    let text: String = (0..3000).map(|line| format!("line {line}\n")).collect();
+    let filter = concat!(env!("CARGO_MANIFEST_DIR"), "/filters/cargo.toml");
+    for (option, value) in [
+        ("--budget", "10k"),
+        ("--budget", "10K"),
+        ("--budget", "10240"),
+        ("--budget", "1M"),
+        ("--memory", "1m"),
+        ("--command", "make A=1"),
+        ("--exit-code", "-1"),
+        ("--filter", filter),
+    ] {
+        let apart = feed(&[option, value, "--report"], text.as_bytes());
+        let joined = feed(&[&format!("{option}={value}"), "--report"], text.as_bytes());
+        assert!(apart.status.success(), "{option}: {}", err(&apart));
+        assert_eq!((out(&apart), err(&apart)), (out(&joined), err(&joined)), "{option}");
+    }
+    assert!(feed(&["--budget=10k"], text.as_bytes()).stdout.len() <= 10 << 10);
+    assert!(run(squeeze().arg(format!("--check={filter}"))).status.success());
 }
 
 fn program() -> &'static Path {

@@ -11,8 +11,7 @@ use toml::Spanned;
 const SHORT: usize = 128;
 
 /// What a file should show, for whoever has none yet.
-const KINDS: &str = "\
-  the ordinary answer: thinking, then content
+const KINDS: &str = "  the ordinary answer: thinking, then content
   empty thinking
   a text without the opener (the prompt may have written it), and one without the closer
   a text that ends inside a marker, and inside framing

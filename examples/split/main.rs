@@ -21,19 +21,20 @@ Splits what a language model writes into its channels, as it arrives.
 Usage: split [OPTIONS] [FILE]        without FILE, or with -, standard input is read
 
   --dialect NAME       how the model marks its thinking (see --list). Without it: the dialect
-                       that FILE is named after (qwen3.txt, qwen3-cut.txt), else inline-think
+                       that FILE is named after (qwen3.txt, qwen3-cut.txt), else inline-think;
+                       standard error says which
   --dialect-file F     a dialect of your own, in TOML
   --model NAME         the dialect of this model: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
   --template F         the dialect and the start that this chat template (Jinja) asks for
   --check F            run the examples of a dialect file, whole and cut everywhere, and say what differs
   --start WHAT         what is open at the first byte: content, thinking, narration, tool, header
-  --chunk N            feed the scanner N bytes at a time (the result is the same for every N)
+  --chunk N            feed the scanner N bytes at a time: 7, 4k (the result is the same for every N)
   --only CHANNEL       the bytes of that channel and nothing else: content, thinking, narration, tool
   --events             one JSON object per event and line; bytes that are no UTF-8 come as text_hex
   --list               the dialects, what they start with and how many bytes they hold back at most
-  --help, --version
+  -h, --help, -V, --version
 
-A terminal shows thinking dimmed; a pipe, or NO_COLOR, gets a line such as [thinking] before each
+Values are written --chunk 7 or --chunk=7. A terminal shows thinking dimmed; a pipe, or NO_COLOR, gets a line such as [thinking] before each
 part. Counts follow on standard error, so that standard output holds the text alone.
 ";
 
@@ -61,7 +62,7 @@ fn run() -> Result<(), Stop> {
 
 fn check_file(path: &OsStr) -> Result<(), Stop> {
     let name = path.to_string_lossy();
-    let text = fs::read_to_string(path).map_err(|error| failed(&name, &error))?;
+    let text = read_text(path)?;
     let (report, is_right) = check::check(&name, &text).map_err(Stop::Failed)?;
     write_out(report.as_bytes())?;
     if is_right { Ok(()) } else { Err(Stop::Said) }
@@ -73,6 +74,10 @@ fn split(settings: Settings) -> Result<(), Stop> {
     let options = Options { start: settings.start, ..Options::default() };
     let mut scanner = Scanner::with_options(&settings.dialect, &options)
         .map_err(|error| Stop::Usage(format!("{}: {error}", settings.dialect.name())))?;
+    if !settings.is_given {
+        let name = settings.dialect.name();
+        let _ = writeln!(io::stderr(), "split: no dialect was given: {name} is taken; --dialect NAME takes another");
+    }
     let mut view = View::new(settings.show, &settings.dialect);
     let mut summary = Summary::default();
 
@@ -299,6 +304,8 @@ enum Task {
 
 struct Settings {
     dialect: Dialect,
+    /// The dialect was asked for, and not guessed.
+    is_given: bool,
     start: Option<Start>,
     chunk: Option<usize>,
     show: Show,
@@ -350,8 +357,8 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
                 Ok(found) => start = Some(found),
                 Err(unknown) => return usage(format!("--start: {unknown}")),
             },
-            "--chunk" => match text.parse() {
-                Ok(n @ 1..=READ) => chunk = Some(n),
+            "--chunk" => match size(&text) {
+                Some(n @ 1..=READ) => chunk = Some(n),
                 _ => return usage(format!("--chunk: `{text}` is not a number from 1 to {READ}")),
             },
             "--only" => match Channel::ALL.into_iter().find(|channel| channel.as_str() == text) {
@@ -372,16 +379,19 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
         (None, false) if colours() => Show::Styled,
         (None, false) => Show::Labelled,
     };
+    let is_given = source.is_some();
     let (dialect, begins) = choose(source, file.as_deref())?;
     let start = start.or(begins);
-    Ok(Task::Split(Settings { dialect, start, chunk, show, file }))
+    Ok(Task::Split(Settings { dialect, is_given, start, chunk, show, file }))
 }
 
 /// The dialect that was asked for, and the start that a template says.
 fn choose(source: Option<(String, OsString)>, input: Option<&OsStr>) -> Result<(Dialect, Option<Start>), Stop> {
-    let Some((option, value)) = source else { return Ok((named_after(input), None)) };
+    let Some((option, value)) = source else {
+        return Ok((named_after(input), None));
+    };
     let name = value.to_string_lossy();
-    let read = || fs::read_to_string(&value).map_err(|error| failed(&name, &error));
+    let read = || read_text(&value);
     let dialect = match option.as_str() {
         "--dialect" => Dialect::find(&name).map_err(|unknown| Stop::Usage(unknown.to_string()))?,
         "--model" => Dialect::find_for_model(&name).map_err(|unknown| Stop::Usage(unknown.to_string()))?,
@@ -417,6 +427,16 @@ fn list() -> String {
     text
 }
 
+/// A number of bytes: 512, 4k (4,096), 1M.
+fn size(text: &str) -> Option<usize> {
+    let (digits, unit) = match text.char_indices().last()? {
+        (at, 'k' | 'K') => (&text[..at], 1 << 10),
+        (at, 'm' | 'M') => (&text[..at], 1 << 20),
+        _ => (text, 1),
+    };
+    digits.parse::<usize>().ok()?.checked_mul(unit)
+}
+
 fn colours() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -434,6 +454,17 @@ fn open(file: Option<OsString>) -> Result<(Box<dyn Read>, String), Stop> {
             }
         }
     }
+}
+
+/// The text of a TOML file or a template, which is UTF-8.
+fn read_text(path: &OsStr) -> Result<String, Stop> {
+    let name = path.to_string_lossy();
+    let bytes = fs::read(path).map_err(|error| failed(&name, &error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + valid.iter().filter(|&&byte| byte == b'\n').count();
+        Stop::Failed(format!("{name}: line {line}: not UTF-8"))
+    })
 }
 
 /// `println!` would panic where the reader has gone.
