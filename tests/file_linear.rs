@@ -208,6 +208,84 @@ fn many(name: &str, size: usize) -> String {
     }
 }
 
+/// Filter files with many of something, each wrong in the end or beyond a limit.
+#[cfg(feature = "compress")]
+const FILTERS: [&str; 24] = [
+    "rules",
+    "few rules",
+    "patterns",
+    "few patterns",
+    "wrong last pattern",
+    "large patterns",
+    "long pattern",
+    "groups",
+    "named groups",
+    "classes",
+    "alternatives",
+    "repeats",
+    "tools",
+    "flags",
+    "runs",
+    "tests",
+    "wrong tests",
+    "tests without a pass",
+    "long input",
+    "lines that stay",
+    "lines that go",
+    "long output",
+    "long command",
+    "long id",
+];
+
+#[cfg(feature = "compress")]
+fn filter(name: &str, size: usize) -> String {
+    let file = |run: &str, rules: &str, tests: &str| format!("id = 'a'\n[[run]]\ncommand = ['a']\n{run}{rules}{tests}");
+    let rule = "[[rule]]\ndrop = ['^ok ']\n";
+    let test = |kind: &str, input: &str, output: &str| {
+        let output = if output.is_empty() { String::new() } else { format!("output = '''\n{output}'''\n") };
+        format!("[[test]]\nname = 't'\nkind = '{kind}'\ncommand = 'a'\ninput = '''\n{input}'''\n{output}")
+    };
+    let look_alike = test("look-alike", "x\n", "");
+    let last = |pass: String| file("", rule, &[test("fail", "x\n", "x\n"), look_alike.clone(), pass].concat());
+    let drop = |patterns: String| file("", &format!("[[rule]]\ndrop = [{patterns}]\n"), "");
+    let list = |unit: &dyn Fn(usize) -> String| numbered(size, |number| format!("'{}',", unit(number)));
+    match name {
+        "rules" => file("", &repeated("[[rule]]\nkeep = ['a']\n", size), ""),
+        "few rules" => {
+            let rules = repeated("[[rule]]\nkeep = ['a']\n", size.min(500));
+            last(test("pass", &repeated("b\n", size), "b\n")).replace(rule, &rules)
+        }
+        "patterns" => drop(list(&|number| format!("^{number:06}"))),
+        "few patterns" => {
+            let patterns = numbered(900, |number| format!("'^{number:03}',"));
+            last(test("pass", &repeated("b\n", size), "b\n")).replace("'^ok '", &patterns)
+        }
+        "wrong last pattern" => drop(repeated("'^ok [a-z]+',", size.min(40_000)) + "'('"),
+        "large patterns" => drop(repeated("'[a-c]{1000}',", size.min(40_000))),
+        "long pattern" => drop(format!("'{}('", repeated("ab*", size))),
+        "groups" => drop(format!("'{}'", repeated("(", size))),
+        "named groups" => drop(format!("'{}'", numbered(size, |number| format!("(?<a{:06}>)", 999_999 - number)))),
+        "classes" => drop(format!("'{}'", repeated("[a-z&&[^b]]", size))),
+        "alternatives" => drop(format!("'{}('", repeated("a|bc|", size))),
+        "repeats" => drop(format!("'{}('", repeated("(?:a{9}){9}", size))),
+        "tools" => format!("id = 'a'\ntools = [{}1]\n{rule}", list(&|number| format!("t{number}"))),
+        "flags" => file(&format!("flags = [{}1]\n", list(&|number| format!("-{number}"))), rule, ""),
+        "runs" => file(&repeated("[[run]]\ncommand = ['b']\n", size), "", ""),
+        "tests" => file("", rule, &repeated(&test("pass", "x\n", "x\n"), size)),
+        "wrong tests" => last(repeated(&test("pass", "x\n", "x\n"), size) + &test("pass", "x\n", "y\n")),
+        "tests without a pass" => file("", rule, &repeated(&look_alike, size)),
+        "long input" => last(test("pass", &repeated("ok x", size), "y\n")),
+        "lines that stay" => last(test("pass", &repeated("error: x\nok 1\n", size), "y\n")),
+        "lines that go" => last(test("pass", &repeated("ok 1\n", size), &repeated("ok 1\n", size))),
+        "long output" => last(test("pass", "x\n", &repeated("y\n", size))),
+        "long command" => {
+            last(test("pass", "x\n", "y\n")).replace("'a'\ninput", &format!("'a{}'\ninput", repeated(" b", size)))
+        }
+        "long id" => format!("id = '{}'\n", repeated("A", size)),
+        other => panic!("no filter of {other}"),
+    }
+}
+
 /// Files by name: each unit in each place, then the dialect files with many of something.
 fn files() -> Vec<(String, Box<dyn Fn(usize) -> String>)> {
     let runs = PLACES.iter().flat_map(|place| UNITS.iter().map(move |unit| (place, unit)));
@@ -217,14 +295,27 @@ fn files() -> Vec<(String, Box<dyn Fn(usize) -> String>)> {
     let many = MANY.iter().map(|name| -> (String, Box<dyn Fn(usize) -> String>) {
         (format!("many {name}"), Box::new(move |size| many(name, size)))
     });
-    runs.chain(many).collect()
+    let files = runs.chain(many);
+    #[cfg(feature = "compress")]
+    let files = files.chain(FILTERS.iter().map(|name| -> (String, Box<dyn Fn(usize) -> String>) {
+        (format!("filter of {name}"), Box::new(move |size| filter(name, size)))
+    }));
+    files.collect()
+}
+
+fn refused(name: &str, file: &str) -> Option<String> {
+    #[cfg(feature = "compress")]
+    if name.starts_with("filter ") {
+        return aside::compress::check_filter(file).err().map(|error| error.to_string());
+    }
+    let _ = name;
+    Dialect::from_toml(file).err().map(|error| error.to_string())
 }
 
 /// The only function in which callgrind counts, call by call.
 #[inline(never)]
-fn counted(file: &str) {
-    let error = Dialect::from_toml(file).map(drop).expect_err("a file that cannot be used");
-    let said = error.to_string();
+fn counted(name: &str, file: &str) {
+    let said = refused(name, file).expect("a file that cannot be used");
     assert!(!said.is_empty() && said.len() <= LONGEST, "{} bytes: {said:.200}", said.len());
 }
 
@@ -240,7 +331,7 @@ fn work() {
         for size in sizes(&job) {
             let text = file(size);
             println!("{name}");
-            counted(black_box(&text));
+            counted(name, black_box(&text));
         }
     }
 }
@@ -251,10 +342,11 @@ fn sizes(job: &str) -> [usize; 3] {
 
 /// The large files are few: what is counted is the same as of smaller ones.
 fn is_of(job: &str, name: &str) -> bool {
-    let is_many = name.starts_with("many ");
+    let (is_many, is_filter) = (name.starts_with("many "), name.starts_with("filter "));
     match job {
         "many" => is_many,
-        "runs" => !is_many,
+        "filters" => is_filter,
+        "runs" => !is_many && !is_filter,
         "large" => ["a", "\0", "[", "\"", "{"]
             .iter()
             .any(|unit| ["x = |", "x = \"|\"\ny = 1"].iter().any(|place| name == format!("{unit:?} in {place:?}"))),
@@ -276,6 +368,13 @@ fn runs_of_anything_are_linear() {
 #[test]
 fn many_of_anything_are_linear() {
     linear("many");
+}
+
+/// Their tests are run too.
+#[cfg(feature = "compress")]
+#[test]
+fn filters_of_many_of_anything_are_linear() {
+    linear("filters");
 }
 
 #[test]

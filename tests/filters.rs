@@ -123,6 +123,29 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, "drop = ['a']\nuntil = 'x'", 6, "rule", "needs a `from`");
     refused(7, "drop = ['a']\nfrom = '('", 8, "rule.from", "unclosed group");
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
+    // A pattern that is long is not shown, only what is wrong with it.
+    refused(7, &format!("drop = ['{}(']", "a".repeat(600)), 7, "rule.drop", "error: unclosed group");
+    refused(7, "drop = ['a', '(']", 7, "rule.drop", "unclosed group");
+    refused(7, &format!("drop = ['{}']", "a".repeat(20_000)), 7, "rule.drop", "a pattern of more than 16384 bytes");
+    refused(7, &format!("drop = [{}]", "'a',".repeat(5000)), 7, "rule.drop", "more than 4096 patterns");
+    let rules = "drop = ['a']\n[[rule]]\n".repeat(1100) + "drop = ['a']";
+    refused(7, &rules, 2054, "rule", "more than 1024 rules");
+    let test = format!("\n[[test]]\nname='t'\nkind='pass'\ninput=''\ncommand = '{}'", "a".repeat(20_000));
+    refused(7, &format!("drop = ['a']{test}"), 8, "test", "a command of more than 16384 bytes");
+    let names = GOOD.join("\n").replace(r#"["mine"]"#, &format!("[{}]", "'a',".repeat(5000)));
+    let error = Registry::empty().add_toml(&names).unwrap_err();
+    assert_eq!(error.to_string(), "more than 4096 names in `tools` and the [[run]]s");
+    // What to write instead, as of dialect files.
+    refused(3, "[run]", 3, "run", "write [[run]]");
+    refused(6, "[rule]", 6, "rule", "write [[rule]]");
+    refused(7, "drop = ['a']\n[test]\nname = 'x'", 8, "test", "write [[test]]");
+    refused(7, "drop = ['a']\nbudget = true", 8, "rule.budget", "put `budget` above the first [[run]]");
+    refused(7, "drop = '^ok '", 7, "rule.drop", "`drop` takes a list, not a string: write `drop = ['^ok ']`");
+    refused(7, "drop = ['a']\nfirst = '1'", 8, "rule.first", "takes a whole number");
+    refused(2, "drop = ['a']", 2, "drop", "put it below [[rule]]");
+    refused(4, "", 3, "run", "this [[run]] has no `command`");
+    let error = Registry::empty().add_toml("tools = ['t']").unwrap_err();
+    assert_eq!(error.to_string(), "the file has no `id`");
     refused(7, "drop = ['''\n[ok]\na = 1\n''']\nform = 'x'", 11, "rule.form", "the nearest is `from`");
     let many = format!("id = 'a'\ntools = ['t']\n[[rule]]\ndrop = [{}]", "'[a-c]{100000}', ".repeat(9));
     assert!(Registry::empty().add_toml(&many).unwrap_err().message().starts_with("the patterns together: "));
@@ -180,4 +203,63 @@ fn a_files_own_tests_are_run() {
     let error = check_filter(&file(&other)).unwrap_err();
     assert!(error.message().contains("does not select"), "{error}");
     assert_eq!(error.line(), Some(9));
+}
+
+/// What the error of a failing test says, for this rule, command, input and expected output.
+fn told(rule: &str, command: &str, input: &str, output: &str) -> String {
+    let test = |kind: &str, name: &str, command: &str, texts: String| {
+        format!("[[test]]\nname = \"{name}\"\nkind = \"{kind}\"\ncommand = \"{command}\"\n{texts}\n")
+    };
+    let texts = |input: &str, output: &str| format!("input = '''\n{input}'''\noutput = '''\n{output}'''");
+    let tests = [
+        test("fail", "f", "mine", texts("bad\n", "bad\n")),
+        test("look-alike", "l", "mine", "input = 'x'".to_owned()),
+        test("pass", "told", command, texts(input, output)),
+    ];
+    let file = format!("id = 'mine'\n[[run]]\ncommand = ['mine']\n[[rule]]\n{rule}\n{}", tests.concat());
+    check_filter(&file).unwrap_err().to_string()
+}
+
+#[test]
+fn a_test_that_fails_says_what_is_different_and_why() {
+    let ok = format!("ok {}\n", "x".repeat(60));
+    let line = ok.trim_end();
+    let said = told("drop = ['^ok ']", "mine", &format!("{ok}other\n"), "other\n");
+    let marker = "[… 1 line, 64 bytes left out]";
+    assert!(said.contains("told: the output is not what is expected\nexpected:\n    other\n"), "{said}");
+    assert!(said.contains(&format!("difference from line 1 on (- expected, + actual):\n  + {marker}\n")), "{said}");
+    let why = |rule: &str, command: &str, input: &str, output: &str, words: &str| {
+        let said = told(rule, command, input, output);
+        assert!(said.contains(words), "no {words:?} in: {said}");
+    };
+    let after = format!("{marker}\n");
+    let stays = |words: &str| format!("line 1 of the input, `{line}`, stayed: {words}");
+    why("drop = ['^nok ']", "mine", &ok, &after, &stays("no pattern of a rule matches it"));
+    why("keep = ['^ok ']", "mine", &ok, &after, &stays("the rule on line 4 keeps it"));
+    why("drop = ['^ok ']\nfirst = 1", "mine", &ok, &after, &stays("`first` or `last` of the rule on line 4 keeps it"));
+    why(
+        "drop = ['^ok ']\nfrom = '^begin'",
+        "mine",
+        &ok,
+        &after,
+        &stays("the rule on line 4 does not hold here: see its `from` and `until`"),
+    );
+    why("drop = ['^ok ']\nlast = 1", "mine | tail", &ok, &after, "`, stayed: the output comes from a pipe");
+    why("drop = ['^']", "mine", "error: bad\n", "", "`error: bad`, stayed: the rule on line 4 would drop it, but");
+    why("drop = ['^ok']", "mine", "ok\nx\n", "x\n", "`ok`, stayed: the marker in its place would not be shorter");
+    why("drop = ['^ok ']", "mine", &format!("{ok}x\n"), &format!("{ok}x\n"), "went: the rule on line 4 drops it");
+    let hunk = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{ok}+b\n");
+    why(
+        "drop = ['^-ok ']",
+        "mine",
+        &hunk,
+        "x\n",
+        "it is in a diff's hunk, and the rule on line 4 has no `hunks = true`",
+    );
+    let rows = "{\"a\": 1}\n".repeat(3);
+    why("drop = ['^']", "mine", &rows, "x\n", "the input is text of a machine format");
+    // However much is different, and however long a line is.
+    let many: String = (0..5000).map(|line| format!("{line} {}\n", "é".repeat(500))).collect();
+    let said = told("drop = ['^ok ']", "mine", &many, "x\n");
+    assert!(said.len() < 8 << 10 && said.contains("… 4992 lines more"), "{said}");
 }

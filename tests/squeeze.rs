@@ -86,6 +86,17 @@ fn filter_files_are_checked() {
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("bad.toml: line 2, wrong: "), "{}", err(&output));
     assert!(out(&output).contains("cargo.toml: ok"));
+    // A test that fails: what was expected, what is different, and why.
+    let text = fs::read_to_string(&good).unwrap().replacen("Compiling", "Building", 1);
+    fs::write(&bad, text).unwrap();
+    let output = run(squeeze().arg("--check").arg(&bad));
+    assert_eq!(output.status.code(), Some(1));
+    for words in ["bad.toml: line ", "expected:\n", "(- expected, + actual):\n", "stayed: "] {
+        assert!(err(&output).contains(words), "no {words:?} in: {}", err(&output));
+    }
+    fs::write(&bad, b"id = 'bad'\n# \xff").unwrap();
+    let output = run(squeeze().arg("--check").arg(&bad));
+    assert!(err(&output).ends_with("bad.toml: line 2: not UTF-8\n"), "{}", err(&output));
 }
 
 #[test]

@@ -10,11 +10,27 @@ use regex_automata::{
 /// Patterns that are looked for together, in bytes and not in characters.
 pub struct Patterns(Regex);
 
+/// Why patterns cannot be compiled.
+#[derive(Debug)]
+pub struct PatternError {
+    /// The number of the wrong one, where one is wrong by itself as far as is known.
+    pub pattern: Option<usize>,
+    pub message: String,
+}
+
+/// A longer pattern is not shown in the message about it.
+const LONGEST_SHOWN: usize = 500;
+
 impl Patterns {
     /// Compiles them. An error says what is wrong for whoever wrote them.
-    pub fn new(patterns: &[impl AsRef<str>]) -> Result<Patterns, String> {
+    pub fn new(patterns: &[impl AsRef<str>]) -> Result<Patterns, PatternError> {
         // With the place of each match, the memory for many patterns would grow with the square of their number.
         compile(patterns, WhichCaptures::None).map(Patterns)
+    }
+
+    /// The bytes that they take, compiled.
+    pub fn memory(&self) -> usize {
+        self.0.memory_usage()
     }
 
     /// Whether any of them is somewhere in the line.
@@ -39,7 +55,7 @@ pub fn set(patterns: &[impl AsRef<str>]) -> Patterns {
 pub struct Starts(Regex);
 
 impl Starts {
-    pub fn new(patterns: &[impl AsRef<str>]) -> Result<Starts, String> {
+    pub fn new(patterns: &[impl AsRef<str>]) -> Result<Starts, PatternError> {
         compile(patterns, WhichCaptures::Implicit).map(Starts)
     }
 
@@ -49,16 +65,21 @@ impl Starts {
     }
 }
 
-fn compile(patterns: &[impl AsRef<str>], places: WhichCaptures) -> Result<Regex, String> {
+fn compile(patterns: &[impl AsRef<str>], places: WhichCaptures) -> Result<Regex, PatternError> {
     let config =
         Config::new().match_kind(MatchKind::All).utf8_empty(false).which_captures(places).auto_prefilter(false);
     let syntax = syntax::Config::new().unicode(false).utf8(false);
     Regex::builder().configure(config).syntax(syntax).build_many(patterns).map_err(|error| {
-        match (error.syntax_error(), error.size_limit()) {
+        let pattern = error.pattern().map(|pattern| pattern.as_usize());
+        let is_long = pattern.is_none_or(|pattern| patterns[pattern].as_ref().len() > LONGEST_SHOWN);
+        let message = match (error.syntax_error(), error.size_limit()) {
+            // All but the last line of it shows the pattern, with a mark where it is wrong.
+            (Some(error), _) if is_long => error.to_string().lines().last().unwrap_or_default().to_owned(),
             (Some(error), _) => error.to_string(),
             (_, Some(limit)) => format!("more than {limit} bytes when compiled"),
             _ => error.to_string(),
-        }
+        };
+        PatternError { pattern, message }
     })
 }
 

@@ -8,17 +8,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    built_in,
-    compressor::{Call, Original},
     draft::Edit,
     failures::Class,
     filter::{Kind, Pass, Stage, is_for},
     input::Input,
-    patterns::Patterns,
+    patterns::{PatternError, Patterns},
     protect::Format,
-    registry::Entry,
-    report::Report,
-    run::Run as Way,
     text::Text,
 };
 use crate::{
@@ -46,7 +41,7 @@ impl FilterError {
         &self.0.message
     }
 
-    fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FilterError {
+    pub(super) fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FilterError {
         FilterError(FileError::at(text, span, message))
     }
 }
@@ -63,10 +58,10 @@ tables_only!(Run, Rule, Test);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(super) struct File {
     id: Spanned<String>,
     #[serde(default)]
-    tools: Vec<String>,
+    pub(super) tools: Vec<String>,
     #[serde(default)]
     accepts: Vec<Format>,
     #[serde(default)]
@@ -76,7 +71,7 @@ struct File {
     #[serde(default)]
     rule: Vec<Spanned<Rule>>,
     #[serde(default)]
-    test: Vec<Spanned<Test>>,
+    pub(super) test: Vec<Spanned<Test>>,
 }
 
 /// A program whose output the filter is for.
@@ -109,21 +104,61 @@ struct Rule {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
-struct Test {
-    name: String,
-    kind: TestKind,
-    command: String,
-    exit_code: Option<i64>,
-    input: String,
-    output: Option<String>,
+pub(super) struct Test {
+    pub name: String,
+    pub kind: TestKind,
+    pub command: String,
+    pub exit_code: Option<i64>,
+    pub input: String,
+    pub output: Option<String>,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-enum TestKind {
+pub(super) enum TestKind {
     Pass,
     Fail,
     LookAlike,
+}
+
+/// What a compiled set of patterns takes at most.
+const MOST_MEMORY: usize = 10 << 20;
+/// Each line of a text is work for each of these.
+const MOST_RULES: usize = 1024;
+const MOST_PATTERNS: usize = 4096;
+/// The words of `tools` and of all `[[run]]`s, each of which is compared with the words of a command line.
+const MOST_WORDS: usize = 4096;
+/// What is read of a pattern may be more work than linear.
+const LONGEST_PATTERN: usize = 16 << 10;
+/// A test's command line.
+const LONGEST_COMMAND: usize = 16 << 10;
+
+/// Refuses a file that is so large that a line, or a test, would be much work.
+fn check_size(text: &str, file: &File) -> Result<(), FilterError> {
+    let fault = |span, message: String| Err(FilterError::at(text, span, message));
+    if let Some(rule) = file.rule.get(MOST_RULES) {
+        return fault(Some(rule.span()), format!("more than {MOST_RULES} rules"));
+    }
+    let words = file.run.iter().flat_map(|run| [&run.command, &run.subcommand, &run.flags, &run.without]);
+    if file.tools.len() + file.run.len() + words.map(Vec::len).sum::<usize>() > MOST_WORDS {
+        return fault(None, format!("more than {MOST_WORDS} names in `tools` and the [[run]]s"));
+    }
+    let mut patterns = 0;
+    for rule in &file.rule {
+        for (pattern, _, span) in patterns_of(rule.get_ref()) {
+            patterns += 1;
+            if patterns > MOST_PATTERNS {
+                return fault(Some(span), format!("more than {MOST_PATTERNS} patterns in the file"));
+            }
+            if pattern.len() > LONGEST_PATTERN {
+                return fault(Some(span), format!("a pattern of more than {LONGEST_PATTERN} bytes"));
+            }
+        }
+    }
+    match file.test.iter().find(|test| test.get_ref().command.len() > LONGEST_COMMAND) {
+        Some(test) => fault(Some(test.span()), format!("a command of more than {LONGEST_COMMAND} bytes")),
+        None => Ok(()),
+    }
 }
 
 fn read(text: &str) -> Result<File, FilterError> {
@@ -138,6 +173,7 @@ fn read(text: &str) -> Result<File, FilterError> {
     if file.rule.is_empty() {
         return Err(FilterError::at(text, None, "there is no `[[rule]]`"));
     }
+    check_size(text, &file)?;
     for rule in &file.rule {
         let (span, rule) = (rule.span(), rule.get_ref());
         let wrong = match (&rule.drop, &rule.keep) {
@@ -155,7 +191,7 @@ fn read(text: &str) -> Result<File, FilterError> {
 
 /// A filter made from a file.
 pub struct ToolFilter {
-    file: File,
+    pub(super) file: File,
     /// Of a built-in filter, compiled on first use: most never are.
     compiled: OnceLock<Compiled>,
 }
@@ -177,15 +213,7 @@ impl ToolFilter {
     /// Reads a filter file and compiles its patterns.
     pub fn from_toml(text: &str) -> Result<ToolFilter, FilterError> {
         let file = read(text)?;
-        let compiled = Compiled::new(&file.rule).map_err(|error| {
-            let all = file.rule.iter().flat_map(|rule| patterns_of(rule.get_ref()));
-            let mut wrong = all.filter_map(|(pattern, _, span)| Some((Patterns::new(&[pattern]).err()?, span)));
-            match wrong.next() {
-                Some((error, span)) => FilterError::at(text, Some(span), error),
-                // Each is right by itself.
-                None => FilterError::at(text, None, format!("the patterns together: {error}")),
-            }
-        })?;
+        let compiled = Compiled::new(&file.rule).map_err(|error| wrong_pattern(text, &file.rule, error))?;
         Ok(ToolFilter { file, compiled: compiled.into() })
     }
 
@@ -209,7 +237,7 @@ impl ToolFilter {
 }
 
 impl Compiled {
-    fn new(rules: &[Spanned<Rule>]) -> Result<Compiled, String> {
+    fn new(rules: &[Spanned<Rule>]) -> Result<Compiled, PatternError> {
         let mut patterns = Vec::new();
         let mut meanings = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
@@ -220,6 +248,26 @@ impl Compiled {
         }
         Ok(Compiled { patterns: Patterns::new(&patterns)?, meanings })
     }
+}
+
+/// The error of a file whose patterns cannot be compiled.
+fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> FilterError {
+    let all: Vec<_> = rules.iter().flat_map(|rule| patterns_of(rule.get_ref())).collect();
+    if let Some((_, _, span)) = error.pattern.and_then(|pattern| all.get(pattern)) {
+        return FilterError::at(text, Some(span.clone()), error.message);
+    }
+    // Too large: one of them alone, or all together. What is compiled to find out is not much more than fits.
+    let mut memory = 0;
+    for (pattern, _, span) in &all {
+        match Patterns::new(&[pattern]) {
+            Err(error) => return FilterError::at(text, Some(span.clone()), error.message),
+            Ok(alone) => memory += alone.memory(),
+        }
+        if memory > MOST_MEMORY {
+            break;
+        }
+    }
+    FilterError::at(text, None, format!("the patterns together: {}", error.message))
 }
 
 /// `test:*` names all that begin with `test:`.
@@ -270,17 +318,50 @@ impl Pass for ToolFilter {
         self.file.accepts.contains(&format)
     }
 
-    /// The first rule that matches a line, where the rule holds, decides on it. Error regions stay whatever it says.
     fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
+        let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
+        // Who drops a line; the number of rules where none does.
+        let mut by: Vec<usize> = Vec::with_capacity(text.len());
+        self.judge(text, input, |judged| by.push(judged.unwrap_or(rules.len())));
+        keep_ends(&rules, &mut by);
+        left_out(text, rules.len(), &by)
+    }
+}
+
+/// Why a line stays: a rule's number, counted from 0, and what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stays {
+    /// No pattern matches it.
+    Unmatched,
+    /// The rule keeps it.
+    Kept(usize),
+    /// The rule would drop it, but holds from a line on that has not come, or no more.
+    Closed(usize),
+    /// The rule would drop it, but it is in a diff's hunk.
+    InHunk(usize),
+    /// The rule would drop it, but needs to see the lines around, which a pipe has cut.
+    Piped(usize),
+    /// The rule would drop it, but it is of an error region or a verdict of failure.
+    InRegion(usize),
+    /// The rule would drop it, but its middle was left out.
+    Cut(usize),
+    /// The rule drops the run that it is in, and keeps so many lines at its ends.
+    AtEnd(usize),
+    /// It would go, but the marker in its place would be longer.
+    Short,
+}
+
+impl ToolFilter {
+    /// Tells of each line which rule drops it, or why it stays. The first rule that matches a line, where the rule holds,
+    /// decides on it. Error regions stay whatever it says.
+    fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, Stays>)) {
         let piped = input.invocation().is_some_and(|run| run.is_piped());
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
         let compiled = self.compiled();
         let mut open = vec![false; rules.len()];
         let mut hits = vec![false; rules.len()];
         let mut starts = vec![false; rules.len()];
-        // Who drops a line; the number of rules where none does.
-        let mut by = vec![rules.len(); text.len()];
-        for (line, by) in by.iter_mut().enumerate() {
+        for line in 0..text.len() {
             hits.fill(false);
             starts.fill(false);
             for pattern in compiled.patterns.matches(text.line(line)) {
@@ -292,27 +373,54 @@ impl Pass for ToolFilter {
             }
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let class = text.class(line);
-            let decides = |&index: &usize| {
-                let rule = rules[index];
-                hits[index]
-                    && (rule.from.is_none() || open[index])
-                    && (rule.hunks || !class.has(Class::HUNK))
-                    && !(piped && rule.needs_whole())
+            let holds = |index: usize| match rules[index] {
+                rule if rule.from.is_some() && !open[index] => Err(Stays::Closed(index)),
+                rule if !rule.hunks && class.has(Class::HUNK) => Err(Stays::InHunk(index)),
+                rule if piped && rule.needs_whole() => Err(Stays::Piped(index)),
+                _ => Ok(index),
             };
-            if let Some(rule) = (0..rules.len()).find(decides)
-                && rules[rule].drop.is_some()
-                && !class.must_stay()
-                && text.cut_before(line) + text.cut_behind(line) == 0
-            {
-                *by = rule;
+            let mut matching = (0..rules.len()).filter(|&index| hits[index]);
+            let mut first = None;
+            let decides = matching.find(|&index| {
+                let held = holds(index);
+                first = first.or(held.err());
+                held.is_ok()
+            });
+            tell(match decides {
+                None => Err(first.unwrap_or(Stays::Unmatched)),
+                Some(rule) if rules[rule].drop.is_none() => Err(Stays::Kept(rule)),
+                Some(rule) if class.must_stay() => Err(Stays::InRegion(rule)),
+                Some(rule) if text.cut_before(line) + text.cut_behind(line) > 0 => Err(Stays::Cut(rule)),
+                Some(rule) => Ok(rule),
+            });
+        }
+    }
+
+    /// Of each line the rule that drops it, or why it stays; where an edit was not made, that is not known here.
+    pub(super) fn judged(&self, text: Text<'_>, input: &Input) -> Vec<Result<usize, Stays>> {
+        let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
+        let mut judged = Vec::with_capacity(text.len());
+        self.judge(text, input, |line| judged.push(line));
+        let mut by: Vec<usize> = judged.iter().map(|line| line.unwrap_or(rules.len())).collect();
+        keep_ends(&rules, &mut by);
+        for (line, by) in judged.iter_mut().zip(by) {
+            match *line {
+                Ok(rule) if by == rules.len() => *line = Err(Stays::AtEnd(rule)),
+                _ => {}
             }
         }
-        left_out(text, &rules, &mut by)
+        judged
+    }
+
+    /// The line of the file that a rule begins on, counted from 1.
+    pub(super) fn line_of_rule(&self, text: &str, rule: usize) -> usize {
+        let start = self.file.rule[rule].span().start;
+        1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count()
     }
 }
 
-/// Takes the first and last lines of each run out again, then makes one edit of what is left side by side.
-fn left_out(text: Text<'_>, rules: &[&Rule], by: &mut [usize]) -> Vec<Edit> {
+/// Takes the first and last lines of each run out of what goes again.
+fn keep_ends(rules: &[&Rule], by: &mut [usize]) {
     let none = rules.len();
     let mut line = 0;
     while line < by.len() {
@@ -325,6 +433,10 @@ fn left_out(text: Text<'_>, rules: &[&Rule], by: &mut [usize]) -> Vec<Edit> {
         }
         line = end;
     }
+}
+
+/// One edit for each stretch of lines that go. `none` stands for a line that stays.
+fn left_out(text: Text<'_>, none: usize, by: &[usize]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut line = 0;
     while line < by.len() {
@@ -344,63 +456,4 @@ pub fn built_in() -> impl Iterator<Item = Box<dyn Pass>> {
         let file = read(text).unwrap_or_else(|error| panic!("a built-in filter: {error}\n{text}"));
         Box::new(ToolFilter { file, compiled: OnceLock::new() }) as Box<dyn Pass>
     })
-}
-
-/// Reads a filter file and runs its `[[test]]`s, of which there must be at least one of each kind.
-///
-/// ```
-/// let error = aside::compress::check_filter(r#"
-///     id = "mine"
-///     [[run]]
-///     command = ["mine"]
-///     [[rule]]
-///     drop = ['^ok ']
-/// "#).unwrap_err();
-/// assert!(error.message().contains("no test"));
-/// ```
-pub fn check_filter(text: &str) -> Result<(), FilterError> {
-    let mut filter = ToolFilter::from_toml(text)?;
-    let tests = std::mem::take(&mut filter.file.test);
-    for (kind, name) in [(TestKind::Pass, "pass"), (TestKind::Fail, "fail"), (TestKind::LookAlike, "look-alike")] {
-        if !tests.iter().any(|test| test.get_ref().kind == kind) {
-            return Err(FilterError::at(text, None, format!("there is no test of the kind `{name}`")));
-        }
-    }
-    let tool = filter.file.tools.first().cloned().unwrap_or("terminal".to_owned());
-    let terminal = built_in::passes().into_iter().filter(|pass| pass.stage() == Stage::Terminal);
-    let entries: Vec<Entry> = terminal.chain([Box::new(filter) as Box<dyn Pass>]).map(Entry::Pass).collect();
-    let Some(Entry::Pass(filter)) = entries.last() else { unreachable!("it was just put there") };
-    for test in &tests {
-        let (span, test) = (test.span(), test.get_ref());
-        let wrong = |message: String| FilterError::at(text, Some(span.clone()), format!("{}: {message}", test.name));
-        let mut call = serde_json::json!({ "command": test.command });
-        if let Some(code) = test.exit_code {
-            call["exit_code"] = code.into();
-        }
-        let input = Input::from_json(&call.to_string()).expect("it was just written");
-        if !filter.matches(&tool, &input) {
-            return Err(wrong(format!("`{}` does not select the filter", test.command)));
-        }
-        let raw = test.input.as_bytes();
-        let expected = match (&test.output, test.kind) {
-            (Some(output), TestKind::Pass | TestKind::Fail) => output,
-            (None, TestKind::LookAlike) => &test.input,
-            (None, _) => return Err(wrong("it has no `output`".to_owned())),
-            (Some(_), TestKind::LookAlike) => {
-                return Err(wrong("a look-alike stays as it is: it has no `output`".to_owned()));
-            }
-        };
-        let (call, raw, mut report) = (Call::new(&tool, &input), Original::new(raw), Report::default());
-        let mut way = Way::new(&call, &raw, &mut report);
-        // Under a budget, so that a filter for one has its turn too.
-        entries.iter().for_each(|entry| way.turn(entry, Some(0)));
-        let result = way.end().0.bytes;
-        if let Some(failed) = report.failed.pop() {
-            return Err(wrong(failed.reason));
-        }
-        if result != expected.as_bytes() {
-            return Err(wrong(format!("the output is\n{}", String::from_utf8_lossy(&result))));
-        }
-    }
-    Ok(())
 }
