@@ -286,21 +286,25 @@ fn filter(name: &str, size: usize) -> String {
     }
 }
 
-/// Files by name: each unit in each place, then the dialect files with many of something.
-fn files() -> Vec<(String, Box<dyn Fn(usize) -> String>)> {
-    let runs = PLACES.iter().flat_map(|place| UNITS.iter().map(move |unit| (place, unit)));
-    let runs = runs.map(|(place, unit)| -> (String, Box<dyn Fn(usize) -> String>) {
-        (format!("{unit:?} in {place:?}"), Box::new(move |size| run(place, unit, size)))
-    });
-    let many = MANY.iter().map(|name| -> (String, Box<dyn Fn(usize) -> String>) {
-        (format!("many {name}"), Box::new(move |size| many(name, size)))
-    });
-    let files = runs.chain(many);
+/// A file of a size.
+type Make = Box<dyn Fn(usize) -> String>;
+
+/// Files by name: each unit in each place, then the files with many of something.
+fn files() -> Vec<(String, Make)> {
+    let mut files: Vec<(String, Make)> = Vec::new();
+    for place in PLACES {
+        for unit in UNITS {
+            files.push((format!("{unit:?} in {place:?}"), Box::new(move |size| run(place, unit, size))));
+        }
+    }
+    for name in MANY {
+        files.push((format!("many {name}"), Box::new(move |size| many(name, size))));
+    }
     #[cfg(feature = "compress")]
-    let files = files.chain(FILTERS.iter().map(|name| -> (String, Box<dyn Fn(usize) -> String>) {
-        (format!("filter of {name}"), Box::new(move |size| filter(name, size)))
-    }));
-    files.collect()
+    for name in FILTERS {
+        files.push((format!("filter of {name}"), Box::new(move |size| filter(name, size))));
+    }
+    files
 }
 
 fn refused(name: &str, file: &str) -> Option<String> {
