@@ -24,12 +24,12 @@ mod support {
     pub mod random;
 }
 mod tables_only;
+mod template;
 mod utf8;
 
-pub use dialect::{
-    Channel, Dialect, DialectError, KnownModel, Start, UnknownDialect, UnknownModel, UnknownStart, UnknownTemplate,
-};
+pub use dialect::{Channel, Dialect, DialectError, KnownModel, Start, UnknownDialect, UnknownModel, UnknownStart};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, JoinError, JoinOptions, Kind,
     OnMarker, Options, Scanner, StrayClose, Thought, Token, escape, join, strip,
 };
+pub use template::UnknownTemplate;

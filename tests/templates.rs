@@ -18,10 +18,11 @@ fn read(name: &str) -> String {
 /// File, dialect, and where generation starts.
 const FOUND: &[(&str, &str, Start)] = &[
     ("apertus", "apertus", CONTENT),
-    ("cohere-command-a", "cohere-command-a", THINKING),
+    ("bare-think", "magistral-2506", CONTENT),
+    ("cohere-command-a", "cohere-command-a", CONTENT),
     ("deepseek-r1", "deepseek-r1", THINKING),
     ("deepseek-v3", "deepseek-v3", CONTENT),
-    ("deepseek-v4", "deepseek-v4", THINKING),
+    ("deepseek-v4", "deepseek-v4", CONTENT),
     ("gemma-4", "gemma-4", CONTENT),
     ("glm-4.5", "glm-4.5", CONTENT),
     ("glm-4.7", "glm-4.7", THINKING),
@@ -35,6 +36,7 @@ const FOUND: &[(&str, &str, Start)] = &[
     ("minicpm5", "minicpm5", CONTENT),
     ("minimax-m2", "minimax-m2", THINKING),
     ("mistral", "mistral", CONTENT),
+    ("olmo-3", "olmo-3", THINKING),
     ("qwen3", "qwen3", CONTENT),
     ("qwen3-hybrid-open", "qwen3-thinking", THINKING),
     ("qwen3-thinking", "qwen3-thinking", THINKING),
@@ -42,27 +44,6 @@ const FOUND: &[(&str, &str, Start)] = &[
     ("smollm3", "smollm3", CONTENT),
     ("solar", "solar", Start::Header),
     ("think", "think", CONTENT),
-];
-
-/// Templates that only a list can answer.
-const AMBIGUOUS: &[(&str, &[&str])] = &[
-    (
-        "bare-think",
-        &[
-            "deepseek-v3",
-            "deepseek-v4",
-            "dots3",
-            "granite-4",
-            "hy3",
-            "kimi-k2",
-            "laguna",
-            "lfm2.5",
-            "magistral-2506",
-            "minimax-m1",
-            "think",
-        ],
-    ),
-    ("olmo-3", &["gigachat-3.5", "olmo-3"]),
 ];
 
 #[test]
@@ -75,12 +56,101 @@ fn templates_find_their_dialect() {
     }
 }
 
+/// Where dialects differ in what the template has, and fit as well.
 #[test]
 fn what_cannot_be_told_apart_is_a_list() {
-    for (file, candidates) in AMBIGUOUS {
-        let error = Dialect::find_for_template(&read(file)).unwrap_err();
-        assert_eq!(error.candidates(), *candidates, "{file}");
-        assert_eq!(error.to_string(), format!("the template fits several dialects: {}", candidates.join(", ")));
+    let error = Dialect::find_for_template("{{ '[unused16]◁think▷' }}").unwrap_err();
+    assert_eq!(error.candidates(), ["kimi-vl", "openpangu"]);
+    assert_eq!(error.to_string(), "the template fits several dialects: kimi-vl, openpangu");
+    assert!(!error.is_out_of_memory());
+}
+
+/// Where they differ in nothing that the template has, each is right: the first one that fits is found.
+#[test]
+fn what_makes_no_difference_is_found() {
+    let (found, start) = Dialect::find_for_template("{{ message.content.split('</think>')[-1] }}").unwrap();
+    assert_eq!((found.name(), start), ("magistral-2506", CONTENT));
+}
+
+/// Conditions of a branch, and whether it is taken where no variable is given.
+const CONDITIONS: &[(&str, bool)] = &[
+    ("enable_thinking", false),
+    ("not enable_thinking", true),
+    ("enable_thinking is defined and enable_thinking", false),
+    ("enable_thinking is not defined or enable_thinking", true),
+    ("enable_thinking | default(false)", false),
+    ("enable_thinking|default(true)", true),
+    ("(enable_thinking | default(none)) is none", true),
+    ("enable_thinking is defined and enable_thinking is false", false),
+    ("not (enable_thinking is defined and enable_thinking is false)", true),
+    ("not (enable_thinking is defined and not enable_thinking)", true),
+    ("enable_thinking is undefined", true),
+    ("reasoning_effort == 'none'", false),
+    ("reasoning_effort is defined and reasoning_effort == 'none'", false),
+    ("reasoning_effort != 'none'", true),
+    ("reasoning_effort | default('high') in ['medium', 'high']", true),
+    ("reasoning_effort | default('low') in ['medium', 'high']", false),
+    ("reasoning_effort | default('low') not in [\"medium\", 'high']", true),
+    ("(reasoning_effort if reasoning_effort is defined else 'high') == 'high'", true),
+    ("true and not false or none", true),
+    ("'' or 'a'", true),
+    ("tools", false),
+    ("messages", true),
+    ("add_generation_prompt is defined and add_generation_prompt", true),
+    ("bos_token", true),
+    ("'a' ~ 'b' == 'ab'", true),
+    ("'a' + \"'\" in \"ba'\"", true),
+    ("x is defined and x is string", false),
+    ("x is none", false),
+    ("not x is defined", true),
+];
+
+#[test]
+fn the_branches_that_count_are_taken_by_default() {
+    let template = |before: &str, condition: &str| {
+        let prompt = format!("{{{{ '<|turn>model\\n' }}}}{{% if {condition} %}}<|channel>thought\n{{% endif %}}");
+        format!("{before}{{% if add_generation_prompt %}}{prompt}{{% endif %}}")
+    };
+    let start_of = |template: &str| {
+        let (found, start) = Dialect::find_for_template(template).unwrap();
+        assert_eq!(found.name(), "gemma-4");
+        start
+    };
+    for (condition, is_taken) in CONDITIONS {
+        let other = format!("not ({condition})");
+        for (condition, is_taken) in [(*condition, *is_taken), (&*other, !is_taken)] {
+            let start = if is_taken { THINKING } else { CONTENT };
+            assert_eq!(start_of(&template("", condition)), start, "{condition}");
+            // The same by variables that the template sets.
+            let before = format!("{{%- set answer = {condition} -%}}{{%- set ns = namespace(a=answer, b=1) -%}}");
+            assert_eq!(start_of(&template(&before, "ns.a")), start, "{condition}");
+            let before =
+                format!("{{% if {condition} %}}{{% set x = true %}}{{% else %}}{{% set x = false %}}{{% endif %}}");
+            assert_eq!(start_of(&template(&before, "x")), start, "{condition}");
+            let chain = format!("false %}}{{% elif {condition}");
+            assert_eq!(start_of(&template("", &chain)), start, "{condition}");
+            let chain = format!("{other} %}}{{% else", other = format!("not ({condition})"));
+            let start = if is_taken { THINKING } else { CONTENT };
+            assert_eq!(start_of(&template("", &chain)), start, "{condition}");
+        }
+    }
+}
+
+/// A prompt that opens the thinking may close it again.
+#[test]
+fn what_closes_the_thinking_again_counts() {
+    for (rest, start) in [
+        ("{{ '<|channel>thought\n<channel|>' }}", CONTENT),
+        ("<|channel>thought\n{% if not enable_thinking %}<channel|>{% endif %}", CONTENT),
+        ("<|channel>thought\n{% if enable_thinking %}{% else %}<channel|>{% endif %}", CONTENT),
+        ("<|channel>thought\n{% if enable_thinking %}<channel|>{% endif %}", THINKING),
+        ("{{ '<|channel>thought\n' if not enable_thinking else '' }}", THINKING),
+        ("{{ '<|channel>thought\n' if enable_thinking }}", CONTENT),
+        ("{% set opener = '<|channel>' ~ 'thought\n' %}{{ opener }}", THINKING),
+    ] {
+        let template = format!("{{% if add_generation_prompt %}}{{{{ '<|turn>model\n' }}}}{rest}{{% endif %}}");
+        let (found, begins) = Dialect::find_for_template(&template).unwrap();
+        assert_eq!((found.name(), begins), ("gemma-4", start), "{rest}");
     }
 }
 
@@ -110,7 +180,7 @@ fn every_file_is_in_a_table() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
-        let known = FOUND.iter().any(|(file, ..)| *file == name) || AMBIGUOUS.iter().any(|(file, _)| *file == name);
+        let known = FOUND.iter().any(|(file, ..)| *file == name);
         assert!(known || ["no-marker", "tools-alone"].contains(&name), "{name}");
     }
 }
@@ -130,7 +200,7 @@ fn hostile_templates_do_no_harm() {
     }
 }
 
-const PIECES: [&str; 18] = [
+const PIECES: [&str; 31] = [
     "{%",
     "{{",
     "{#",
@@ -149,6 +219,19 @@ const PIECES: [&str; 18] = [
     "{% endif %}",
     "{{ '<think>' if a else '\\",
     "\u{1f9e0}",
+    "{% set a = a ~ 'bcdefgh' ~ a %}",
+    "{% set a.b = 'x' %}{% set b.c = d.e %}",
+    "{% set ns = namespace(a='b', c=d) %}",
+    "{{ ((((a)))) }}",
+    "{{ (",
+    "(",
+    "[",
+    "not ",
+    "{{ a | default(b) is c ",
+    "a if b else ",
+    "{% if add_generation_prompt %}{% if a.b %}x{% elif a.b %}y",
+    "{% if add_generation_prompt %}{% if a.b %}x{% else %}y{% endif %}",
+    "{{ '\\\\'",
 ];
 
 /// The only function in which callgrind counts, call by call.

@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 use super::{
     Dialect, Start,
     models::{self, Fit, Found, Model, Nearness, Pattern},
-    template::{Signs, Template},
 };
 use crate::distance::distance;
 
@@ -108,52 +107,10 @@ fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<St
     }
 }
 
-pub fn find_for_template(template: &str) -> Result<(Dialect, Start), UnknownTemplate> {
-    static SIGNS: OnceLock<Vec<(&Entry, Signs)>> = OnceLock::new();
-    let signs = SIGNS.get_or_init(|| {
-        let families = ENTRIES.iter().filter(|entry| !entry.models.is_empty());
-        families.map(|entry| (entry, Signs::read(entry.text))).collect()
-    });
-    let mut template = Template::read(template);
-    template.ask_for_tools(signs.iter().map(|(_, signs)| signs));
-    let mut fits: Vec<(i32, &Entry, Start)> = signs
-        .iter()
-        .filter_map(|(entry, signs)| {
-            let (score, start) = template.fit(signs)?;
-            Some((score, *entry, start))
-        })
-        .collect();
-    let best = fits.iter().map(|(score, ..)| *score).max();
-    fits.retain(|(score, ..)| Some(*score) == best);
-    match fits[..] {
-        [(_, entry, start)] => Ok((entry.compiled().clone(), start)),
-        _ => Err(UnknownTemplate { candidates: fits.iter().map(|(_, entry, _)| entry.name).collect() }),
-    }
+/// The dialects that models write: the name of each, and its file up to the first example.
+pub fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ENTRIES.iter().filter(|entry| !entry.models.is_empty()).map(|entry| (entry.name, entry.text))
 }
-
-/// A chat template has no marker of a built-in dialect, or fits more than one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownTemplate {
-    candidates: Vec<&'static str>,
-}
-
-impl UnknownTemplate {
-    /// The dialects that fit equally well, in alphabetical order; none where there is no marker.
-    pub fn candidates(&self) -> &[&'static str] {
-        &self.candidates
-    }
-}
-
-impl fmt::Display for UnknownTemplate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.candidates[..] {
-            [] => f.write_str("the template has the markers of no dialect"),
-            _ => write!(f, "the template fits several dialects: {}", List(&self.candidates)),
-        }
-    }
-}
-
-impl core::error::Error for UnknownTemplate {}
 
 /// No built-in dialect is known for a model of that name, or more than one is.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,24 +1,23 @@
 //! What a dialect is: its TOML file read (`model`), refused where it cannot work (`check`), compiled to the scanner's
 //! tables (`compile`, `candidates`, `markers`, `tables`; `calm` for plain text, in which `few` looks for bytes), and found
-//! by name (`catalogue`) or by model (`models`, `template`); and where the model's turn begins in a prompt (`prompt`). How
+//! by name (`catalogue`) or by model (`models`); and where the model's turn begins in a prompt (`prompt`). How
 //! bytes become a marker is here too: `starts` says where one may begin, `attempt` reads on, `lines` follows code fences.
 
 pub(crate) mod attempt;
 pub(crate) mod calm;
 mod candidates;
-mod catalogue;
+pub(crate) mod catalogue;
 mod check;
 mod compile;
-mod error;
+pub(crate) mod error;
 mod few;
 pub(crate) mod lines;
 mod markers;
-mod model;
+pub(crate) mod model;
 mod models;
 mod prompt;
 pub(crate) mod starts;
 pub(crate) mod tables;
-mod template;
 
 use alloc::{string::String, sync::Arc};
 use core::{fmt, str::FromStr};
@@ -26,7 +25,7 @@ use core::{fmt, str::FromStr};
 use serde::Deserialize;
 
 pub(crate) use catalogue::{COUNT, c_name, find, find_for_model, starts};
-pub use catalogue::{KnownModel, UnknownDialect, UnknownModel, UnknownTemplate};
+pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
 pub use error::DialectError;
 pub(crate) use markers::BREAK;
 use tables::Tables;
@@ -180,23 +179,6 @@ impl Dialect {
     /// ```
     pub fn preload<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), UnknownDialect> {
         names.into_iter().try_for_each(|name| Dialect::find(name).map(|_| ()))
-    }
-
-    /// The built-in dialect that a chat template is written for, and where generation starts behind its generation
-    /// prompt: inside the thinking where a branch of it opens that and leaves it open. Read from the markers in its text
-    /// and the framing around them; the template is not run. Where it fits several dialects equally well, the error
-    /// lists them.
-    ///
-    /// ```
-    /// use aside::{Channel, Dialect, Start};
-    ///
-    /// let template = r"{% if add_generation_prompt %}{{ '<|turn>model\n<|channel>' }}{% endif %}";
-    /// let (dialect, start) = Dialect::find_for_template(template)?;
-    /// assert_eq!((dialect.name(), start), ("gemma-4", Start::Channel(Channel::Thinking)));
-    /// # Ok::<(), aside::UnknownTemplate>(())
-    /// ```
-    pub fn find_for_template(template: &str) -> Result<(Dialect, Start), UnknownTemplate> {
-        catalogue::find_for_template(template)
     }
 
     /// The names of the built-in dialects, in alphabetical order.

@@ -1,0 +1,638 @@
+//! What an expression of a template is worth where no variable is given that a host may leave out: enough of Jinja to say
+//! which branch of a generation prompt is taken, and which texts are written. Everything else is unknown; nothing here
+//! fails on a template, and no input is read twice.
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+
+use super::memory::{OutOfMemory, Result, append, copy, push, unescape};
+
+/// Stands in a text for what is not known.
+pub const UNKNOWN: &str = "\0";
+
+/// A joined or stored text is cut here.
+const LONGEST: usize = 2048;
+/// Parentheses in each other, and `else` after `else`.
+const DEEPEST: usize = 32;
+/// Variables, and entries of a list, beyond which the rest is unknown.
+const MOST: usize = 512;
+
+pub enum Value<'v> {
+    Unknown,
+    /// Not known, but defined and not empty.
+    Given,
+    Undefined,
+    None,
+    Bool(bool),
+    Text(Cow<'v, str>),
+    /// One of two texts.
+    Either(Cow<'v, str>, Cow<'v, str>),
+    List(Vec<Value<'v>>),
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Truth {
+    No,
+    Maybe,
+    Yes,
+}
+
+impl From<bool> for Truth {
+    fn from(known: bool) -> Truth {
+        if known { Truth::Yes } else { Truth::No }
+    }
+}
+
+impl Truth {
+    pub fn not(self) -> Truth {
+        match self {
+            Truth::No => Truth::Yes,
+            Truth::Maybe => Truth::Maybe,
+            Truth::Yes => Truth::No,
+        }
+    }
+
+    fn value<'v>(self) -> Value<'v> {
+        match self {
+            Truth::No => Value::Bool(false),
+            Truth::Maybe => Value::Unknown,
+            Truth::Yes => Value::Bool(true),
+        }
+    }
+}
+
+impl<'v> Value<'v> {
+    pub fn truth(&self) -> Truth {
+        match self {
+            Value::Undefined | Value::None => Truth::No,
+            Value::Bool(known) => Truth::from(*known),
+            Value::Text(text) if is_known(text) => Truth::from(!text.is_empty()),
+            Value::List(list) => Truth::from(!list.is_empty()),
+            Value::Given => Truth::Yes,
+            Value::Text(_) | Value::Unknown | Value::Either(..) => Truth::Maybe,
+        }
+    }
+
+    /// Are two values the same? Unknown where either is.
+    fn equals(&self, other: &Value) -> Truth {
+        match (self, other) {
+            (Value::Text(one), Value::Text(two)) if is_known(one) && is_known(two) => Truth::from(one == two),
+            (Value::Bool(one), Value::Bool(two)) => Truth::from(one == two),
+            (Value::None, Value::None) | (Value::Undefined, Value::Undefined) => Truth::Yes,
+            (Value::Text(_), Value::Text(_)) => Truth::Maybe,
+            (Value::Unknown | Value::Given | Value::Either(..) | Value::List(_), _)
+            | (_, Value::Unknown | Value::Given | Value::Either(..) | Value::List(_)) => Truth::Maybe,
+            _ => Truth::No,
+        }
+    }
+
+    /// Is it in the container?
+    fn is_in(&self, container: &Value) -> Truth {
+        match (self, container) {
+            (_, Value::List(list)) => list.iter().fold(Truth::No, |found, entry| match (found, self.equals(entry)) {
+                (Truth::Yes, _) | (_, Truth::Yes) => Truth::Yes,
+                (Truth::Maybe, _) | (_, Truth::Maybe) => Truth::Maybe,
+                _ => Truth::No,
+            }),
+            (Value::Text(part), Value::Text(whole)) if is_known(part) && is_known(whole) => {
+                Truth::from(whole.contains(&**part))
+            }
+            _ => Truth::Maybe,
+        }
+    }
+
+    fn text(self) -> Result<Cow<'v, str>> {
+        Ok(match self {
+            Value::Text(text) => text,
+            Value::Either(one, other) => join(join(one, UNKNOWN)?, &other)?,
+            _ => Cow::Borrowed(UNKNOWN),
+        })
+    }
+
+    /// A value that needs nothing of what it was made of.
+    fn stored(self) -> Result<Value<'static>> {
+        Ok(match self {
+            Value::Text(text) => Value::Text(Cow::Owned(cut(&text)?)),
+            Value::Undefined => Value::Undefined,
+            Value::None => Value::None,
+            Value::Bool(known) => Value::Bool(known),
+            Value::Given => Value::Given,
+            Value::Unknown | Value::Either(..) | Value::List(_) => Value::Unknown,
+        })
+    }
+
+    fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Value::Undefined => Value::Undefined,
+            Value::None => Value::None,
+            Value::Bool(known) => Value::Bool(*known),
+            Value::Given => Value::Given,
+            Value::Unknown | Value::Either(..) | Value::List(_) => Value::Unknown,
+        }
+    }
+}
+
+/// Has a text nothing in it that is not known?
+fn is_known(text: &str) -> bool {
+    !text.contains(UNKNOWN)
+}
+
+fn join<'v>(left: Cow<'v, str>, right: &str) -> Result<Cow<'v, str>> {
+    if left.len() + right.len() > LONGEST && left.len() <= LONGEST {
+        let mut joined = cut(&left)?;
+        append(&mut joined, &cut(right)?)?;
+        return Ok(Cow::Owned(joined));
+    }
+    if left.len() > LONGEST {
+        return Ok(left);
+    }
+    let mut joined = match left {
+        Cow::Owned(left) => left,
+        Cow::Borrowed(left) => copy(left)?,
+    };
+    append(&mut joined, right)?;
+    Ok(Cow::Owned(joined))
+}
+
+/// A copy of its beginning.
+fn cut(text: &str) -> Result<String> {
+    if text.len() <= LONGEST {
+        return copy(text);
+    }
+    let end = (0..=LONGEST).rev().find(|&end| text.is_char_boundary(end)).unwrap_or_default();
+    let mut beginning = copy(&text[..end])?;
+    append(&mut beginning, UNKNOWN)?;
+    Ok(beginning)
+}
+
+/// The variables that a template has set, and the attributes of its namespaces.
+#[derive(Default)]
+pub struct Variables<'a> {
+    /// Sorted by name and attribute; a variable itself has the attribute "".
+    known: Vec<((&'a str, &'a str), Value<'static>)>,
+}
+
+impl<'a> Variables<'a> {
+    /// What every host gives: the messages, and that an answer is asked for.
+    pub fn given() -> Result<Variables<'a>> {
+        let mut variables = Variables::default();
+        for name in ["messages", "bos_token", "eos_token"] {
+            variables.set(name, "", Value::Given)?;
+        }
+        for name in ["loop", "raise_exception", "strftime_now", "range"] {
+            variables.set(name, "", Value::Unknown)?;
+        }
+        variables.set("add_generation_prompt", "", Value::Bool(true))?;
+        Ok(variables)
+    }
+
+    fn place(&self, name: &str, attribute: &str) -> core::result::Result<usize, usize> {
+        self.known.binary_search_by(|((known, of), _)| (*known, *of).cmp(&(name, attribute)))
+    }
+
+    fn get(&self, name: &str, attribute: &str) -> Option<&Value<'static>> {
+        Some(&self.known[self.place(name, attribute).ok()?].1)
+    }
+
+    fn value(&self, name: &str) -> Value<'_> {
+        match self.get(name, "") {
+            Some(value) => value.borrowed(),
+            None if self.known.len() >= MOST => Value::Unknown,
+            None => Value::Undefined,
+        }
+    }
+
+    pub fn set(&mut self, name: &'a str, attribute: &'a str, value: Value<'static>) -> Result<()> {
+        match self.place(name, attribute) {
+            Ok(place) => self.known[place].1 = value,
+            Err(_) if self.known.len() >= MOST => {}
+            Err(place) => {
+                self.known.try_reserve(1).map_err(|_| OutOfMemory)?;
+                self.known.insert(place, ((name, attribute), value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out a `set` without a block. Where it is not sure to be run, what it changes is not known afterwards.
+    pub fn assign(&mut self, statement: &'a str, is_sure: bool) -> Result<()> {
+        let Some((target, source)) = statement.split_once('=') else { return Ok(()) };
+        let (target, source) = (target.trim(), source.trim());
+        let (name, attribute) = target.split_once('.').unwrap_or((target, ""));
+        if let Some(fields) = source.strip_prefix("namespace").map(str::trim).and_then(|rest| rest.strip_prefix('(')) {
+            self.set(name, "", Value::Unknown)?;
+            let mut parser = Parser::new(fields);
+            while let Some(field) = parser.field() {
+                let value = parser.choice(self)?.stored()?;
+                self.set(name, field, value)?;
+            }
+            return Ok(());
+        }
+        let mut value = evaluate(source, self)?.stored()?;
+        if !is_sure {
+            let before = match self.get(name, attribute) {
+                Some(before) => before.borrowed(),
+                None => Value::Undefined,
+            };
+            if before.equals(&value) != Truth::Yes {
+                value = Value::Unknown;
+            }
+        }
+        self.set(name, attribute, value)
+    }
+}
+
+pub fn evaluate<'v>(expression: &'v str, variables: &'v Variables<'_>) -> Result<Value<'v>> {
+    let mut parser = Parser::new(expression);
+    let value = parser.choice(variables)?;
+    parser.space();
+    // What was not understood may change all of it.
+    Ok(if parser.rest.is_empty() { value } else { Value::Unknown })
+}
+
+struct Parser<'t> {
+    rest: &'t str,
+    depth: usize,
+}
+
+const OPERATORS: [&str; 10] = ["~", "+", "-", "**", "*", "//", "/", "%", "<", ">"];
+
+impl<'t> Parser<'t> {
+    fn new(rest: &'t str) -> Parser<'t> {
+        Parser { rest, depth: 0 }
+    }
+
+    fn space(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn take(&mut self, sign: &str) -> bool {
+        self.space();
+        match self.rest.strip_prefix(sign) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The word that comes next, left where it is.
+    fn word(&mut self) -> &'t str {
+        self.space();
+        let end = self.rest.find(|char: char| !char.is_alphanumeric() && char != '_').unwrap_or(self.rest.len());
+        &self.rest[..end]
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let is_next = self.word() == word;
+        if is_next {
+            self.rest = &self.rest[word.len()..];
+        }
+        is_next
+    }
+
+    /// The name of the next field of a `namespace`, up to its `=`.
+    fn field(&mut self) -> Option<&'t str> {
+        self.take(",");
+        let name = self.word();
+        self.rest = &self.rest[name.len()..];
+        (!name.is_empty() && self.take("=")).then_some(name)
+    }
+
+    /// Gives the rest up: all that it is part of is unknown.
+    fn lost<'v>(&mut self) -> Value<'v> {
+        self.rest = "\0";
+        Value::Unknown
+    }
+
+    fn choice<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        if self.depth == DEEPEST {
+            return Ok(self.lost());
+        }
+        self.depth += 1;
+        let value = self.either(variables)?;
+        if !self.take_word("if") {
+            self.depth -= 1;
+            return Ok(value);
+        }
+        let condition = self.either(variables)?.truth();
+        let other = if self.take_word("else") { self.choice(variables)? } else { Value::Undefined };
+        self.depth -= 1;
+        Ok(match (condition, value, other) {
+            (Truth::Yes, value, _) => value,
+            (Truth::No, _, other) => other,
+            (Truth::Maybe, Value::Text(one), Value::Text(other)) => Value::Either(one, other),
+            (Truth::Maybe, Value::Text(one), Value::Undefined) => Value::Either(one, Cow::Borrowed("")),
+            _ => Value::Unknown,
+        })
+    }
+
+    fn either<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        let mut value = self.both(variables)?;
+        while self.take_word("or") {
+            let other = self.both(variables)?;
+            value = match value.truth() {
+                Truth::Yes => value,
+                Truth::No => other,
+                Truth::Maybe if other.truth() == Truth::Yes => Value::Bool(true),
+                Truth::Maybe => Value::Unknown,
+            };
+        }
+        Ok(value)
+    }
+
+    fn both<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        let mut value = self.negation(variables)?;
+        while self.take_word("and") {
+            let other = self.negation(variables)?;
+            value = match value.truth() {
+                Truth::No => value,
+                Truth::Yes => other,
+                Truth::Maybe if other.truth() == Truth::No => Value::Bool(false),
+                Truth::Maybe => Value::Unknown,
+            };
+        }
+        Ok(value)
+    }
+
+    fn negation<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        let mut turns = 0;
+        while self.take_word("not") {
+            turns += 1;
+        }
+        let value = self.comparison(variables)?;
+        Ok(match turns {
+            0 => value,
+            turns if turns % 2 == 1 => value.truth().not().value(),
+            _ => value.truth().value(),
+        })
+    }
+
+    fn comparison<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        let mut value = self.sum(variables)?;
+        loop {
+            value = if self.take("==") {
+                value.equals(&self.sum(variables)?).value()
+            } else if self.take("!=") {
+                value.equals(&self.sum(variables)?).not().value()
+            } else if self.take_word("in") {
+                value.is_in(&self.sum(variables)?).value()
+            } else if self.word() == "not" {
+                self.take_word("not");
+                if !self.take_word("in") {
+                    return Ok(self.lost());
+                }
+                value.is_in(&self.sum(variables)?).not().value()
+            } else {
+                return Ok(value);
+            }
+        }
+    }
+
+    /// Operands between operators. Texts are joined; what else is reckoned is unknown.
+    fn sum<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        let mut value = self.operand(variables)?;
+        while let Some(operator) = OPERATORS.iter().find(|operator| self.take(operator)) {
+            self.take("=");
+            let other = self.operand(variables)?;
+            value = match (*operator, &value, &other) {
+                ("~" | "+", Value::Text(_) | Value::Either(..), _)
+                | ("~" | "+", _, Value::Text(_) | Value::Either(..)) => {
+                    Value::Text(join(value.text()?, &other.text()?)?)
+                }
+                _ => Value::Unknown,
+            };
+        }
+        Ok(value)
+    }
+
+    fn operand<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        while self.take("-") || self.take("+") {}
+        self.space();
+        let (mut value, mut name) = match self.rest.as_bytes().first() {
+            Some(b'\'' | b'"') => (self.literal()?, ""),
+            Some(b'(') => {
+                self.rest = &self.rest[1..];
+                let value = self.choice(variables)?;
+                // A tuple is not looked into.
+                let is_whole = self.take(")");
+                if !is_whole {
+                    self.skip_group();
+                }
+                (if is_whole { value } else { Value::Unknown }, "")
+            }
+            Some(b'[') => (self.list(variables)?, ""),
+            Some(b'{') => {
+                self.rest = &self.rest[1..];
+                self.skip_group();
+                (Value::Unknown, "")
+            }
+            _ => {
+                let name = self.word();
+                if name.is_empty() {
+                    return Ok(self.lost());
+                }
+                self.rest = &self.rest[name.len()..];
+                let value = match name {
+                    "true" | "True" => Value::Bool(true),
+                    "false" | "False" => Value::Bool(false),
+                    "none" | "None" => Value::None,
+                    _ if name.starts_with(|char: char| char.is_ascii_digit()) => Value::Unknown,
+                    _ => variables.value(name),
+                };
+                (value, name)
+            }
+        };
+        loop {
+            self.space();
+            // Attributes and entries are known of namespaces alone.
+            let mut attribute = None;
+            if self.rest.starts_with('.') {
+                self.rest = &self.rest[1..];
+                let word = self.word();
+                self.rest = &self.rest[word.len()..];
+                attribute = Some(word);
+            } else if self.rest.starts_with('[') {
+                self.rest = &self.rest[1..];
+                self.skip_group();
+                attribute = Some("");
+            } else if self.rest.starts_with('(') {
+                self.rest = &self.rest[1..];
+                self.skip_group();
+                (value, name) = (Value::Unknown, "");
+            } else if self.rest.starts_with('|') {
+                self.rest = &self.rest[1..];
+                (value, name) = (self.filtered(value, variables)?, "");
+            } else if self.take_word("is") {
+                let is_negated = self.take_word("not");
+                let truth = self.test(&value, variables)?;
+                (value, name) = (if is_negated { truth.not() } else { truth }.value(), "");
+            } else {
+                return Ok(value);
+            }
+            if let Some(attribute) = attribute {
+                let known = if name.is_empty() || attribute.is_empty() { None } else { variables.get(name, attribute) };
+                value = known.map_or(Value::Unknown, Value::borrowed);
+                name = "";
+            }
+        }
+    }
+
+    /// One or more string literals; several in a row are one text.
+    fn literal<'v>(&mut self) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        let mut text: Option<Cow<'v, str>> = None;
+        while let Some(quote @ (b'\'' | b'"')) = self.rest.as_bytes().first().copied() {
+            let Some(end) = end_of_literal(&self.rest[1..], quote) else { return Ok(self.lost()) };
+            let part = unescape(&self.rest[1..1 + end])?;
+            self.rest = &self.rest[end + 2..];
+            self.space();
+            text = Some(match text {
+                None => part,
+                Some(text) => join(text, &part)?,
+            });
+        }
+        Ok(text.map_or(Value::Unknown, Value::Text))
+    }
+
+    fn list<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        self.rest = &self.rest[1..];
+        let mut list = Vec::new();
+        while !self.take("]") {
+            let entry = self.choice(variables)?;
+            if list.len() == MOST || !(self.take(",") || self.rest.trim_start().starts_with(']')) {
+                return Ok(self.lost());
+            }
+            push(&mut list, entry)?;
+        }
+        Ok(Value::List(list))
+    }
+
+    fn filtered<'v>(&mut self, value: Value<'v>, variables: &'v Variables<'_>) -> Result<Value<'v>>
+    where
+        't: 'v,
+    {
+        let filter = self.word();
+        self.rest = &self.rest[filter.len()..];
+        let has_arguments = self.rest.starts_with('(');
+        if has_arguments {
+            self.rest = &self.rest[1..];
+        }
+        if !matches!(filter, "default" | "d") || !has_arguments {
+            if has_arguments {
+                self.skip_group();
+            }
+            let keeps = matches!((filter, &value), ("trim" | "string" | "safe", Value::Text(_)));
+            return Ok(if keeps { value } else { Value::Unknown });
+        }
+        let other = self.choice(variables)?;
+        let falsy_too = self.take(",") && {
+            self.take_word("boolean");
+            self.take("=");
+            matches!(self.word(), "true" | "True")
+        };
+        self.skip_group();
+        Ok(match (&value, value.truth()) {
+            (Value::Undefined, _) => other,
+            (_, Truth::No) if falsy_too => other,
+            (_, Truth::Maybe) => Value::Unknown,
+            _ => value,
+        })
+    }
+
+    fn test(&mut self, value: &Value, variables: &Variables<'_>) -> Result<Truth> {
+        let test = self.word();
+        self.rest = &self.rest[test.len()..];
+        if self.rest.starts_with('(') {
+            self.rest = &self.rest[1..];
+            self.skip_group();
+            return Ok(Truth::Maybe);
+        }
+        Ok(match (test, value) {
+            ("defined", Value::Undefined) => Truth::No,
+            ("undefined", Value::Undefined) => Truth::Yes,
+            ("none" | "true" | "false" | "string" | "mapping" | "boolean" | "number", Value::Undefined) => Truth::No,
+            (_, Value::Unknown | Value::Either(..)) => Truth::Maybe,
+            ("defined", _) => Truth::Yes,
+            ("undefined" | "none", Value::Given) => Truth::No,
+            (_, Value::Given) => Truth::Maybe,
+            ("undefined", _) => Truth::No,
+            ("none", value) => Truth::from(matches!(value, Value::None)),
+            ("true", value) => Truth::from(matches!(value, Value::Bool(true))),
+            ("false", value) => Truth::from(matches!(value, Value::Bool(false))),
+            ("boolean", value) => Truth::from(matches!(value, Value::Bool(_))),
+            ("string", value) => Truth::from(matches!(value, Value::Text(_))),
+            ("mapping" | "number", _) => Truth::No,
+            ("eq" | "equalto" | "sameas", _) => {
+                // Without parentheses, the operand is the next one.
+                let other = self.operand(variables)?;
+                value.equals(&other)
+            }
+            _ => Truth::Maybe,
+        })
+    }
+
+    /// Goes on after the bracket that closes the group that was begun, whatever is in it.
+    fn skip_group(&mut self) {
+        let bytes = self.rest.as_bytes();
+        let (mut at, mut depth) = (0, 1);
+        while at < bytes.len() {
+            match bytes[at] {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth -= 1,
+                quote @ (b'\'' | b'"') => match end_of_literal(&self.rest[at + 1..], quote) {
+                    Some(end) => at += end + 1,
+                    None => break,
+                },
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                self.rest = &self.rest[at..];
+                return;
+            }
+        }
+        self.lost();
+    }
+}
+
+/// Where a string literal ends whose quote stands before the text.
+pub fn end_of_literal(text: &str, quote: u8) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            byte if byte == quote => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    None
+}

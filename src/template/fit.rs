@@ -1,0 +1,271 @@
+//! How well each dialect fits a template: its markers and framing against what the template writes.
+
+use alloc::vec::Vec;
+
+use memchr::memmem;
+
+use super::{
+    memory::{Result, filled},
+    signs::{Catalogue, Framing, Needle, Pair, Signs, Sought},
+};
+use crate::dialect::{Channel, Start};
+
+/// What is known of a template.
+pub struct Evidence<'a> {
+    /// Its own text.
+    pub source: &'a str,
+    /// What it writes.
+    pub written: &'a str,
+    /// What it writes where the model calls a tool; empty where that is not known.
+    pub call: &'a str,
+    /// What stands in `written` for the thought, and for the answer after it.
+    pub thought: &'a str,
+    pub answer: &'a str,
+    /// What its generation prompt may write by default, and where thinking is asked for.
+    pub prompts: &'a [&'a str],
+    pub thinking_prompts: &'a [&'a str],
+}
+
+/// A dialect that the template may be written for.
+#[derive(Clone, Copy)]
+pub struct Fit {
+    pub signs: &'static Signs,
+    pub start: Start,
+    score: i32,
+    /// All tool markers of the dialect are in the template; all its turn markers are.
+    has_all: (bool, bool),
+}
+
+impl Fit {
+    /// Its rank: more is better.
+    pub fn rank(&self) -> (i32, (bool, bool)) {
+        (self.score, self.has_all)
+    }
+}
+
+/// Families whose markers are those of another family, and what only their templates have.
+const ALONE: [(&str, &str); 2] = [("nemotron", "truncate_history_thinking"), ("step-3.5", "<|im_start|>tool_response")];
+
+pub struct Reader<'a> {
+    evidence: &'a Evidence<'a>,
+    catalogue: &'static Catalogue,
+    /// Which texts of the table the template has.
+    found: Vec<bool>,
+    /// The tool markers with which its calls begin.
+    outer: Vec<bool>,
+    has_outer: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(evidence: &'a Evidence<'a>, catalogue: &'static Catalogue) -> Result<Reader<'a>> {
+        let mut found = filled(false, catalogue.table.len())?;
+        for (sought, found) in catalogue.table.iter().zip(&mut found) {
+            *found = place(evidence.written, sought).is_some()
+                || place(evidence.call, sought).is_some()
+                || place(evidence.source, sought).is_some();
+        }
+        let outer = filled(false, catalogue.table.len())?;
+        let mut reader = Reader { evidence, catalogue, found, outer, has_outer: false };
+        let texts = [evidence.call, evidence.written, evidence.source];
+        reader.has_outer = texts.iter().any(|text| reader.find_outer(text));
+        Ok(reader)
+    }
+
+    /// Looks for the tool marker that stands first, the longest one there. What stands inside a call, whether it is a
+    /// marker of another dialect or not, counts little.
+    fn find_outer(&mut self, text: &str) -> bool {
+        let table = &self.catalogue.table;
+        // A tag ends with a `>` that its beginning has not.
+        let length = |tool: Needle| table[tool].text.len() + usize::from(table[tool].is_tag);
+        let places = self.catalogue.tools.iter().filter_map(|&tool| Some((place(text, &table[tool])?, tool)));
+        let Some(first) = places.clone().map(|(at, _)| at).min() else { return false };
+        let longest = places.clone().filter(|(at, _)| *at == first).map(|(_, tool)| length(tool)).max();
+        for (at, tool) in places {
+            self.outer[tool] = at == first && Some(length(tool)) == longest;
+        }
+        true
+    }
+
+    fn has_any(&self, needles: &[Needle]) -> bool {
+        needles.iter().any(|needle| self.found[*needle])
+    }
+
+    /// How well the dialect fits, and where its generation starts then. None where its thinking is not there at all.
+    ///
+    /// Markers that are there speak for it, more than framing and the start; tool markers that only others have, against
+    /// it.
+    pub fn fit(&self, signs: &'static Signs) -> Option<Fit> {
+        let mut score = 0;
+        let mut start = Start::Channel(Channel::Content);
+        if let Some(header) = &signs.header {
+            if !self.has_any(&header[0]) || !self.has_any(&header[1]) {
+                return None;
+            }
+            for literal in header.iter().flatten() {
+                score += if self.found[*literal] { 2 } else { -1 };
+            }
+            start = Start::Header;
+        } else {
+            let pairs = || signs.thinking.iter().filter(|pair| self.has_pair(pair));
+            let count = pairs().count();
+            if count == 0 {
+                return None;
+            }
+            score += pairs().map(|pair| self.framing(pair)).sum::<i32>();
+            score += i32::from(count == signs.thinking.len());
+            let thinking = Start::Channel(Channel::Thinking);
+            if pairs().any(|pair| self.prompt_opens(pair)) {
+                start = thinking;
+            }
+            // A prompt that opens the thinking, and closes it again unless it is asked for, is one of a family that starts
+            // in it.
+            let is_like = if pairs().any(|pair| self.prompt_may_open(pair)) { thinking } else { start };
+            score += i32::from(is_like == signs.start);
+        }
+        let has_outer = signs.tools.iter().any(|tool| self.outer[*tool]);
+        score += match (self.has_outer, has_outer) {
+            (true, true) => 4,
+            (true, false) => -3,
+            (false, _) => 0,
+        };
+        score += 2 * signs.wrappers.iter().filter(|wrapper| self.found[**wrapper]).count() as i32;
+        if !signs.turns.is_empty() {
+            score += if self.has_any(&signs.turns) { 4 } else { -4 };
+        }
+        let is_alone = |(name, text): &(&str, &str)| *name == signs.name && self.evidence.source.contains(text);
+        score += i32::from(ALONE.iter().any(is_alone));
+        let has_all = |needles: &[Needle]| needles.iter().all(|needle| self.found[*needle]);
+        Some(Fit { signs, start, score, has_all: (has_all(&signs.tools), has_all(&signs.turns)) })
+    }
+
+    /// Do two dialects differ in nothing that the template has?
+    pub fn are_alike(&self, one: &Signs, other: &Signs) -> bool {
+        let markers = |signs: &'static Signs| {
+            let pairs = signs.thinking.iter().flat_map(|pair| pair.open.iter().chain(&pair.close));
+            let header = signs.header.iter().flatten().flatten();
+            pairs.chain(&signs.tools).chain(&signs.wrappers).chain(header).filter(|needle| self.found[**needle])
+        };
+        let [one, other] = [one, other].map(|signs| self.catalogue.families.iter().find(|all| all.name == signs.name));
+        let (Some(one), Some(other)) = (one, other) else { return false };
+        let covers = |one, other| {
+            let is_covered = |needle: &Needle| {
+                markers(other).any(|known| {
+                    // A tag's beginning is that of its literal.
+                    let [needle, known] = [*needle, *known].map(|needle| &self.catalogue.table[needle]);
+                    needle.text == known.text
+                        || known.is_tag && needle.text.starts_with(&known.text)
+                        || needle.is_tag && known.text.starts_with(&needle.text)
+                })
+            };
+            markers(one).all(is_covered)
+        };
+        covers(one, other) && covers(other, one)
+    }
+
+    fn has_pair(&self, pair: &Pair) -> bool {
+        let (open, close) = (self.has_any(&pair.open), self.has_any(&pair.close));
+        if pair.both { open && close } else { open || close }
+    }
+
+    /// Does the text around the markers look like the dialect's framing?
+    fn framing(&self, pair: &Pair) -> i32 {
+        let Evidence { thought, answer, .. } = self.evidence;
+        let before = match &pair.before_open[..] {
+            [] => 0,
+            before => {
+                if self.has_any(before) {
+                    1
+                } else {
+                    -1
+                }
+            }
+        };
+        before
+            + self.stands(&pair.after_open, &pair.open, |marker, framing| self.is_between(marker, framing, thought))
+            + self.stands(&pair.before_close, &pair.close, |marker, framing| self.is_between(thought, framing, marker))
+            + self.stands(&pair.after_close, &pair.close, |marker, framing| self.is_between(marker, framing, answer))
+    }
+
+    /// 1 where the framing stands next to one of the markers and no longer one does, -1 where it is another. What
+    /// stands between a marker and the thought or the answer says it best; else framing that is empty says nothing.
+    fn stands(&self, framing: &Framing, markers: &[Needle], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
+        let text = |marker: &Needle| &*self.catalogue.table[*marker].text;
+        let seen = markers.iter().filter_map(|marker| is_between(text(marker), &framing.text));
+        if let Some(fits) = seen.max() {
+            return if fits { 1 } else { -1 };
+        }
+        let has = |index: usize| framing.with.iter().any(|with| self.found[with[index]]);
+        match (has(0), has(1)) {
+            (true, false) => i32::from(!framing.text.is_empty()),
+            _ => -1,
+        }
+    }
+
+    /// Is what stands between two texts this framing? None where nothing but white space or the framing stands between
+    /// them nowhere.
+    fn is_between(&self, left: &str, framing: &str, right: &str) -> Option<bool> {
+        let mut seen = None;
+        let mut from = 0;
+        let written = self.evidence.written;
+        while let Some(at) = memmem::find(&written.as_bytes()[from..], right.as_bytes()).map(|at| from + at) {
+            // Of white space without end, a part is enough.
+            const MOST: usize = 64;
+            let before = &written[floor(written, at.saturating_sub(left.len() + framing.len() + MOST))..at];
+            if before.strip_suffix(framing).is_some_and(|before| before.ends_with(left)) {
+                return Some(true);
+            }
+            if before.trim_end().ends_with(left) {
+                seen = Some(false);
+            }
+            from = at + right.len();
+        }
+        seen
+    }
+
+    /// Does a way through the generation prompt open the thinking and leave it open?
+    fn prompt_opens(&self, pair: &Pair) -> bool {
+        self.evidence.prompts.iter().any(|prompt| self.opens(prompt, pair))
+    }
+
+    /// Does it open the thinking by default, and leave it open where that is asked for?
+    fn prompt_may_open(&self, pair: &Pair) -> bool {
+        let Evidence { prompts, thinking_prompts, .. } = self.evidence;
+        !prompts.is_empty()
+            && prompts.iter().all(|prompt| self.last(prompt, &pair.open).is_some())
+            && thinking_prompts.iter().any(|prompt| self.opens(prompt, pair))
+    }
+
+    fn opens(&self, prompt: &str, pair: &Pair) -> bool {
+        match (self.last(prompt, &pair.open), self.last(prompt, &pair.close)) {
+            (Some(open), Some(close)) => open > close,
+            (open, _) => open.is_some(),
+        }
+    }
+
+    fn last(&self, prompt: &str, markers: &[Needle]) -> Option<usize> {
+        markers.iter().filter_map(|marker| last_place(prompt, &self.catalogue.table[*marker])).max()
+    }
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Where a text stands first.
+fn place(text: &str, sought: &Sought) -> Option<usize> {
+    let mut places = memmem::find_iter(text.as_bytes(), &sought.text);
+    places.find(|at| ends_well(text, *at, sought))
+}
+
+fn last_place(text: &str, sought: &Sought) -> Option<usize> {
+    let places = memmem::find_iter(text.as_bytes(), &sought.text);
+    places.filter(|at| ends_well(text, *at, sought)).last()
+}
+
+fn ends_well(text: &str, at: usize, sought: &Sought) -> bool {
+    let next = text.as_bytes().get(at + sought.text.len());
+    !sought.is_tag || next.is_none_or(|next| !next.is_ascii_alphanumeric() && !b"-_".contains(next))
+}

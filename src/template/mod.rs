@@ -1,0 +1,215 @@
+//! Which dialect a chat template is written for, and where generation starts after its generation prompt.
+//!
+//! The template is rendered where the feature `templates` is on (`render`), and read without being run where it is not
+//! or where rendering fails (`source`, `expression`). Either way the dialects' markers (`signs`) are compared with what
+//! it writes (`fit`). This stands above the scanner, which says where a rendered prompt leaves the stream; neither the
+//! scanner nor a dialect may know of it.
+
+mod expression;
+mod fit;
+mod memory;
+#[cfg(feature = "templates")]
+mod render;
+mod signs;
+mod source;
+#[cfg(feature = "templates")]
+mod syntax;
+
+use alloc::{string::String, vec::Vec};
+use core::fmt;
+
+use crate::dialect::{Dialect, Start};
+use expression::UNKNOWN;
+use fit::{Evidence, Fit, Reader};
+use memory::{OutOfMemory, push};
+use source::Source;
+
+impl Dialect {
+    /// The built-in dialect that a chat template (Jinja) is written for, and where generation starts after its
+    /// generation prompt, by the markers that the template writes and the framing around them.
+    ///
+    /// With the feature `templates`, it is rendered: with one user message and without the variables that a host may
+    /// leave out; the start is that of the rendered prompt (`Scanner::start_from_prompt`). The dialect is read from a
+    /// rendered turn with a thought, an answer and a tool call. A template is hostile input: its rendering is bounded in
+    /// time, depth and memory. Where it cannot be rendered, and without the feature, the text of the template is read
+    /// instead, and the start is that of the branches of the generation prompt that are taken by default.
+    ///
+    /// Where the template fits several dialects equally well, and these differ in nothing that it has, the first one by
+    /// name is found; where they differ, the error lists them.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Start};
+    ///
+    /// let template = r"{% if add_generation_prompt %}{{ '<|turn>model\n<|channel>' }}{% endif %}";
+    /// let (dialect, start) = Dialect::find_for_template(template)?;
+    /// assert_eq!((dialect.name(), start), ("gemma-4", Start::Channel(Channel::Thinking)));
+    /// # Ok::<(), aside::UnknownTemplate>(())
+    /// ```
+    pub fn find_for_template(template: &str) -> Result<(Dialect, Start), UnknownTemplate> {
+        #[cfg(feature = "templates")]
+        if let Some(rendered) = render::Rendered::by_default(template) {
+            return find(template, Some(&rendered));
+        }
+        find(template, None)
+    }
+
+    /// The built-in dialect that a chat template is written for, and where generation starts after the prompt of the
+    /// request at hand.
+    ///
+    /// `variables` is a JSON object: the variables that the template is rendered with for that request, such as
+    /// `enable_thinking`, `reasoning_effort`, `tools` or `messages`. What it leaves out is as in `find_for_template`: one
+    /// user message, `add_generation_prompt` true, and a text for each of `bos_token` and `eos_token`.
+    ///
+    /// Fails as `find_for_template`, and where `variables` is no JSON object, or where the template cannot be rendered
+    /// with them (it raises an exception, is no Jinja, or would exceed the bounds): the message says why.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Start};
+    ///
+    /// let template = "{% if add_generation_prompt %}<|turn>model\n\
+    ///                 {% if enable_thinking %}<|channel>{% endif %}{% endif %}";
+    /// let (_, start) = Dialect::find_for_template(template)?;
+    /// assert_eq!(start, Start::Channel(Channel::Content));
+    /// let (_, start) = Dialect::find_for_template_with(template, r#"{"enable_thinking": true}"#)?;
+    /// assert_eq!(start, Start::Channel(Channel::Thinking));
+    /// # Ok::<(), aside::UnknownTemplate>(())
+    /// ```
+    #[cfg(feature = "templates")]
+    pub fn find_for_template_with(template: &str, variables: &str) -> Result<(Dialect, Start), UnknownTemplate> {
+        let rendered =
+            render::Rendered::with(template, variables).map_err(|why| UnknownTemplate(Why::Variables(why)))?;
+        find(template, Some(&rendered))
+    }
+}
+
+#[cfg(not(feature = "templates"))]
+mod render {
+    /// Nothing is ever rendered.
+    pub enum Rendered {}
+}
+
+fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect, Start), UnknownTemplate> {
+    let source = Source::read(template)?;
+    let (prompts, thinking_prompts) = (borrowed(&source.prompts)?, borrowed(&source.thinking_prompts)?);
+    #[cfg_attr(not(feature = "templates"), allow(unused_mut))]
+    let mut evidence = Evidence {
+        source: &source.text,
+        written: &source.written,
+        call: "",
+        thought: UNKNOWN,
+        answer: UNKNOWN,
+        prompts: &prompts,
+        thinking_prompts: &thinking_prompts,
+    };
+    #[cfg(feature = "templates")]
+    let rendered_prompts = rendered.map(render::Rendered::prompts);
+    #[cfg(feature = "templates")]
+    if let (Some(rendered), Some([prompt, thinking_prompt])) = (rendered, &rendered_prompts) {
+        rendered.show(&mut evidence);
+        (evidence.prompts, evidence.thinking_prompts) =
+            (core::slice::from_ref(prompt), core::slice::from_ref(thinking_prompt));
+    }
+    let fit = best(&evidence)?;
+    // It is built in, so that it is there.
+    let dialect = Dialect::find(fit.signs.name).map_err(|_| UnknownTemplate(Why::NoMarker))?;
+    #[cfg(feature = "templates")]
+    if let Some(rendered) = rendered {
+        let start = rendered.start(&dialect)?;
+        return Ok((dialect, start));
+    }
+    #[cfg(not(feature = "templates"))]
+    let _ = rendered;
+    Ok((dialect, fit.start))
+}
+
+fn borrowed(texts: &[String]) -> Result<Vec<&str>, OutOfMemory> {
+    let mut list = Vec::new();
+    for text in texts {
+        push(&mut list, &**text)?;
+    }
+    Ok(list)
+}
+
+/// The dialect that fits best.
+fn best(evidence: &Evidence) -> Result<Fit, UnknownTemplate> {
+    let catalogue = signs::catalogue();
+    let reader = Reader::new(evidence, catalogue)?;
+    let mut fits: Vec<Fit> = Vec::new();
+    for fit in catalogue.families.iter().filter_map(|signs| reader.fit(signs)) {
+        match fits.first().map(|best| best.rank().cmp(&fit.rank())) {
+            Some(core::cmp::Ordering::Greater) => continue,
+            Some(core::cmp::Ordering::Less) => fits.clear(),
+            _ => {}
+        }
+        push(&mut fits, fit)?;
+    }
+    let Some(first) = fits.first() else { return Err(UnknownTemplate(Why::NoMarker)) };
+    if fits.iter().all(|fit| reader.are_alike(first.signs, fit.signs)) {
+        return Ok(*first);
+    }
+    let mut names = Vec::new();
+    for fit in &fits {
+        push(&mut names, fit.signs.name)?;
+    }
+    Err(UnknownTemplate(Why::Several(names)))
+}
+
+/// No one dialect was found for a chat template: it has no marker of a built-in one, or fits more than one; its variables
+/// are wrong, or it cannot be rendered with them; or memory has run out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownTemplate(Why);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Why {
+    NoMarker,
+    Several(Vec<&'static str>),
+    #[cfg_attr(not(feature = "templates"), allow(dead_code))]
+    Variables(String),
+    OutOfMemory,
+}
+
+impl UnknownTemplate {
+    /// The dialects that fit equally well, in alphabetical order; none where there is no marker.
+    pub fn candidates(&self) -> &[&'static str] {
+        match &self.0 {
+            Why::Several(names) => names,
+            _ => &[],
+        }
+    }
+
+    /// Was an allocation refused? The template was not read to its end then.
+    pub fn is_out_of_memory(&self) -> bool {
+        self.0 == Why::OutOfMemory
+    }
+
+    /// Are the variables no JSON object, or can the template not be rendered with them?
+    pub fn is_of_variables(&self) -> bool {
+        matches!(self.0, Why::Variables(_))
+    }
+}
+
+impl From<OutOfMemory> for UnknownTemplate {
+    fn from(_: OutOfMemory) -> UnknownTemplate {
+        UnknownTemplate(Why::OutOfMemory)
+    }
+}
+
+impl fmt::Display for UnknownTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Why::NoMarker => f.write_str("the template has the markers of no dialect"),
+            Why::Several(names) => {
+                f.write_str("the template fits several dialects: ")?;
+                for (index, name) in names.iter().enumerate() {
+                    f.write_str(if index > 0 { ", " } else { "" })?;
+                    f.write_str(name)?;
+                }
+                Ok(())
+            }
+            Why::Variables(why) => f.write_str(why),
+            Why::OutOfMemory => f.write_str("out of memory"),
+        }
+    }
+}
+
+impl core::error::Error for UnknownTemplate {}

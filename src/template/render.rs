@@ -1,0 +1,413 @@
+//! A template rendered: its generation prompt, and turns of the model that show its markers. Rendering is bounded in
+//! time, depth and memory, whatever the template; what its text is used for is to look for markers, and it goes nowhere
+//! else.
+
+use alloc::{
+    borrow::Cow,
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use std::io::{self, Write};
+
+use minijinja::{
+    Environment, Error, ErrorKind, State, Template, UndefinedBehavior, Value, context,
+    syntax::SyntaxConfig,
+    value::{Kwargs, ValueKind},
+};
+use minijinja_contrib::pycompat;
+
+use super::{
+    fit::Evidence,
+    memory::{OutOfMemory, Result as Fallible},
+    syntax,
+};
+use crate::{Dialect, Options, Scanner, Start};
+
+/// The longest template that is rendered, in bytes; real ones have at most some 20,000.
+const LONGEST_TEMPLATE: usize = 256 << 10;
+/// The longest text of variables, in bytes.
+const LONGEST_VARIABLES: usize = 4 << 20;
+/// What one rendering may do: about one for each instruction, and for each 64 bytes that it makes.
+const FUEL: u64 = 100_000;
+/// For each so many bytes of variables, one more.
+const BYTES_OF_FUEL: usize = 4;
+/// The most bytes of a rendered text, beyond twice those of the variables.
+const LONGEST_TEXT: usize = 1 << 20;
+/// The most operators, subscripts, calls and filters of one tag, and branches of the template: the compiler goes as deep
+/// as there are of them. Real ones have at most some 100.
+const MOST_OPERATORS: usize = 500;
+/// Blocks and calls in each other; a call of a macro counts as four.
+const DEEPEST_CALL: usize = 200;
+/// Lists and maps in each other, in JSON that is written.
+const DEEPEST_JSON: usize = 128;
+
+/// Stand in the rendered texts for what the user, the model's thought and its answer say.
+const QUESTION: &str = "aside-question";
+const THOUGHT: &str = "aside-thought";
+const ANSWER: &str = "aside-answer";
+
+pub struct Rendered {
+    /// From the end of the user's message to the end of the prompt; the whole prompt where that is not found.
+    prompt: String,
+    /// The same without the variables of a request.
+    default_prompt: String,
+    /// The same where thinking is asked for.
+    thinking_prompt: String,
+    /// Turns of the model with a thought and an answer, and with a thought and a call.
+    answer: Option<String>,
+    call: Option<String>,
+}
+
+impl Rendered {
+    /// None where the template cannot be rendered.
+    pub fn by_default(template: &str) -> Option<Rendered> {
+        Rendered::new(template, context! {}, 0).ok()
+    }
+
+    /// Fails with a message for whoever gave the variables.
+    pub fn with(template: &str, variables: &str) -> Result<Rendered, String> {
+        if variables.len() > LONGEST_VARIABLES {
+            return Err(format!("the variables are longer than {LONGEST_VARIABLES} bytes"));
+        }
+        let given = if variables.trim().is_empty() { "{}" } else { variables };
+        let given: Value =
+            serde_json::from_str(given).map_err(|error| format!("the variables are no JSON: {error}"))?;
+        if given.kind() != ValueKind::Map {
+            return Err("the variables are no JSON object: write {\"enable_thinking\": true}, say".into());
+        }
+        let rendered = Rendered::new(template, given, variables.len())
+            .map_err(|error| format!("the template cannot be rendered with these variables: {error}"))?;
+        // What is asked for does not change which dialect it is.
+        Ok(match Rendered::by_default(template) {
+            Some(by_default) => Rendered { prompt: rendered.prompt, ..by_default },
+            None => rendered,
+        })
+    }
+
+    fn new(template: &str, given: Value, size: usize) -> Result<Rendered, Error> {
+        if template.len() > LONGEST_TEMPLATE {
+            let message = format!("it is longer than {LONGEST_TEMPLATE} bytes");
+            return Err(Error::new(ErrorKind::SyntaxError, message));
+        }
+        if syntax::depth(template) > MOST_OPERATORS {
+            let message = format!("more than {MOST_OPERATORS} operators in one tag, or branches");
+            return Err(Error::new(ErrorKind::SyntaxError, message));
+        }
+        let source = without_generation_tags(template);
+        let mut environment = environment()?;
+        environment.set_fuel(Some(FUEL + (size / BYTES_OF_FUEL) as u64));
+        let template = environment.template_from_str(&source)?;
+        let most = LONGEST_TEXT + 2 * size;
+        let user = context! { role => "user", content => QUESTION };
+        let base = context! { bos_token => "<s>", eos_token => "</s>", messages => [user.clone()], add_generation_prompt => true };
+        let given = over(base, &given)?;
+        let prompt = render(&template, &given, most)?;
+        let prompt = behind_question(&prompt).to_string();
+        let thinking =
+            over(given, &context! { enable_thinking => true, thinking => true, messages => [user.clone()] })?;
+        let thinking_prompt =
+            match render(&template, &over(thinking.clone(), &context! { add_generation_prompt => true })?, most) {
+                Ok(text) => behind_question(&text).to_string(),
+                Err(_) => prompt.clone(),
+            };
+        // In the turns thinking is switched on, so that it shows.
+        let shown = over(thinking, &context! { add_generation_prompt => false })?;
+        let turn = |turn: Value| -> Result<String, Error> {
+            let turn = over(shown.clone(), &context! { messages => [user.clone(), turn] })?;
+            Ok(behind_question(&render(&template, &turn, most)?).to_string())
+        };
+        let answer = turn(message(Value::from(ANSWER), None)).ok();
+        let mut call = None;
+        for content in [Value::from(""), Value::from(())] {
+            for arguments in [context! { city => "aside" }, Value::from("{\"city\": \"aside\"}")] {
+                match turn(message(content.clone(), Some(arguments))) {
+                    Ok(text) if call.is_none() && text.contains(CALLED) => call = Some(text),
+                    // Another try would be as long.
+                    Err(error) if error.kind() == ErrorKind::OutOfFuel => break,
+                    _ => {}
+                }
+            }
+        }
+        Ok(Rendered { default_prompt: prompt.clone(), prompt, thinking_prompt, answer, call })
+    }
+
+    /// What the generation prompt writes by default, and where thinking is asked for.
+    pub fn prompts(&self) -> [&str; 2] {
+        [&self.default_prompt, &self.thinking_prompt]
+    }
+
+    /// Puts what was rendered in the place of what was read without.
+    pub fn show<'a>(&'a self, evidence: &mut Evidence<'a>) {
+        if let Some(answer) = &self.answer {
+            (evidence.written, evidence.thought, evidence.answer) = (answer, THOUGHT, ANSWER);
+        }
+        if let Some(call) = &self.call {
+            evidence.call = call;
+        }
+    }
+
+    /// Where the prompt leaves a stream of this dialect.
+    pub fn start(&self, dialect: &Dialect) -> Fallible<Start> {
+        let start = Scanner::with_options(dialect, &Options::default());
+        let start = start.and_then(|mut scanner| scanner.start_from_prompt(self.prompt.as_bytes()));
+        // A new scanner has not begun, so that memory is all that can fail.
+        start.map_err(|_| OutOfMemory)
+    }
+}
+
+/// Renders it; some templates cannot do without a list of tools.
+fn render(template: &Template, variables: &Value, most: usize) -> Result<String, Error> {
+    let render = |variables: Value| {
+        let mut out = Bounded { text: Vec::new(), most };
+        template.render_captured_to(variables, &mut out)?;
+        String::from_utf8(out.text).map_err(|_| Error::from(ErrorKind::WriteFailure))
+    };
+    render(variables.clone()).or_else(|error| {
+        let has_tools = variables.get_attr("tools").is_ok_and(|tools| !tools.is_undefined());
+        if has_tools || error.kind() == ErrorKind::OutOfFuel {
+            return Err(error);
+        }
+        render(over(variables.clone(), &context! { tools => Vec::<Value>::new() })?).map_err(|_| error)
+    })
+}
+
+/// The variables of both; where both have one, the second's.
+fn over(base: Value, more: &Value) -> Result<Value, Error> {
+    let mut all: BTreeMap<String, Value> = BTreeMap::new();
+    for from in [&base, more] {
+        for key in from.try_iter()? {
+            all.insert(key.to_string(), from.get_item(&key)?);
+        }
+    }
+    Ok(Value::from(all))
+}
+
+/// A text that grows to a limit.
+struct Bounded {
+    text: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.text.len() + bytes.len() > self.most {
+            return Err(io::Error::other("the text is too long"));
+        }
+        self.text.try_reserve(bytes.len())?;
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The template without the tags that mark what a model is trained on: `{% generation %}` and its end.
+fn without_generation_tags(template: &str) -> Cow<'_, str> {
+    const WORD: &str = "generation";
+    let mut plain = String::new();
+    let mut copied = 0;
+    for (at, _) in template.match_indices(WORD) {
+        let (before, after) = (&template[copied.min(at)..at], &template[at + WORD.len()..]);
+        let (before, is_end) = match before.strip_suffix("end") {
+            Some(before) => (before, true),
+            None => (before, false),
+        };
+        let is_tag = before.trim_end().trim_end_matches(['-', '+']).ends_with("{%")
+            && after.trim_start().trim_start_matches(['-', '+']).starts_with("%}");
+        if is_tag {
+            plain.push_str(before);
+            plain.push_str(if is_end { "endif" } else { "if true" });
+            copied = at + WORD.len();
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(template);
+    }
+    plain.push_str(&template[copied..]);
+    Cow::Owned(plain)
+}
+
+/// The function that the model calls.
+const CALLED: &str = "aside_call";
+
+/// The model's message. The thought has a name of each kind that templates know.
+fn message(content: Value, arguments: Option<Value>) -> Value {
+    let said = context! {
+        role => "assistant", content => content, reasoning_content => THOUGHT, reasoning => THOUGHT, thinking => THOUGHT,
+    };
+    let Some(arguments) = arguments else { return said };
+    let function = context! { name => CALLED, arguments => arguments };
+    // Some templates want identifiers of nine letters and digits.
+    let call = context! { id => "call00001", type => "function", function => function };
+    context! { tool_calls => [call], ..said }
+}
+
+fn behind_question(text: &str) -> &str {
+    text.rfind(QUESTION).map_or(text, |at| &text[at + QUESTION.len()..])
+}
+
+/// Jinja as the hosts of chat templates set it up.
+fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_recursion_limit(DEEPEST_CALL);
+    environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+    environment.set_unknown_method_callback(method);
+    environment.add_filter("tojson", to_json);
+    environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
+        Err(Error::new(ErrorKind::InvalidOperation, message))
+    });
+    // Any date will do: no marker has one.
+    environment.add_function("strftime_now", |_: String| "2026-01-01");
+    Ok(environment)
+}
+
+/// Python's methods. A list is not changed by `append`: no marker depends on it.
+fn method(state: &mut State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
+    match (value.kind(), method) {
+        (ValueKind::Seq, "append") => Ok(Value::from(())),
+        (ValueKind::String, "format") => {
+            // Widths are paid for before they are filled: a field has up to 999, and no field is in another.
+            const WIDEST: u64 = 1000;
+            let text = value.as_str().unwrap_or_default();
+            let mut digits = text.split(|char: char| !char.is_ascii_digit());
+            let is_nested = text.split('{').any(|field| field.contains(':') && !field.contains('}'));
+            if digits.any(|digits| digits.len() > 3) || is_nested {
+                return Err(Error::new(ErrorKind::InvalidOperation, "the widths of this format are too large"));
+            }
+            state.consume_fuel(text.matches('{').count() as u64 * WIDEST / 64)?;
+            pycompat::unknown_method_callback(state, value, method, arguments)
+        }
+        _ => pycompat::unknown_method_callback(state, value, method, arguments),
+    }
+}
+
+/// The filter `tojson` as chat templates know it: not escaped for HTML, and with the options of Python's `json.dumps`.
+fn to_json(state: &State, value: &Value, options: Kwargs) -> Result<Value, Error> {
+    let separators: Option<Vec<String>> = options.get("separators")?;
+    let indent: Option<usize> = options.get::<Option<Value>>("indent")?.and_then(|indent| indent.as_usize());
+    let (comma, colon) = match separators.as_deref() {
+        Some([comma, colon]) => (comma.as_str(), colon.as_str()),
+        _ => (if indent.is_some() { "," } else { ", " }, ": "),
+    };
+    let ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or_default();
+    let sorted = options.get::<Option<bool>>("sort_keys")?.unwrap_or_default();
+    options.assert_all_used()?;
+    let mut json = Json { state, text: String::new(), comma, colon, indent, ascii, sorted };
+    json.value(value, 0)?;
+    Ok(Value::from_safe_string(json.text))
+}
+
+struct Json<'a, 't, 'e> {
+    state: &'a State<'t, 'e>,
+    text: String,
+    comma: &'a str,
+    colon: &'a str,
+    indent: Option<usize>,
+    ascii: bool,
+    sorted: bool,
+}
+
+impl Json<'_, '_, '_> {
+    fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
+        if depth > DEEPEST_JSON {
+            return Err(Error::new(ErrorKind::InvalidOperation, "lists and maps are too deep in each other for JSON"));
+        }
+        self.state.consume_fuel(1)?;
+        match value.kind() {
+            ValueKind::Undefined | ValueKind::None => self.text.push_str("null"),
+            ValueKind::String => self.string(value.as_str().unwrap_or_default())?,
+            ValueKind::Bool | ValueKind::Number => self.text.push_str(&value.to_string()),
+            ValueKind::Map => {
+                let mut pairs = Vec::new();
+                for key in value.try_iter()? {
+                    self.state.consume_fuel(1)?;
+                    pairs.push((key.to_string(), value.get_item(&key)?));
+                }
+                if self.sorted {
+                    pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
+                }
+                self.text.push('{');
+                for (index, (key, value)) in pairs.iter().enumerate() {
+                    self.next(index, depth + 1)?;
+                    self.string(key)?;
+                    self.pay(self.colon.len())?;
+                    self.text.push_str(self.colon);
+                    self.value(value, depth + 1)?;
+                }
+                self.end(pairs.is_empty(), '}', depth)?;
+            }
+            ValueKind::Seq | ValueKind::Iterable => {
+                self.text.push('[');
+                let mut count = 0;
+                for entry in value.try_iter()? {
+                    self.next(count, depth + 1)?;
+                    self.value(&entry, depth + 1)?;
+                    count += 1;
+                }
+                self.end(count == 0, ']', depth)?;
+            }
+            kind => return Err(Error::new(ErrorKind::InvalidOperation, format!("{kind} is not written in JSON"))),
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, index: usize, depth: usize) -> Result<(), Error> {
+        if index > 0 {
+            self.pay(self.comma.len())?;
+            self.text.push_str(self.comma);
+        }
+        self.line(depth)
+    }
+
+    fn end(&mut self, is_empty: bool, bracket: char, depth: usize) -> Result<(), Error> {
+        if !is_empty {
+            self.line(depth)?;
+        }
+        self.text.push(bracket);
+        Ok(())
+    }
+
+    fn line(&mut self, depth: usize) -> Result<(), Error> {
+        if let Some(indent) = self.indent {
+            let spaces = indent.saturating_mul(depth);
+            self.pay(spaces)?;
+            self.text.push('\n');
+            self.text.extend(core::iter::repeat_n(' ', spaces));
+        }
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), Error> {
+        self.pay(text.len())?;
+        self.text.push('"');
+        for char in text.chars() {
+            match char {
+                '"' => self.text.push_str("\\\""),
+                '\\' => self.text.push_str("\\\\"),
+                '\n' => self.text.push_str("\\n"),
+                '\r' => self.text.push_str("\\r"),
+                '\t' => self.text.push_str("\\t"),
+                '\u{8}' => self.text.push_str("\\b"),
+                '\u{c}' => self.text.push_str("\\f"),
+                char if char < ' ' || self.ascii && !char.is_ascii() => {
+                    for unit in char.encode_utf16(&mut [0; 2]) {
+                        self.text.push_str(&format!("\\u{unit:04x}"));
+                    }
+                }
+                char => self.text.push(char),
+            }
+        }
+        self.text.push('"');
+        Ok(())
+    }
+
+    /// Bytes that are made cost fuel before they are.
+    fn pay(&self, bytes: usize) -> Result<(), Error> {
+        self.state.consume_fuel((bytes / 16) as u64)
+    }
+}

@@ -1,0 +1,165 @@
+//! What a chat template shows of a dialect: the markers of its file, each with the framing around it, as texts to look
+//! for. The texts of all dialects stand in one table, so that each is looked for once in a template.
+
+use alloc::{
+    collections::BTreeMap,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+use std::sync::OnceLock;
+
+use toml::Spanned;
+
+use crate::dialect::{
+    Channel, Start, catalogue, error,
+    model::{Literal, Place, Span, strings, text},
+};
+
+/// A text of the table, by its index.
+pub type Needle = usize;
+
+/// All dialects that models write, in the order of their names, and the table of their texts.
+pub struct Catalogue {
+    pub families: Vec<Signs>,
+    pub table: Vec<Sought>,
+    /// The openers of tool calls, of all dialects.
+    pub tools: Vec<Needle>,
+}
+
+/// A text of the table.
+pub struct Sought {
+    pub text: String,
+    /// It is the beginning of a tag, `<think`: what follows it is no letter, digit, `-` or `_`.
+    pub is_tag: bool,
+}
+
+/// The texts that speak for one dialect.
+pub struct Signs {
+    pub name: &'static str,
+    pub thinking: Vec<Pair>,
+    pub tools: Vec<Needle>,
+    pub wrappers: Vec<Needle>,
+    /// What begins, ends and closes a header, and its keys.
+    pub header: Option<[Vec<Needle>; 4]>,
+    pub turns: Vec<Needle>,
+    pub start: Start,
+}
+
+/// The markers of a thinking span, with the framing around them.
+pub struct Pair {
+    pub open: Vec<Needle>,
+    pub close: Vec<Needle>,
+    pub after_open: Framing,
+    pub before_close: Framing,
+    pub after_close: Framing,
+    /// For each opener, it and the framing before it; none where the dialect has no such framing.
+    pub before_open: Vec<Needle>,
+    /// It takes both to know them: alone they are words, or the beginning of a turn, that any template may have.
+    pub both: bool,
+}
+
+/// The framing on one side of the markers.
+pub struct Framing {
+    pub text: String,
+    /// For each marker, it and the framing; and the two with one line break more.
+    pub with: Vec<[Needle; 2]>,
+}
+
+/// The catalogue, which is made by the first call.
+pub fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    CATALOGUE.get_or_init(|| {
+        let mut table = Table::default();
+        let families: Vec<Signs> = catalogue::families().map(|(name, file)| table.signs(name, file)).collect();
+        let mut tools: Vec<Needle> = families.iter().flat_map(|signs| signs.tools.iter().copied()).collect();
+        tools.sort_unstable();
+        tools.dedup();
+        Catalogue { families, table: table.list, tools }
+    })
+}
+
+#[derive(Default)]
+struct Table {
+    list: Vec<Sought>,
+    known: BTreeMap<(String, bool), Needle>,
+}
+
+impl Table {
+    fn add(&mut self, text: &str, is_tag: bool) -> Needle {
+        let list = &mut self.list;
+        *self.known.entry((text.to_string(), is_tag)).or_insert_with(|| {
+            list.push(Sought { text: text.to_string(), is_tag });
+            list.len() - 1
+        })
+    }
+
+    fn all(&mut self, literals: &[Literal]) -> Vec<Needle> {
+        strings(literals).iter().map(|literal| self.add(literal, false)).collect()
+    }
+
+    fn signs(&mut self, name: &'static str, file: &str) -> Signs {
+        let model = error::read(file).unwrap_or_else(|error| unreachable!("a built-in dialect: {error}"));
+        let spans = |channel| model.spans.iter().map(Spanned::get_ref).filter(move |span| span.channel == channel);
+        let header = model.header.as_ref().map(|header| {
+            let header = header.get_ref();
+            let keys: Vec<Literal> = header.keys.values().cloned().collect();
+            [&header.begin, &header.end, &header.close, &keys].map(|literals| self.all(literals))
+        });
+        Signs {
+            name,
+            thinking: spans(Channel::Thinking).map(|span| self.pair(span, &model.turns)).collect(),
+            tools: spans(Channel::Tool).flat_map(|span| self.openers(span)).collect(),
+            wrappers: spans(Channel::Content).flat_map(|span| self.openers(span)).collect(),
+            header,
+            turns: self.all(&model.turns),
+            start: model.start(),
+        }
+    }
+
+    fn openers(&mut self, span: &Span) -> Vec<Needle> {
+        opens(span).iter().map(|(open, is_tag)| self.add(open, *is_tag)).collect()
+    }
+
+    fn pair(&mut self, span: &Span, turns: &[Literal]) -> Pair {
+        let (opens, closes) = (opens(span), closes(span));
+        let is_own = |(close, _): &(String, bool)| {
+            close.starts_with(['<', '[']) && !turns.iter().any(|turn| close.contains(turn.get_ref()))
+        };
+        let before_open = text(&span.framing.before_open);
+        let with_before = |(open, is_tag): &(String, bool)| self.add(&[before_open, open].concat(), *is_tag);
+        let before_open = if before_open.is_empty() { vec![] } else { opens.iter().map(with_before).collect() };
+        Pair {
+            open: opens.iter().map(|(open, is_tag)| self.add(open, *is_tag)).collect(),
+            close: closes.iter().map(|(close, is_tag)| self.add(close, *is_tag)).collect(),
+            after_open: self.framing(&opens, text(&span.framing.after_open), |open, line| [open, line].concat()),
+            before_close: self.framing(&closes, text(&span.framing.before_close), |close, line| [line, close].concat()),
+            after_close: self.framing(&closes, text(&span.framing.after_close), |close, line| [close, line].concat()),
+            before_open,
+            both: span.place == Place::Start && !closes.iter().all(is_own),
+        }
+    }
+
+    fn framing(&mut self, markers: &[(String, bool)], text: &str, join: impl Fn(&str, &str) -> String) -> Framing {
+        let longer = [text, "\n"].concat();
+        let with = markers.iter().map(|(marker, is_tag)| {
+            // A tag's end is not known here, and so not what follows it.
+            let alone = *is_tag && text.is_empty();
+            [(text, alone), (&longer, false)].map(|(framing, is_tag)| self.add(&join(marker, framing), is_tag))
+        });
+        Framing { text: text.to_string(), with: with.collect() }
+    }
+}
+
+/// A span's openers, and which of them are beginnings of tags.
+fn opens(span: &Span) -> Vec<(String, bool)> {
+    let literals = span.open.iter().flatten().map(|open| (open.get_ref().clone(), false));
+    let tags = span.tag.iter().flat_map(|tag| &tag.names).map(|name| (["<", name.get_ref()].concat(), true));
+    literals.chain(tags).collect()
+}
+
+fn closes(span: &Span) -> Vec<(String, bool)> {
+    let literals = span.close.iter().map(|close| (close.get_ref().clone(), false));
+    let tags = span.tag.iter().flat_map(|tag| &tag.names).map(|name| (["</", name.get_ref()].concat(), true));
+    literals.chain(tags).collect()
+}

@@ -1,0 +1,371 @@
+//! A template's text, read once without being run: what it may write, whatever the messages are, and what its
+//! generation prompt writes where no variable is given that a host may leave out.
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+
+use super::{
+    expression::{Truth, UNKNOWN, Value, Variables, end_of_literal, evaluate},
+    memory::{Result, append, copy, push, unescape},
+};
+
+/// Ways on which a generation prompt may be written, of which as many are followed.
+const MOST_WAYS: usize = 8;
+/// Of each way, at least so many bytes of its end are kept.
+const TAIL: usize = 512;
+/// Branches in each other that make ways of their own.
+const DEEPEST: usize = 32;
+
+pub struct Source<'a> {
+    /// The template, with the escapes of its string literals decoded.
+    pub text: Cow<'a, str>,
+    /// What its branches write one after the other, whether they are taken or not; U+0000 for what is not known.
+    pub written: String,
+    /// What the generation prompt may write by default, and where thinking is asked for.
+    pub prompts: Vec<String>,
+    pub thinking_prompts: Vec<String>,
+}
+
+impl<'a> Source<'a> {
+    pub fn read(template: &'a str) -> Result<Source<'a>> {
+        let by_default = Reader::read(template, Variables::given()?)?;
+        let mut variables = Variables::given()?;
+        for name in ["enable_thinking", "thinking"] {
+            variables.set(name, "", Value::Bool(true))?;
+        }
+        let thinking = Reader::read(template, variables)?;
+        Ok(Source {
+            text: unescape(template)?,
+            written: by_default.written,
+            prompts: by_default.ways,
+            thinking_prompts: thinking.ways,
+        })
+    }
+}
+
+/// A block that has not ended.
+struct Frame {
+    is_if: bool,
+    /// Is the branch that is being read taken?
+    taken: Truth,
+    /// Was one before it?
+    earlier: Truth,
+    /// In a generation prompt: the ways to the block, and those through its branches.
+    before: Vec<String>,
+    through: Vec<String>,
+    forks: bool,
+}
+
+struct Reader<'a> {
+    variables: Variables<'a>,
+    written: String,
+    /// The most bytes of it.
+    most: usize,
+    frames: Vec<Frame>,
+    /// How many of the open blocks are not taken, and of how many that is not known.
+    dead: usize,
+    unsure: usize,
+    /// Ways through the last generation prompt.
+    ways: Vec<String>,
+    /// How many blocks are open around it, while it is being read.
+    inside: Option<usize>,
+}
+
+/// A `{…}` of a template.
+struct Tag<'a> {
+    kind: u8,
+    body: &'a str,
+    trims_before: bool,
+    trims_after: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn read(template: &'a str, variables: Variables<'a>) -> Result<Reader<'a>> {
+        let mut reader = Reader {
+            variables,
+            written: String::new(),
+            most: template.len().saturating_mul(4).saturating_add(1 << 16),
+            frames: Vec::new(),
+            dead: 0,
+            unsure: 0,
+            ways: Vec::new(),
+            inside: None,
+        };
+        reader.run(template)?;
+        Ok(reader)
+    }
+
+    fn run(&mut self, template: &'a str) -> Result<()> {
+        let mut rest = template;
+        // What the tag before the text takes of it.
+        let (mut trims, mut ends_line) = (false, false);
+        let mut searched = 0;
+        while let Some(at) = rest[searched..].find('{').map(|at| searched + at) {
+            let Some((tag, after)) = tag(&rest[at..]) else {
+                // A brace of the text.
+                searched = at + 1;
+                if is_tag(&rest[at..]) {
+                    break;
+                }
+                continue;
+            };
+            self.text(&rest[..at], trims, ends_line, Some(&tag))?;
+            (trims, ends_line) = (tag.trims_after, tag.kind != b'{');
+            (rest, searched) = (after, 0);
+            match tag.kind {
+                b'{' => self.expression(tag.body)?,
+                b'%' => self.statement(tag.body)?,
+                _ => {}
+            }
+        }
+        self.text(rest, trims, ends_line, None)
+    }
+
+    /// Text between two tags, as `trim_blocks` and `lstrip_blocks` leave it.
+    fn text(&mut self, mut text: &str, trims: bool, ends_line: bool, next: Option<&Tag>) -> Result<()> {
+        if trims {
+            text = text.trim_start();
+        } else if ends_line {
+            text = text.strip_prefix('\n').unwrap_or(text);
+        }
+        match next {
+            Some(tag) if tag.trims_before => text = text.trim_end(),
+            Some(tag) if tag.kind != b'{' => {
+                let left = text.trim_end_matches([' ', '\t']);
+                if left.ends_with('\n') || left.is_empty() && ends_line {
+                    text = left;
+                }
+            }
+            _ => {}
+        }
+        self.write(text)
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        if self.written.len() + text.len() <= self.most {
+            append(&mut self.written, text)?;
+        }
+        if self.inside.is_some() && self.dead == 0 {
+            for way in &mut self.ways {
+                append(way, text)?;
+                if way.len() > 2 * TAIL {
+                    let start = (0..way.len() - TAIL).rev().find(|&start| way.is_char_boundary(start));
+                    way.drain(..start.unwrap_or_default());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expression(&mut self, expression: &'a str) -> Result<()> {
+        // What is written is copied: it may be of the variables.
+        let variables = core::mem::take(&mut self.variables);
+        let done = match evaluate(expression, &variables)? {
+            Value::Text(text) => self.write(&text),
+            Value::Either(one, other) => self.write_either(&one, &other),
+            _ => self.write(UNKNOWN),
+        };
+        self.variables = variables;
+        done
+    }
+
+    fn write_either(&mut self, one: &str, other: &str) -> Result<()> {
+        if self.inside.is_none() || self.dead > 0 {
+            self.write(one)?;
+            self.write(UNKNOWN)?;
+            return self.write(other);
+        }
+        let before = copies(&self.ways)?;
+        self.write(one)?;
+        let through = core::mem::replace(&mut self.ways, before);
+        self.write(UNKNOWN)?;
+        self.write(other)?;
+        add(&mut self.ways, through)
+    }
+
+    fn statement(&mut self, body: &'a str) -> Result<()> {
+        let end = body.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(body.len());
+        let (word, rest) = body.split_at(end);
+        match word {
+            "if" => self.begin_if(rest),
+            "elif" | "else" => self.next_branch(word, rest),
+            "for" => {
+                let (targets, _) = rest.split_once(" in ").unwrap_or((rest, ""));
+                self.forget(targets)?;
+                self.begin(false, Truth::Maybe)
+            }
+            "macro" => {
+                self.forget(rest)?;
+                self.begin(false, Truth::Maybe)
+            }
+            "set" if rest.contains('=') => self.variables.assign(rest, self.dead == 0 && self.unsure == 0),
+            "set" => {
+                self.forget(rest)?;
+                self.begin(false, Truth::Yes)
+            }
+            "call" | "filter" => self.begin(false, Truth::Yes),
+            "endif" | "endfor" | "endmacro" | "endset" | "endcall" | "endfilter" => self.end(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The names of a loop or a macro are not known any more.
+    fn forget(&mut self, names: &'a str) -> Result<()> {
+        const MOST: usize = 32;
+        let names = names.split(|char: char| !char.is_alphanumeric() && char != '_').filter(|name| !name.is_empty());
+        for name in names.take(MOST) {
+            self.variables.set(name, "", Value::Unknown)?;
+        }
+        Ok(())
+    }
+
+    fn begin_if(&mut self, condition: &'a str) -> Result<()> {
+        let taken = evaluate(condition, &self.variables)?.truth();
+        self.begin(true, taken)?;
+        self.begin_prompt(condition, taken)
+    }
+
+    fn begin(&mut self, is_if: bool, taken: Truth) -> Result<()> {
+        let forks = is_if && self.inside.is_some_and(|inside| self.frames.len() < inside + DEEPEST) && self.dead == 0;
+        let before = if forks { copies(&self.ways)? } else { Vec::new() };
+        push(&mut self.frames, Frame { is_if, taken, earlier: Truth::No, before, through: Vec::new(), forks })?;
+        self.enter(taken, 1);
+        Ok(())
+    }
+
+    fn enter(&mut self, taken: Truth, count: isize) {
+        match taken {
+            Truth::No => self.dead = self.dead.saturating_add_signed(count),
+            Truth::Maybe => self.unsure = self.unsure.saturating_add_signed(count),
+            Truth::Yes => {}
+        }
+    }
+
+    /// A branch that may be taken where an answer is asked for begins a generation prompt. The last one counts.
+    fn begin_prompt(&mut self, condition: &str, taken: Truth) -> Result<()> {
+        if self.inside.is_some() || self.dead > 0 || taken == Truth::No || !condition.contains("add_generation_prompt")
+        {
+            return Ok(());
+        }
+        self.inside = Some(self.frames.len());
+        self.ways = Vec::new();
+        push(&mut self.ways, String::new())
+    }
+
+    fn next_branch(&mut self, word: &str, condition: &'a str) -> Result<()> {
+        let condition_is = match word {
+            "elif" => evaluate(condition, &self.variables)?.truth(),
+            _ => Truth::Yes,
+        };
+        let depth = self.frames.len();
+        let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_if) else { return Ok(()) };
+        let last = frame.taken;
+        frame.earlier = match (frame.earlier, last) {
+            (Truth::Yes, _) | (_, Truth::Yes) => Truth::Yes,
+            (Truth::Maybe, _) | (_, Truth::Maybe) => Truth::Maybe,
+            _ => Truth::No,
+        };
+        frame.taken = match (frame.earlier, condition_is) {
+            (Truth::Yes, _) | (_, Truth::No) => Truth::No,
+            (Truth::No, condition_is) => condition_is,
+            _ => Truth::Maybe,
+        };
+        let taken = frame.taken;
+        if frame.forks {
+            let before = copies(&frame.before)?;
+            let through = core::mem::replace(&mut self.ways, before);
+            if last != Truth::No {
+                add(&mut frame.through, through)?;
+            }
+        }
+        self.enter(last, -1);
+        self.enter(taken, 1);
+        if self.inside == Some(depth) {
+            // Another branch may ask for an answer too.
+            self.inside = None;
+            let before = core::mem::take(&mut self.ways);
+            self.begin_prompt(condition, taken)?;
+            add(&mut self.ways, before)?;
+            return Ok(());
+        }
+        self.begin_prompt(condition, taken)
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if self.inside == Some(self.frames.len()) {
+            self.inside = None;
+        }
+        let Some(mut frame) = self.frames.pop() else { return Ok(()) };
+        self.enter(frame.taken, -1);
+        if frame.forks {
+            if frame.taken != Truth::No {
+                add(&mut frame.through, core::mem::take(&mut self.ways))?;
+            }
+            if frame.earlier != Truth::Yes && frame.taken != Truth::Yes {
+                add(&mut frame.through, frame.before)?;
+            }
+            self.ways = frame.through;
+        }
+        Ok(())
+    }
+}
+
+fn copies(ways: &[String]) -> Result<Vec<String>> {
+    let mut copies = Vec::new();
+    for way in ways {
+        push(&mut copies, copy(way)?)?;
+    }
+    Ok(copies)
+}
+
+/// Adds ways that are not there yet, as many as there is room for.
+fn add(ways: &mut Vec<String>, more: Vec<String>) -> Result<()> {
+    for way in more {
+        if ways.len() < MOST_WAYS && !ways.contains(&way) {
+            push(ways, way)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_tag(text: &str) -> bool {
+    matches!(text.as_bytes().get(1), Some(b'%' | b'{' | b'#'))
+}
+
+/// The tag that the text begins with, and what follows it. None where it is no tag, or has no end.
+fn tag(text: &str) -> Option<(Tag<'_>, &str)> {
+    let kind = *text.as_bytes().get(1)?;
+    let close = match kind {
+        b'%' => "%}",
+        b'{' => "}}",
+        b'#' => "#}",
+        _ => return None,
+    };
+    let inside = &text[2..];
+    let end = if kind == b'#' { inside.find(close)? } else { end_of_tag(inside, close)? };
+    let body = &inside[..end];
+    let (trims_before, trims_after) = (body.starts_with('-'), body.len() > 1 && body.ends_with('-'));
+    let body = body.strip_prefix(['-', '+']).unwrap_or(body);
+    let body = body.strip_suffix(['-', '+']).unwrap_or(body).trim();
+    Some((Tag { kind, body, trims_before, trims_after }, &inside[end + close.len()..]))
+}
+
+/// Where the close of a tag stands that is in no string literal; braces of a dictionary are no close either.
+fn end_of_tag(inside: &str, close: &str) -> Option<usize> {
+    let bytes = inside.as_bytes();
+    let (mut at, mut braces) = (0, 0usize);
+    while at < bytes.len() {
+        match bytes[at] {
+            quote @ (b'\'' | b'"') => at += end_of_literal(&inside[at + 1..], quote)? + 2,
+            _ if braces == 0 && inside.as_bytes()[at..].starts_with(close.as_bytes()) => return Some(at),
+            byte => {
+                match byte {
+                    b'{' => braces += 1,
+                    b'}' => braces = braces.saturating_sub(1),
+                    _ => {}
+                }
+                at += 1;
+            }
+        }
+    }
+    None
+}

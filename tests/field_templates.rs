@@ -1,0 +1,114 @@
+//! Chat templates from the field (`tests/field/templates`): each finds the dialect and the start that its index says, by
+//! rendering where the feature `templates` is on, and by reading where it is not.
+
+use std::{collections::BTreeSet, fs};
+
+use aside::{Dialect, Start};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates");
+
+struct Row {
+    file: String,
+    /// Any of them is right; none where the template has no thinking.
+    dialects: Vec<String>,
+    start: Option<Start>,
+    text: String,
+}
+
+fn rows() -> Vec<Row> {
+    let index = fs::read_to_string(format!("{FOLDER}/INDEX.tsv")).unwrap();
+    let rows = index.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [file, dialects, start, _repository, _path, _blob, _licence] = fields[..] else { panic!("{line}") };
+        Row {
+            file: file.to_owned(),
+            dialects: dialects.split('|').filter(|name| *name != "-").map(ToOwned::to_owned).collect(),
+            start: (start != "-").then(|| start.parse().unwrap()),
+            text: fs::read_to_string(format!("{FOLDER}/{file}")).unwrap_or_else(|error| panic!("{file}: {error}")),
+        }
+    });
+    rows.collect()
+}
+
+#[test]
+fn each_finds_its_dialect_and_start() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for row in rows() {
+        // A dialect that a later version has.
+        if !row.dialects.is_empty() && Dialect::names().all(|name| row.dialects.iter().all(|dialect| dialect != name)) {
+            assert_eq!(row.file, "anew_laguna.jinja");
+            continue;
+        }
+        count += 1;
+        let found = Dialect::find_for_template(&row.text);
+        let is_right = match &found {
+            Ok((dialect, start)) => row.dialects.iter().any(|name| name == dialect.name()) && row.start == Some(*start),
+            Err(error) => row.dialects.is_empty() && error.candidates().is_empty(),
+        };
+        if !is_right {
+            wrong.push(format!("{}: {found:?}, not {:?} from {:?}", row.file, row.dialects, row.start));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}: {wrong:#?}", wrong.len());
+    assert!(count > 50, "{count} templates");
+}
+
+#[test]
+fn every_file_is_in_the_index() {
+    let listed: BTreeSet<String> = rows().into_iter().map(|row| row.file).collect();
+    let files = fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let files: BTreeSet<String> = files.filter(|file| file != "INDEX.tsv" && file != "README.md").collect();
+    assert_eq!(files, listed);
+}
+
+/// The variables of a request say where its answer starts.
+#[cfg(feature = "templates")]
+#[test]
+fn the_variables_of_a_request_count() {
+    use aside::Channel::{Content, Thinking};
+    const TOOLS: &str =
+        r#"{"tools": [{"type": "function", "function": {"name": "f", "description": "", "parameters": {}}}]}"#;
+    for (file, variables, start) in [
+        ("ik_Qwen-Qwen3-0.6B.jinja", "{}", Content),
+        ("ik_Qwen-Qwen3-0.6B.jinja", r#"{"enable_thinking": false}"#, Content),
+        ("ik_Qwen3.5-4B.jinja", "", Thinking),
+        ("ik_Qwen3.5-4B.jinja", r#"{"enable_thinking": false}"#, Content),
+        ("ik_Qwen3.5-4B.jinja", TOOLS, Thinking),
+        ("ik_deepseek-ai-DeepSeek-V3.1.jinja", r#"{"thinking": true}"#, Thinking),
+        ("ik_deepseek-ai-DeepSeek-V3.1.jinja", r#"{"thinking": false}"#, Content),
+        ("ik_GLM-5.2.jinja", r#"{"enable_thinking": false}"#, Content),
+        ("anew_cohere2-moe.jinja", r#"{"reasoning": false}"#, Content),
+        // The prompt ends after a call's result.
+        (
+            "ik_deepseek-ai-DeepSeek-V3.1.jinja",
+            r#"{"thinking": true, "messages": [{"role": "user", "content": "<think>"}, {"role": "assistant",
+                "content": "", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+                {"role": "tool", "content": "1"}]}"#,
+            Content,
+        ),
+        ("ik_Qwen3.5-4B.jinja", r#"{"add_generation_prompt": false}"#, Content),
+    ] {
+        let row = rows().into_iter().find(|row| row.file == file).unwrap();
+        let (dialect, found) = Dialect::find_for_template_with(&row.text, variables).unwrap();
+        assert_eq!(found, Start::Channel(start), "{file} with {variables}");
+        assert!(row.dialects.iter().any(|name| name == dialect.name()), "{file}: {dialect:?}");
+    }
+}
+
+#[cfg(feature = "templates")]
+#[test]
+fn variables_that_cannot_be_are_refused() {
+    let template = rows().into_iter().find(|row| row.file == "ik_Qwen3.5-4B.jinja").unwrap().text;
+    for (variables, message) in [
+        ("{", "the variables are no JSON: "),
+        ("[]", "the variables are no JSON object: "),
+        (r#"{"messages": []}"#, "the template cannot be rendered with these variables: invalid operation: No messages"),
+    ] {
+        let error = Dialect::find_for_template_with(&template, variables).unwrap_err();
+        assert!(error.to_string().starts_with(message), "{error}");
+        assert!(error.is_of_variables() && error.candidates().is_empty() && !error.is_out_of_memory());
+    }
+    let error = Dialect::find_for_template_with("plain", "{}").unwrap_err();
+    assert_eq!(error.to_string(), "the template has the markers of no dialect");
+}

@@ -1,0 +1,181 @@
+//! Hostile templates: rendering is bounded in time, memory and depth, whatever is in them.
+#![cfg(feature = "templates")]
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Instant,
+};
+
+use aside::Dialect;
+
+/// Counts what is allocated at a time, by all threads.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn take(size: usize) {
+    let live = LIVE.fetch_add(size, Ordering::Relaxed) + size;
+    PEAK.fetch_max(live, Ordering::Relaxed);
+}
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        take(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        take(size);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Templates that try to take time, memory or depth.
+fn hostile() -> Vec<(&'static str, String)> {
+    let of = |text: &str| text.to_owned();
+    let nested = |open: &str, middle: &str, close: &str, count: usize| {
+        [open.repeat(count), middle.to_owned(), close.repeat(count)].concat()
+    };
+    vec![
+        (
+            "nested replace",
+            of(
+                "{% set ns = namespace(x='a' * 1000) %}{% for i in range(100) %}{% set ns.x = ns.x | replace('a', 'a' * 1000) %}{% endfor %}{{ ns.x }}",
+            ),
+        ),
+        (
+            "replace by the empty text",
+            of(
+                "{% set ns = namespace(x='ab' * 30000) %}{% for i in range(99) %}{% set ns.x = ns.x.replace('', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx') %}{% endfor %}",
+            ),
+        ),
+        (
+            "doubling",
+            of(
+                "{% set ns = namespace(x='abcdefgh') %}{% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x }}",
+            ),
+        ),
+        ("repetition", of("{{ 'abcdefgh' * 1000000000 }}")),
+        ("repetition of a list", of("{% set x = [1, 2, 3] * 1000000000 %}{{ x | length }}")),
+        ("a range", of("{% for i in range(1000000000) %}{{ i }}{% endfor %}")),
+        ("a range as a list", of("{{ range(99999) | list | map('string') | join('x' * 10000) }}")),
+        (
+            "ranges in each other",
+            of(
+                "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}",
+            ),
+        ),
+        ("output", of("{% set x = 'x' * 100000 %}{% for i in range(100000) %}{{ x }}{% endfor %}")),
+        ("a macro that calls itself", of("{% macro m(x) %}{{ m(x ~ x) }}{% endmacro %}{{ m('x') }}")),
+        ("a loop that calls itself", of("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}")),
+        (
+            "lists in each other",
+            of(
+                "{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x | tojson }}",
+            ),
+        ),
+        (
+            "maps in each other",
+            of("{% set ns = namespace(x={}) %}{% for i in range(100000) %}{% set ns.x = {'a': ns.x} %}{% endfor %}"),
+        ),
+        (
+            "lists in each other, shown",
+            of("{% set ns = namespace(x=[]) %}{% for i in range(3000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}"),
+        ),
+        (
+            "lists in each other, in JSON",
+            of(
+                "{% set ns = namespace(x=[]) %}{% for i in range(3000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x | tojson }}",
+            ),
+        ),
+        (
+            "lists in each other, compared",
+            of(
+                "{% set ns = namespace(x=[], y=[]) %}{% for i in range(3000) %}{% set ns.x = [ns.x] %}{% set ns.y = [ns.y] %}{% endfor %}{{ ns.x == ns.y }}",
+            ),
+        ),
+        (
+            "a list that doubles in JSON",
+            of(
+                "{% set ns = namespace(x=['abcdefghijkl']) %}{% for i in range(64) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x | tojson }}",
+            ),
+        ),
+        (
+            "a list that doubles, shown",
+            of(
+                "{% set ns = namespace(x=['abcdefghijkl']) %}{% for i in range(64) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
+            ),
+        ),
+        ("indented JSON", of("{{ [[[[1]]]] | tojson(indent=1000000000) }}")),
+        ("separators of JSON", of("{% set s = 'x' * 1000000 %}{{ range(9999) | list | tojson(separators=[s, s]) }}")),
+        ("an indent", of("{{ ('x\n' * 1000) | indent(1000000000) }}")),
+        ("a format", of("{{ '%1000000000d' | format(1) }}")),
+        ("a centre", of("{{ 'x' | center(1000000000) }}{{ 'x'.center(1000000000) }}{{ 'x'.ljust(1000000000) }}")),
+        ("a Python format", of("{{ '{:>1000000000}'.format(1) }}")),
+        ("a join", of("{{ (['a'] * 10000) | join('x' * 100000) }}{{ ('x' * 100000).join(['a'] * 10000) }}")),
+        ("a batch", of("{{ [1] | batch(1000000000, 'x') | list }}{{ [1] | slice(1000000000, 'x') | list }}")),
+        ("a split", of("{{ ('a' * 100000).split('a') | map('upper') | list | join('abcdefghi') }}")),
+        ("a sort", of("{{ range(99999) | list | sort(reverse=true) | unique | list }}")),
+        ("a power", of("{{ 10 ** 1000000000 }}{{ 9999999999999999999 * 9999999999999999999 }}")),
+        ("captures", nested("{% set x %}{{ 'x' * 5000 }}", "", "{% endset %}{{ x }}{{ x }}", 60)),
+        ("filters in each other", nested("{% filter replace('x', 'xxxxxxxxxxxxxxxx') %}", "x", "{% endfilter %}", 100)),
+        ("parentheses", format!("{{{{ {} }}}}", nested("(", "1", ")", 30000))),
+        ("brackets", format!("{{{{ {} }}}}", nested("[", "1", "]", 30000))),
+        ("minus signs", format!("{{{{ {}1 }}}}", "-".repeat(100_000))),
+        ("negations", format!("{{{{ {}x }}}}", "not ".repeat(50_000))),
+        ("operators", format!("{{{{ 1{} }}}}", " + 1".repeat(50_000))),
+        ("attributes", format!("{{{{ x{} }}}}", ".x".repeat(50_000))),
+        ("filters", format!("{{{{ x{} }}}}", "|trim".repeat(40_000))),
+        ("branches", format!("{{% if a %}}{}{{% endif %}}", "{% elif a %}".repeat(20_000))),
+        ("choices", format!("{{{{ {} }}}}", nested("1 if x else (", "1", ")", 15_000))),
+        ("choices in a row", format!("{{{{ {}1 }}}}", "1 if x else ".repeat(20_000))),
+        ("blocks in each other", nested("{% if true %}", "", "{% endif %}", 9_000)),
+        ("loops in each other", nested("{% for i in [1, 2] %}", "x", "{% endfor %}", 6_000)),
+        ("strings in a row", format!("{{{{ {} }}}}", "'a'".repeat(60_000))),
+        ("comparisons", format!("{{{{ 1{} }}}}", " < 1".repeat(50_000))),
+        ("tests", format!("{{{{ x{} }}}}", " is defined".repeat(20_000))),
+        (
+            "operators after a raw block",
+            format!("{{% raw %}}{{{{ \" {{% endraw %}}{{{{ 1{} \" }}}}", "+1".repeat(50_000)),
+        ),
+        ("operators after a comment", format!("{{# \" #}}{{{{ 1{} \" }}}}", "+1".repeat(50_000))),
+        ("operators in brackets", format!("{{{{ [1{}] }}}}", ", 1 }} + 1".repeat(20_000))),
+        ("an open bracket", format!("{{{{ ( }}}} {}", "}} + 1".repeat(20_000))),
+        ("a closed bracket", format!("{{{{ ) }}}} {}", "}} + 1".repeat(20_000))),
+        ("an inclusion", of("{% include 'x' %}{% import 'x' as x %}{% extends 'x' %}")),
+        ("long names", format!("{{{{ {} }}}}", "x".repeat(200_000))),
+        ("a long template", "{{ messages }}".repeat(1 << 20)),
+        ("many statements", "{% set x = 1 %}".repeat(17_000)),
+        ("many literals", format!("{{% set x = [{}] %}}", "'abcdefghijklmnop',".repeat(13_000))),
+    ]
+}
+
+#[test]
+fn hostile_templates_stay_within_bounds() {
+    let _ = Dialect::find_for_template("<think>");
+    for (name, template) in hostile() {
+        let live = LIVE.load(Ordering::Relaxed);
+        PEAK.store(live, Ordering::Relaxed);
+        let before = Instant::now();
+        let _ = Dialect::find_for_template(&template);
+        let time = before.elapsed();
+        let peak = PEAK.load(Ordering::Relaxed) - live;
+        let failure = Dialect::find_for_template_with(&template, "{}");
+        let lost = LIVE.load(Ordering::Relaxed) as isize - live as isize;
+        println!(
+            "{name}: {peak} bytes, {time:?}, {lost} left, {:?}",
+            failure.map_err(|error| error.to_string().chars().take(150).collect::<String>())
+        );
+    }
+}
