@@ -878,24 +878,52 @@ const struct aside_dialect *aside_dialect_find_for_model(const char *model,
                                                          size_t len);
 
 /**
- * Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers in its text; it is not
- * run. `text` has `len` bytes and needs no NUL.
+ * Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and the
+ * framing around them. `text` has `len` bytes and needs no NUL.
+ *
+ * A library that was built with the feature `templates` renders the template, with one user message and without the
+ * variables that a host may leave out; rendering is bounded in time and memory. Any other library reads the template's
+ * text, and so does this one where the template cannot be rendered.
  *
  * Returns how many dialects fit equally well. 1: it is found, and `*start` becomes an `ASIDE_START_` value: where
- * generation starts behind the template's generation prompt. More: the text does not tell them apart, and `*start` is
- * left alone. 0: it has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure
- * (`ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`).
+ * generation starts after the template's generation prompt. Where several fit that differ in nothing that the template
+ * has, the first by name is found. More than 1: the template does not tell them apart, and `*start` is left alone. 0: it
+ * has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure (`ASIDE_ERROR_NULL`,
+ * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`).
  *
  * The first `capacity` of them, sorted by name, are written to `dialects`; as those of `aside_dialect_find()` they are
  * never freed. `dialects` may be NULL where `capacity` is 0; `start` may be NULL.
  *
- * Threads: any, at any time. Memory: if it runs out here, the process ends.
+ * Threads: any, at any time. Memory: running out is `ASIDE_ERROR_MEMORY`, but in the first call, which reads the
+ * dialects, and in rendering; there the process ends.
  */
 size_t aside_dialect_find_for_template(const char *text,
                                        size_t len,
                                        const struct aside_dialect **dialects,
                                        size_t capacity,
                                        uint32_t *start);
+
+/**
+ * Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, and where generation starts after the
+ * prompt of the request at hand. `text` has `len` bytes, `variables` has `variables_len`; neither needs a NUL.
+ *
+ * `variables` is a JSON object: the variables that the template is rendered with for that request, such as
+ * `{"enable_thinking": true, "tools": []}`; `reasoning_effort` and `messages` are others. What it leaves out is as in
+ * `aside_dialect_find_for_template()`. Without variables (a length of 0) this is that function.
+ *
+ * Returns as that function, and writes `dialects` and `start` alike. 0 also where `variables` is no JSON object, where
+ * the template cannot be rendered with them, and where the library was built without the feature `templates`: then
+ * `aside_last_status()` is `ASIDE_ERROR_OPTION`, and the message says why.
+ *
+ * Threads: any, at any time. Memory: if it runs out here, the process ends.
+ */
+size_t aside_dialect_find_for_template_with(const char *text,
+                                            size_t len,
+                                            const char *variables,
+                                            size_t variables_len,
+                                            const struct aside_dialect **dialects,
+                                            size_t capacity,
+                                            uint32_t *start);
 
 /**
  * Makes a dialect from the text of a dialect file (TOML, UTF-8). `toml` has `len` bytes and needs no NUL; it is not

@@ -255,6 +255,34 @@ fn refused_memory_is_an_error_of_whole_texts() {
     assert!(refused(JoinError::OutOfMemory, || aside::join(&dialect, b"a", b"b", &options)) > 0);
 }
 
+/// The path that reads a template and does not run it. The first call loads the dialects.
+#[cfg(not(feature = "templates"))]
+#[test]
+fn refused_memory_is_an_error_of_a_template() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates");
+    let mut points = 0;
+    for file in ["ik_deepseek-ai-DeepSeek-V4.jinja", "ik_Qwen3.5-4B.jinja", "ovms_chat_template_gpt_oss.jinja"] {
+        let template = std::fs::read_to_string(format!("{folder}/{file}")).unwrap();
+        points +=
+            refused(true, || aside::Dialect::find_for_template(&template).map_err(|error| error.is_out_of_memory()));
+    }
+    assert!(points > 100, "{points} points");
+    // Where there is no answer, memory is no reason.
+    let many = "{{ '[unused16]◁think▷' }}";
+    let few = |error: &aside::UnknownTemplate| error.candidates().len();
+    assert_eq!(aside::Dialect::find_for_template(many).map_err(|error| few(&error)).unwrap_err(), 2);
+    for number in 1.. {
+        REFUSE.set(number);
+        let error = aside::Dialect::find_for_template(many).unwrap_err();
+        let is_over = REFUSE.replace(0) > 0;
+        assert_eq!((error.is_out_of_memory(), few(&error)), if is_over { (false, 2) } else { (true, 0) });
+        if is_over {
+            break;
+        }
+        assert_eq!(error.to_string(), "out of memory");
+    }
+}
+
 /// Events that become several, are held back, are cut, and a body.
 const ANSWERS: [(&str, &str); 2] = [
     (

@@ -181,6 +181,22 @@ fn a_dialect_by_model_or_template() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+/// A template that is rendered starts as the request at hand does.
+#[test]
+fn the_variables_of_a_template() {
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates/ik_Qwen3.5-4B.jinja");
+    let variables = "--variables={\"enable_thinking\": false}";
+    let output = feed(&["--template", template, variables, "--only=content"], b"Yes.");
+    if cfg!(feature = "templates") {
+        assert_eq!(out(&output), "Yes.");
+        let output = feed(&["--template", template, "--variables=[]"], b"");
+        assert!(err(&output).contains("Qwen3.5-4B.jinja: the variables are no JSON object"), "{}", err(&output));
+    } else {
+        assert!(err(&output).contains("build it with --features templates"), "{}", err(&output));
+    }
+    assert_eq!(out(&feed(&["--template", template, "--only=thinking"], b"hm</think>Yes.")), "hm");
+}
+
 #[test]
 fn a_dialect_of_ones_own() {
     let path = scratch("own.toml");
@@ -321,6 +337,7 @@ fn bad_usage_is_said() {
     bad(&["--model", "qwen3.9"], "its elder qwen3.8 writes qwen3-thinking");
     bad(&["--model=qwq", "--template=x"], "exclude each other");
     bad(&["--nonsense"], "--nonsense");
+    bad(&["--dialect=qwen3", "--variables={}"], "--variables goes with --template");
     bad(&["--events=yes"], "takes no value");
     bad(&["--chunk", "0"], "--chunk");
     bad(&["--chunk", "x"], "`x`");

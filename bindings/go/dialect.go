@@ -62,16 +62,24 @@ func Preload(names ...string) error {
 	return nil
 }
 
-// FindForTemplate gives the built-in dialect that a chat template (Jinja) is written for, by the markers in its text, and
-// where generation starts behind the template's generation prompt. The template is not run. Where it has the markers of
-// no dialect, the error is [ErrUnknown]; where it does not tell several apart, it is an [AmbiguousError].
+// FindForTemplate returns the built-in dialect that a chat template (Jinja) is written for, by the markers that it writes,
+// and where generation starts after the template's generation prompt. Where it has the markers of no dialect, the error is
+// [ErrUnknown]; where it does not tell several apart, it is an [AmbiguousError].
 func FindForTemplate(template string) (*Dialect, Start, error) {
+	return FindForTemplateWith(template, "")
+}
+
+// FindForTemplateWith is [FindForTemplate] for the request at hand: variables is a JSON object with the variables that the
+// template is rendered with for it, such as {"enable_thinking": true}; what it leaves out has its default. The error is
+// [ErrOption] where variables is no JSON object, where the template cannot be rendered with them, and where the library was
+// built without its feature templates.
+func FindForTemplateWith(template, variables string) (*Dialect, Start, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	found := make([]*C.aside_dialect, C.aside_dialect_count())
 	var start C.uint32_t
-	count := C.aside_dialect_find_for_template(chars(template), C.size_t(len(template)),
-		unsafe.SliceData(found), C.size_t(len(found)), &start)
+	count := C.aside_dialect_find_for_template_with(chars(template), C.size_t(len(template)),
+		chars(variables), C.size_t(len(variables)), unsafe.SliceData(found), C.size_t(len(found)), &start)
 	switch count {
 	case 0:
 		return nil, StartDefault, lastFailure(C.aside_last_status())

@@ -64,7 +64,7 @@ func ExampleFindForTemplate() {
 	}
 	fmt.Println(dialect.Name(), start == aside.StartThinking)
 
-	_, _, err = aside.FindForTemplate("{{ message.content.split('</think>')[-1] }}")
+	_, _, err = aside.FindForTemplate("{{ '[unused16]◁think▷' }}")
 	var ambiguous *aside.AmbiguousError
 	fmt.Println(errors.As(err, &ambiguous) && len(ambiguous.Candidates) > 1)
 	// Output:

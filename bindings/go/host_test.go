@@ -117,21 +117,21 @@ func TestFindForTemplate(t *testing.T) {
 			t.Error(name, dialect, start, err)
 		}
 	}
-	for name, some := range map[string][]string{"bare-think": {"deepseek-v3", "think"}, "olmo-3": {"gigachat-3.5", "olmo-3"}} {
-		dialect, start, err := aside.FindForTemplate(read(name))
-		var ambiguous *aside.AmbiguousError
-		if dialect != nil || start != aside.StartDefault || !errors.Is(err, aside.ErrUnknown) || !errors.As(err, &ambiguous) {
-			t.Fatal(name, dialect, start, err)
-		}
-		all := strings.Join(ambiguous.Candidates, ", ")
-		for _, one := range some {
-			if !strings.Contains(all, one) {
-				t.Error(name, "fits", all)
-			}
-		}
-		if err.Error() != "aside: the template fits several dialects: "+all {
-			t.Error(err)
-		}
+	dialect, start, err := aside.FindForTemplate("{{ '[unused16]◁think▷' }}")
+	var ambiguous *aside.AmbiguousError
+	if dialect != nil || start != aside.StartDefault || !errors.Is(err, aside.ErrUnknown) || !errors.As(err, &ambiguous) {
+		t.Fatal(dialect, start, err)
+	}
+	if all := strings.Join(ambiguous.Candidates, ", "); all != "kimi-vl, openpangu" || !strings.HasSuffix(err.Error(), all) {
+		t.Error(all, err)
+	}
+	// Only a library that renders templates has an answer.
+	dialect, _, err = aside.FindForTemplateWith(read("qwen3"), `{"enable_thinking": false}`)
+	if !errors.Is(err, aside.ErrOption) && (err != nil || dialect.Name() != "qwen3") {
+		t.Error(dialect, err)
+	}
+	if _, _, err = aside.FindForTemplateWith(read("qwen3"), "[]"); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
 	}
 	for _, text := range []string{"", "plain", read("no-marker")} {
 		dialect, _, err := aside.FindForTemplate(text)

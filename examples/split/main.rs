@@ -26,6 +26,8 @@ Usage: split [OPTIONS] [FILE]        without FILE, or with -, standard input is 
   --dialect-file F     a dialect of your own, in TOML
   --model NAME         the dialect of this model: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
   --template F         the dialect and the start that this chat template (Jinja) asks for
+  --variables JSON     with --template: what it is rendered with, such as {\"enable_thinking\": true};
+                       needs the feature `templates`
   --check F            run the examples of a dialect file, whole and cut everywhere, and say what differs
   --start WHAT         what is open at the first byte: content, thinking, narration, tool, header
   --chunk N            feed the scanner N bytes at a time: 7, 4k (the result is the same for every N)
@@ -315,6 +317,7 @@ struct Settings {
 fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
     let usage = |message: String| Err(Stop::Usage(message));
     let (mut source, mut file) = (None, None::<OsString>);
+    let mut variables = String::new();
     let (mut start, mut chunk, mut only, mut events) = (None, None, None, false);
     let mut options_over = false;
     let mut alone = true;
@@ -330,9 +333,18 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
             Some((option, value)) => (option, Some(OsString::from(value))),
             None => (option, None),
         };
-        let takes_value =
-            ["--dialect", "--dialect-file", "--model", "--template", "--check", "--start", "--chunk", "--only"]
-                .contains(&option);
+        let takes_value = [
+            "--dialect",
+            "--dialect-file",
+            "--model",
+            "--template",
+            "--variables",
+            "--check",
+            "--start",
+            "--chunk",
+            "--only",
+        ]
+        .contains(&option);
         if !takes_value && joined.is_some() {
             return usage(format!("{option} takes no value"));
         }
@@ -351,6 +363,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
                 }
                 source = Some((option.to_owned(), value));
             }
+            "--variables" => variables = text.into_owned(),
             "--check" if alone && args.next().is_none() => return Ok(Task::Check(value)),
             "--check" => return usage("--check FILE goes alone".to_owned()),
             "--start" => match text.parse::<Start>() {
@@ -380,13 +393,21 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
         (None, false) => Show::Labelled,
     };
     let is_given = source.is_some();
-    let (dialect, begins) = choose(source, file.as_deref())?;
+    let is_template = source.as_ref().is_some_and(|(option, _)| option == "--template");
+    if !variables.is_empty() && !is_template {
+        return usage("--variables goes with --template".to_owned());
+    }
+    let (dialect, begins) = choose(source, &variables, file.as_deref())?;
     let start = start.or(begins);
     Ok(Task::Split(Settings { dialect, is_given, start, chunk, show, file }))
 }
 
 /// The dialect that was asked for, and the start that a template says.
-fn choose(source: Option<(String, OsString)>, input: Option<&OsStr>) -> Result<(Dialect, Option<Start>), Stop> {
+fn choose(
+    source: Option<(String, OsString)>,
+    variables: &str,
+    input: Option<&OsStr>,
+) -> Result<(Dialect, Option<Start>), Stop> {
     let Some((option, value)) = source else {
         return Ok((named_after(input), None));
     };
@@ -396,13 +417,26 @@ fn choose(source: Option<(String, OsString)>, input: Option<&OsStr>) -> Result<(
         "--dialect" => Dialect::find(&name).map_err(|unknown| Stop::Usage(unknown.to_string()))?,
         "--model" => Dialect::find_for_model(&name).map_err(|unknown| Stop::Usage(unknown.to_string()))?,
         "--template" => {
-            let found = Dialect::find_for_template(&read()?);
-            let (dialect, start) = found.map_err(|unknown| Stop::Failed(format!("{name}: {unknown}")))?;
+            let found = find_for_template(&read()?, variables);
+            let (dialect, start) = found.map_err(|message| Stop::Failed(format!("{name}: {message}")))?;
             return Ok((dialect, Some(start)));
         }
         _ => Dialect::from_toml(&read()?).map_err(|error| Stop::Failed(format!("{name}: {error}")))?,
     };
     Ok((dialect, None))
+}
+
+#[cfg(feature = "templates")]
+fn find_for_template(template: &str, variables: &str) -> Result<(Dialect, Start), String> {
+    Dialect::find_for_template_with(template, variables).map_err(|unknown| unknown.to_string())
+}
+
+#[cfg(not(feature = "templates"))]
+fn find_for_template(template: &str, variables: &str) -> Result<(Dialect, Start), String> {
+    if !variables.is_empty() {
+        return Err("this program renders no templates: build it with --features templates".to_owned());
+    }
+    Dialect::find_for_template(template).map_err(|unknown| unknown.to_string())
 }
 
 /// The dialect that a recording is named after, else the plainest one.

@@ -387,7 +387,13 @@ fn lookups(input: &mut Input<'_>) {
         match if cfg!(miri) { way % 2 } else { way % 4 } {
             0 => has_start(aside_dialect_find(text.as_ptr(), text.len())),
             1 => has_start(aside_dialect_find_for_model(text.as_ptr(), text.len())),
-            2 => drop(aside_dialect_find_for_template(text.as_ptr(), text.len(), found.as_mut_ptr(), 2, &mut start)),
+            2 => {
+                let (text, variables) = text.split_at(text.len() / 2);
+                let (found, start) = (found.as_mut_ptr(), &mut start);
+                aside_dialect_find_for_template(text.as_ptr(), text.len(), found, 2, start);
+                let (at, len) = (variables.as_ptr(), variables.len());
+                aside_dialect_find_for_template_with(text.as_ptr(), text.len(), at, len, found, 2, start);
+            }
             _ => {
                 let name = aside_dialect_name_at(way as usize, &mut len);
                 assert!(name.is_null() || *name.add(len) == 0);

@@ -3,7 +3,6 @@
 //! Compiling takes memory as it needs it. All else here takes none, the errors neither: a host that has compiled its
 //! dialects before it serves can look one up when memory is gone.
 
-use alloc::vec::Vec;
 use core::{cmp::Reverse, ffi::CStr, fmt};
 use std::sync::OnceLock;
 

@@ -1,5 +1,6 @@
 //! Dialects for C: finding, loading, listing. The doc comments of this file are comments of `aside.h`.
 
+use std::borrow::Cow;
 use std::collections::TryReserveError;
 use std::ptr;
 use std::sync::OnceLock;
@@ -11,7 +12,7 @@ use super::memory::{bytes, file_text, try_box};
 use super::scanner::start_number;
 use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
 use super::types::*;
-use crate::{Dialect, Start, dialect};
+use crate::{Dialect, Start, UnknownTemplate, dialect};
 
 /// The handles of the built-in dialects, in the order of `Dialect::names`: of each, one for each start, made when it is
 /// first asked for. Never freed, so that they stay valid.
@@ -65,14 +66,112 @@ fn index_of(dialect: &Dialect) -> Result<usize, aside_status> {
     Dialect::names().position(|name| name == dialect.name()).ok_or_else(|| fail(ASIDE_ERROR_UNKNOWN))
 }
 
-/// The dialects that fit a template equally well, and where generation starts if that is one.
-fn find_for_template(template: &[u8]) -> Result<(Vec<&'static aside_dialect>, Option<Start>), aside_status> {
-    match Dialect::find_for_template(&String::from_utf8_lossy(template)) {
-        Ok((dialect, start)) => Ok((vec![handle(&dialect)?], Some(start))),
+/// What a template found.
+enum Found {
+    One(&'static aside_dialect, Start),
+    /// Those that fit equally well.
+    Several(UnknownTemplate),
+}
+
+fn found(result: Result<(Dialect, Start), UnknownTemplate>) -> Result<Found, aside_status> {
+    match result {
+        Ok((dialect, start)) => Ok(Found::One(handle(&dialect)?, start)),
+        Err(error) if error.is_out_of_memory() => Err(fail(ASIDE_ERROR_MEMORY)),
+        Err(error) if error.is_of_variables() => Err(fail_with(ASIDE_ERROR_OPTION, error)),
         Err(error) if error.candidates().is_empty() => Err(fail_with(ASIDE_ERROR_UNKNOWN, error)),
-        Err(error) => {
-            let dialects = error.candidates().iter().map(|name| find(name.as_bytes())).collect::<Result<_, _>>();
-            Ok((dialects?, None))
+        Err(error) => Ok(Found::Several(error)),
+    }
+}
+
+/// A template's text. What is not UTF-8 in it becomes U+FFFD.
+fn template_text(bytes: &[u8]) -> Result<Cow<'_, str>, aside_status> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        let replaced = if chunk.invalid().is_empty() { "" } else { "\u{fffd}" };
+        text.try_reserve(chunk.valid().len() + replaced.len()).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+        text.push_str(chunk.valid());
+        text.push_str(replaced);
+    }
+    Ok(Cow::Owned(text))
+}
+
+fn find_for_template(template: &[u8]) -> Result<Found, aside_status> {
+    found(Dialect::find_for_template(&template_text(template)?))
+}
+
+fn find_for_template_with(template: &[u8], variables: &[u8]) -> Result<Found, aside_status> {
+    if variables.is_empty() {
+        return find_for_template(template);
+    }
+    #[cfg(feature = "templates")]
+    {
+        let variables = std::str::from_utf8(variables)
+            .map_err(|_| fail_with(ASIDE_ERROR_OPTION, "the variables are not UTF-8: write them as a JSON object"))?;
+        found(Dialect::find_for_template_with(&template_text(template)?, variables))
+    }
+    #[cfg(not(feature = "templates"))]
+    {
+        let message = "this library renders no templates: build it with the feature `templates`, or give no variables";
+        Err(fail_with(ASIDE_ERROR_OPTION, message))
+    }
+}
+
+/// Runs `find`, and writes what it found to the caller's array, and where generation starts. Returns how many dialects
+/// there are; 0 where it failed.
+///
+/// # Safety
+/// `dialects` is NULL or has room for `capacity`, and `start` is NULL or may be written.
+unsafe fn give_found(
+    dialects: *mut *const aside_dialect,
+    capacity: size_t,
+    start: *mut u32,
+    find: impl FnOnce() -> Result<Found, aside_status>,
+) -> size_t {
+    let body = || {
+        if dialects.is_null() && capacity > 0 {
+            return Err(fail_null("dialects"));
+        }
+        // SAFETY: the caller's promises.
+        unsafe { write_found(find()?, dialects, capacity, start) }
+    };
+    let count = guard(|_| 0, || body().unwrap_or(0));
+    made_handle(count > 0);
+    count
+}
+
+/// Writes what was found to the caller's array, and where generation starts. Returns how many dialects there are.
+///
+/// # Safety
+/// `dialects` has room for `capacity`, and `start` is NULL or may be written.
+unsafe fn write_found(
+    found: Found,
+    dialects: *mut *const aside_dialect,
+    capacity: size_t,
+    start: *mut u32,
+) -> Result<size_t, aside_status> {
+    match found {
+        Found::One(dialect, begins) => {
+            // SAFETY: the caller's promises; they need not be aligned.
+            unsafe {
+                if capacity > 0 {
+                    dialects.write_unaligned(dialect);
+                }
+                if !start.is_null() {
+                    start.write_unaligned(start_number(begins));
+                }
+            }
+            Ok(1)
+        }
+        Found::Several(error) => {
+            for (index, name) in error.candidates().iter().take(capacity).enumerate() {
+                let dialect: *const aside_dialect = find(name.as_bytes())?;
+                // SAFETY: the caller promises room for `capacity` of them.
+                unsafe { dialects.add(index).write_unaligned(dialect) };
+            }
+            Ok(error.candidates().len())
         }
     }
 }
@@ -162,18 +261,24 @@ pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len:
     .cast_const()
 }
 
-/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers in its text; it is not
-/// run. `text` has `len` bytes and needs no NUL.
+/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and the
+/// framing around them. `text` has `len` bytes and needs no NUL.
+///
+/// A library that was built with the feature `templates` renders the template, with one user message and without the
+/// variables that a host may leave out; rendering is bounded in time and memory. Any other library reads the template's
+/// text, and so does this one where the template cannot be rendered.
 ///
 /// Returns how many dialects fit equally well. 1: it is found, and `*start` becomes an `ASIDE_START_` value: where
-/// generation starts behind the template's generation prompt. More: the text does not tell them apart, and `*start` is
-/// left alone. 0: it has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure
-/// (`ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`).
+/// generation starts after the template's generation prompt. Where several fit that differ in nothing that the template
+/// has, the first by name is found. More than 1: the template does not tell them apart, and `*start` is left alone. 0: it
+/// has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure (`ASIDE_ERROR_NULL`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`).
 ///
 /// The first `capacity` of them, sorted by name, are written to `dialects`; as those of `aside_dialect_find()` they are
 /// never freed. `dialects` may be NULL where `capacity` is 0; `start` may be NULL.
 ///
-/// Threads: any, at any time. Memory: if it runs out here, the process ends.
+/// Threads: any, at any time. Memory: running out is `ASIDE_ERROR_MEMORY`, but in the first call, which reads the
+/// dialects, and in rendering; there the process ends.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find_for_template(
     text: *const c_char,
@@ -182,30 +287,39 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
     capacity: size_t,
     start: *mut u32,
 ) -> size_t {
-    let count = guard(
-        |_| 0,
-        || {
-            if dialects.is_null() && capacity > 0 {
-                fail_null("dialects");
-                return 0;
-            }
-            // SAFETY: the caller promises `len` bytes.
-            let Ok((found, begins)) = unsafe { bytes(text, len, "text") }.and_then(find_for_template) else {
-                return 0;
-            };
-            for (index, dialect) in found.iter().take(capacity).enumerate() {
-                // SAFETY: the caller promises room for `capacity` of them.
-                unsafe { dialects.add(index).write_unaligned(*dialect) };
-            }
-            if let (Some(begins), false) = (begins, start.is_null()) {
-                // SAFETY: not NULL, and the caller promises that it may be written.
-                unsafe { start.write_unaligned(start_number(begins)) };
-            }
-            found.len()
-        },
-    );
-    made_handle(count > 0);
-    count
+    // SAFETY: the caller promises `len` bytes, room for `capacity` dialects, and a start that may be written.
+    unsafe { give_found(dialects, capacity, start, || bytes(text, len, "text").and_then(find_for_template)) }
+}
+
+/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, and where generation starts after the
+/// prompt of the request at hand. `text` has `len` bytes, `variables` has `variables_len`; neither needs a NUL.
+///
+/// `variables` is a JSON object: the variables that the template is rendered with for that request, such as
+/// `{"enable_thinking": true, "tools": []}`; `reasoning_effort` and `messages` are others. What it leaves out is as in
+/// `aside_dialect_find_for_template()`. Without variables (a length of 0) this is that function.
+///
+/// Returns as that function, and writes `dialects` and `start` alike. 0 also where `variables` is no JSON object, where
+/// the template cannot be rendered with them, and where the library was built without the feature `templates`: then
+/// `aside_last_status()` is `ASIDE_ERROR_OPTION`, and the message says why.
+///
+/// Threads: any, at any time. Memory: if it runs out here, the process ends.
+#[ffi_export]
+pub unsafe extern "C" fn aside_dialect_find_for_template_with(
+    text: *const c_char,
+    len: size_t,
+    variables: *const c_char,
+    variables_len: size_t,
+    dialects: *mut *const aside_dialect,
+    capacity: size_t,
+    start: *mut u32,
+) -> size_t {
+    // SAFETY: the caller promises so many bytes, room for `capacity` dialects, and a start that may be written.
+    unsafe {
+        give_found(dialects, capacity, start, || {
+            let variables = bytes(variables, variables_len, "variables")?;
+            find_for_template_with(bytes(text, len, "text")?, variables)
+        })
+    }
 }
 
 /// Makes a dialect from the text of a dialect file (TOML, UTF-8). `toml` has `len` bytes and needs no NUL; it is not

@@ -73,7 +73,8 @@ static void preload(void)
 static void templates(void)
 {
     const char *one = "{{ '<|turn>user\\n' }}{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}";
-    const char *many = "{{ message.content.split('</think>') }}";
+    const char *many = "{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}";
+    const char *asked = "{\"enable_thinking\": true}";
     const aside_dialect *dialects[3] = { NULL, NULL, NULL };
     uint32_t start = 77;
     size_t count;
@@ -85,7 +86,7 @@ static void templates(void)
     start = 77;
     dialects[0] = NULL;
     count = aside_dialect_find_for_template(many, strlen(many), dialects, 2, &start);
-    CHECK(count > 1 && start == 77 && dialects[2] == NULL);
+    CHECK(count == 2 && start == 77 && dialects[2] == NULL);
     CHECK(strcmp(found(dialects[0]), found(dialects[1])) < 0);
 
     CHECK(aside_dialect_find_for_template("plain", 5, dialects, 3, &start) == 0);
@@ -93,6 +94,27 @@ static void templates(void)
     CHECK(aside_dialect_find_for_template(NULL, 0, dialects, 3, &start) == 0 && aside_last_status() == ASIDE_ERROR_UNKNOWN);
     CHECK(aside_dialect_find_for_template(one, 5, NULL, 3, &start) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
     CHECK(aside_dialect_find_for_template(one, (size_t)-1, NULL, 0, NULL) == 0);
+    CHECK(aside_last_status() == ASIDE_ERROR_LENGTH);
+    CHECK(aside_dialect_find_for_template("<think>\xff", 8, NULL, 0, NULL) == 1);
+
+    /* Without variables it is the same; with them, only a library that renders templates has an answer. */
+    dialects[0] = NULL;
+    CHECK(aside_dialect_find_for_template_with(one, strlen(one), NULL, 0, dialects, 1, &start) == 1);
+    CHECK(dialects[0] == dialect_named("gemma-4") && start == ASIDE_START_THINKING);
+    count = aside_dialect_find_for_template_with(one, strlen(one), asked, strlen(asked), dialects, 1, &start);
+    if (count == 0) {
+        CHECK(aside_last_status() == ASIDE_ERROR_OPTION);
+        CHECK_SAYS("templates");
+    } else {
+        CHECK(count == 1 && start == ASIDE_START_THINKING);
+        CHECK(aside_dialect_find_for_template_with(one, strlen(one), "[]", 2, NULL, 0, NULL) == 0);
+        CHECK(aside_last_status() == ASIDE_ERROR_OPTION);
+        CHECK_SAYS("no JSON object");
+    }
+    CHECK(aside_dialect_find_for_template_with(one, 5, NULL, 1, NULL, 0, NULL) == 0);
+    CHECK(aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(aside_dialect_find_for_template_with(one, 5, asked, 5, NULL, 1, NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(aside_dialect_find_for_template_with(one, 5, asked, (size_t)-1, NULL, 0, NULL) == 0);
     CHECK(aside_last_status() == ASIDE_ERROR_LENGTH);
 }
 

@@ -83,7 +83,7 @@ TEST(Dialect, IsFoundByTemplate)
     EXPECT_EQ(one.dialects[0].name(), "gemma-4");
     EXPECT_EQ(one.start, Start::thinking);
 
-    const aside::TemplateMatch many = Dialect::find_for_template("{{ message.content.split('</think>') }}");
+    const aside::TemplateMatch many = Dialect::find_for_template("{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}");
     ASSERT_GT(many.dialects.size(), 1u);
     EXPECT_FALSE(many.start);
     for (std::size_t at = 1; at < many.dialects.size(); at++)
@@ -91,6 +91,11 @@ TEST(Dialect, IsFoundByTemplate)
 
     EXPECT_FALSE(Dialect::try_find_for_template("plain"));
     EXPECT_EQ(thrown([] { (void)Dialect::find_for_template("plain"); }), Status::unknown);
+
+    // Only a library that renders templates has an answer.
+    const aside::TemplateMatch asked = Dialect::try_find_for_template("<think>", R"({"enable_thinking": true})");
+    EXPECT_TRUE(asked || aside::last_status() == Status::option);
+    EXPECT_EQ(thrown([] { (void)Dialect::find_for_template("<think>", "[]"); }), Status::option);
 }
 
 TEST(Dialect, SaysWhatAnOpenStandsFor)

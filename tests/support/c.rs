@@ -108,6 +108,15 @@ unsafe extern "C" {
         most: usize,
         start: *mut u32,
     ) -> usize;
+    pub fn aside_dialect_find_for_template_with(
+        text: *const u8,
+        len: usize,
+        variables: *const u8,
+        variables_len: usize,
+        to: *mut Handle,
+        most: usize,
+        start: *mut u32,
+    ) -> usize;
     pub fn aside_dialect_free(dialect: Handle);
     pub fn aside_dialect_load(toml: *const u8, len: usize, out: *mut Handle) -> i32;
     pub fn aside_dialect_name_at(index: usize, len: *mut usize) -> *const c_char;

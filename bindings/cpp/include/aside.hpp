@@ -359,9 +359,12 @@ public:
         return Dialect(aside_dialect_find_for_model(model.data(), model.size()));
     }
 
-    /// The built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers in its text; it is not
-    /// run. Empty where it has the markers of none (Status::unknown).
-    static TemplateMatch try_find_for_template(std::string_view text) noexcept;
+    /// The built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes. Empty where
+    /// it has the markers of none (Status::unknown). `variables` is a JSON object: those that the template is rendered with
+    /// for the request at hand (`{"enable_thinking": true}`), so that the start is that request's. Empty with
+    /// Status::option where the library was built without its feature `templates`, and where the template cannot be
+    /// rendered with them; last_error() says why.
+    static TemplateMatch try_find_for_template(std::string_view text, std::string_view variables = {}) noexcept;
 
     /// A dialect from the text of a dialect file (TOML, UTF-8); empty where it is not one (Status::dialect, and the
     /// message names line and key).
@@ -395,7 +398,7 @@ public:
     static Dialect find_for_model(std::string_view model) { return detail::check(try_find_for_model(model)); }
 
     /// try_find_for_template() that throws. Several that fit are no error: see TemplateMatch.
-    static TemplateMatch find_for_template(std::string_view text);
+    static TemplateMatch find_for_template(std::string_view text, std::string_view variables = {});
 
     /// try_load() that throws.
     static Dialect load(std::string_view toml) { return detail::check(try_load(toml)); }
@@ -474,18 +477,19 @@ private:
 ///         options.start = *match.start; // match.dialects[0] it is
 struct TemplateMatch {
     std::vector<Dialect> dialects; ///< sorted by name
-    std::optional<Start> start;    ///< of one that fits alone: where generation starts, behind the generation prompt
+    std::optional<Start> start;    ///< of one that fits alone: where generation starts, after the generation prompt
 
     /// Is there one at all?
     explicit operator bool() const noexcept { return !dialects.empty(); }
 };
 
-inline TemplateMatch Dialect::try_find_for_template(std::string_view text) noexcept
+inline TemplateMatch Dialect::try_find_for_template(std::string_view text, std::string_view variables) noexcept
 {
     ASIDE_VERSION_SYMBOL();
     std::vector<const aside_dialect *> found(count());
     std::uint32_t start = ASIDE_START_DEFAULT;
-    found.resize(aside_dialect_find_for_template(text.data(), text.size(), found.data(), found.size(), &start));
+    found.resize(aside_dialect_find_for_template_with(text.data(), text.size(), variables.data(), variables.size(),
+                                                      found.data(), found.size(), &start));
     TemplateMatch match;
     for (const aside_dialect *dialect : found)
         match.dialects.push_back(Dialect(dialect));
@@ -495,9 +499,9 @@ inline TemplateMatch Dialect::try_find_for_template(std::string_view text) noexc
 }
 
 #if ASIDE_HAS_EXCEPTIONS
-inline TemplateMatch Dialect::find_for_template(std::string_view text)
+inline TemplateMatch Dialect::find_for_template(std::string_view text, std::string_view variables)
 {
-    return detail::check(try_find_for_template(text));
+    return detail::check(try_find_for_template(text, variables));
 }
 #endif
 

@@ -53,19 +53,25 @@ module Aside
         nil
       end
 
-      # The built-in dialect that a chat template (Jinja) is written for, by the markers in its text, and where
-      # generation starts behind its generation prompt: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. The
-      # template is not run. Raises UnknownDialectError where it has the markers of none, or does not tell several apart:
-      # their names are the error's +candidates+.
+      # The built-in dialect that a chat template (Jinja) is written for, by the markers that it writes, and where
+      # generation starts after its generation prompt: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+.
+      # Raises UnknownDialectError where it has the markers of none, or does not tell several apart: their names are the
+      # error's +candidates+.
+      #
+      # +variables+ is a JSON object, as a String: those that the template is rendered with for the request at hand, such
+      # as <tt>{"enable_thinking": true}</tt>, so that the start is that request's. Raises OptionError where it is none,
+      # where the template cannot be rendered with them, and where the library was built without its feature +templates+.
       #
       #   dialect, start = Aside::Dialect.find_for_template(File.read("chat_template.jinja"))
       #   scanner = Aside::Scanner.new(dialect, start: start)
-      def find_for_template(text)
+      def find_for_template(text, variables: "")
         text = Native.utf8(text)
+        variables = Native.utf8(variables)
         capacity = Native.aside_dialect_count
         found = Native.buffer(capacity * 8)
         start = Native.buffer(4)
-        count = Native.aside_dialect_find_for_template(text, text.bytesize, found, capacity, start)
+        count = Native.aside_dialect_find_for_template_with(text, text.bytesize, variables, variables.bytesize,
+                                                            found, capacity, start)
         Error.check(Native.aside_last_status) if count.zero?
         dialects = found.unpack("J#{count}").map { |address| new(address).freeze }
         return dialects.first, Native::STARTS.key(start.unpack1("L")) if count == 1

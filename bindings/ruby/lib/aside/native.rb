@@ -191,7 +191,8 @@ module Aside
 
       attach_function :aside_dialect_find, %i[buffer_in size_t], :address
       attach_function :aside_dialect_find_for_model, %i[buffer_in size_t], :address
-      attach_function :aside_dialect_find_for_template, %i[buffer_in size_t buffer_out size_t buffer_out], :size_t
+      attach_function :aside_dialect_find_for_template_with,
+                      %i[buffer_in size_t buffer_in size_t buffer_out size_t buffer_out], :size_t
       attach_function :aside_dialect_load, %i[buffer_in size_t buffer_out], :int32
       attach_function :aside_dialect_free, [:address], :void
       attach_function :aside_dialect_name, %i[address buffer_out], :address
