@@ -112,3 +112,30 @@ fn variables_that_cannot_be_are_refused() {
     let error = Dialect::find_for_template_with("plain", "{}").unwrap_err();
     assert_eq!(error.to_string(), "the template has the markers of no dialect");
 }
+
+/// What looks deep or long and is not, or is none of the compiler's business, is rendered.
+#[cfg(feature = "templates")]
+#[test]
+fn harmless_templates_are_rendered() {
+    use aside::Channel;
+    let prompt = "{% if add_generation_prompt %}<|turn>model\n{% if x %}<|channel>{% endif %}{% endif %}";
+    for before in [
+        "{% raw %}{{ \" {% endraw %}",
+        "{# \" {{ #}",
+        "{% set ns = namespace(x=[]) %}{% for i in range(50) %}{% set ns.x = ns.x + [i] %}{% endfor %}",
+        "{% set ns = namespace() %}{% set ns.x, ns.y = 1, {'a': [1, (2, 3)]} -%}{% set ns.z %}a{% endset %}",
+        "{%- set ns = namespace(x='') -%}{%- set ns.x = ns.x ~ 'a' if true else 'b' -%}",
+        "{%- generation -%}{{ '}}' }}{%- endgeneration +%}",
+        "{% set l = [] %}{% set _ = l.append(1) %}",
+        "{{ '{} of {:>3}'.format(1, 2) }}",
+        "{{ [1, 'é'] | tojson(indent=2, ensure_ascii=true, separators=(', ', ': '), sort_keys=true) }}",
+        "{% for m in messages %}{% if loop.first %}{% continue %}{% endif %}{% break %}{% endfor %}",
+        "{{ raise_exception('no') if not messages }}{{ strftime_now('%Y') }}",
+    ] {
+        for (variables, start) in [("{}", Channel::Content), (r#"{"x": 1}"#, Channel::Thinking)] {
+            let found = Dialect::find_for_template_with(&format!("{before}{prompt}"), variables);
+            let (dialect, begins) = found.unwrap_or_else(|error| panic!("{before}: {error}"));
+            assert_eq!((dialect.name(), begins), ("gemma-4", Start::Channel(start)), "{before}");
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     sync::atomic::{AtomicUsize, Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use aside::Dialect;
@@ -161,21 +161,93 @@ fn hostile() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Templates that are as deep as may be.
+fn deep() -> Vec<(&'static str, String)> {
+    let nested = |open: &str, middle: &str, close: &str, count: usize| {
+        [open.repeat(count), middle.to_owned(), close.repeat(count)].concat()
+    };
+    let shown = |expression: String| format!("{{{{ {expression} }}}}");
+    vec![
+        ("parentheses", shown(nested("(", "1", ")", 140))),
+        ("brackets", shown(nested("[", "1", "]", 140))),
+        ("brackets and operators", shown(nested("[1+", "1", "]", 140))),
+        ("minus signs", shown(["-".repeat(490), "1".into()].concat())),
+        ("negations", shown(["not ".repeat(490), "x".into()].concat())),
+        ("powers", shown(["1 ** ".repeat(240), "1".into()].concat())),
+        ("sums", shown(["1 + ".repeat(490), "1".into()].concat())),
+        ("joined texts", shown(["'a' ~ ".repeat(490), "'a'".into()].concat())),
+        ("alternatives", shown(["x or ".repeat(490), "x".into()].concat())),
+        ("comparisons", shown(["1 < ".repeat(490), "1".into()].concat())),
+        ("choices", shown(["1 if x else ".repeat(240), "1".into()].concat())),
+        ("attributes", shown(["messages".into(), ".x".repeat(490)].concat())),
+        ("subscripts", shown(["messages".into(), "[0]".repeat(490)].concat())),
+        ("calls", shown(["messages".into(), "()".repeat(490)].concat())),
+        ("filters", shown(["messages".into(), "|first".repeat(490)].concat())),
+        ("tests", shown(["messages".into(), " is defined".repeat(490)].concat())),
+        ("branches", format!("{{% if x %}}{}{{% endif %}}", "{% elif x %}".repeat(490))),
+        ("blocks", nested("{% if true %}", "x", "{% endif %}", 140)),
+        ("loops", nested("{% for i in [1] %}", "x", "{% endfor %}", 140)),
+        ("captures", nested("{% set x %}", "x", "{% endset %}", 140)),
+        ("macros", nested("{% macro m() %}", "x", "{% endmacro %}{{ m() }}", 140)),
+        ("a macro that calls itself", "{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m('x') }}".into()),
+        ("a macro that calls itself in blocks", format!("{{% macro m(x) %}}{}{{% endmacro %}}{{{{ m('x') }}}}", nested("{% if true %}", "{{ [[[m(x)]]] }}", "{% endif %}", 100))),
+        ("a loop that calls itself", "{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}".into()),
+        ("lists", "{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% endfor %}".into()),
+        ("maps", "{% set ns = namespace(x={}) %}{% for i in range(100000) %}{% set ns.x = {'a': ns.x} %}{% endfor %}".into()),
+        ("lists shown", "{% set ns = namespace(x=[]) %}{% for i in range(9000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}".into()),
+        ("lists written", "{% set ns = namespace(x=[]) %}{% for i in range(9000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x | tojson }}".into()),
+        ("lists compared", "{% set ns = namespace(x=[], y=[]) %}{% for i in range(4500) %}{% set ns.x = [ns.x] %}{% set ns.y = [ns.y] %}{% endfor %}{{ ns.x == ns.y }}{{ ns.x in [ns.y] }}{{ [ns.x, ns.y] | sort }}{{ [ns.x, ns.y] | unique }}".into()),
+        ("lists as text", "{% set ns = namespace(x=[]) %}{% for i in range(9000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x ~ '' }}{{ ns.x | string }}".into()),
+        ("lists as keys", "{% set ns = namespace(x=[]) %}{% for i in range(9000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ {ns.x: 1} }}".into()),
+        ("chained lists", "{% set ns = namespace(x=[1]) %}{% for i in range(9000) %}{% set ns.x = ns.x + [1] %}{% endfor %}{{ ns.x | length }}".into()),
+        ("chained maps", "{% set ns = namespace(x={}) %}{% for i in range(9000) %}{% set ns.x = dict(ns.x, a=i) %}{% endfor %}{{ ns.x }}".into()),
+        ("reversed lists", "{% set ns = namespace(x=[1]) %}{% for i in range(9000) %}{% set ns.x = ns.x | reverse %}{% endfor %}{{ ns.x }}".into()),
+        ("slices", "{% set ns = namespace(x=[1, 2]) %}{% for i in range(9000) %}{% set ns.x = ns.x[::-1] %}{% endfor %}{{ ns.x }}".into()),
+        ("namespaces", "{% set ns = namespace(x=1) %}{% for i in range(9000) %}{% set ns.x = namespace(x=ns.x) %}{% endfor %}".into()),
+        ("a namespace in itself", "{% set ns = namespace() %}{% set ns.x = ns %}{{ ns }}{{ ns == ns }}{{ ns | tojson }}".into()),
+        ("a macro in itself", "{% macro m() %}{{ m }}{% endmacro %}{{ m }}".into()),
+        ("closures", "{% set ns = namespace(x=1) %}{% for i in range(900) %}{% set y = ns.x %}{% macro m() %}{{ y }}{% endmacro %}{% set ns.x = m %}{% endfor %}{{ ns.x() }}".into()),
+    ]
+}
+
+/// Peak memory and time of a call, and what of its memory is left.
+fn measure<T>(call: impl FnOnce() -> T) -> (T, usize, Duration, isize) {
+    let live = LIVE.load(Ordering::Relaxed);
+    PEAK.store(live, Ordering::Relaxed);
+    let before = Instant::now();
+    let result = call();
+    let peak = PEAK.load(Ordering::Relaxed) - live;
+    (result, peak, before.elapsed(), LIVE.load(Ordering::Relaxed) as isize - live as isize)
+}
+
+/// Beyond what the reading of a template takes.
+const MOST: usize = 16 << 20;
+
+/// One test, since what is allocated is counted for all threads.
 #[test]
 fn hostile_templates_stay_within_bounds() {
     let _ = Dialect::find_for_template("<think>");
-    for (name, template) in hostile() {
-        let live = LIVE.load(Ordering::Relaxed);
-        PEAK.store(live, Ordering::Relaxed);
-        let before = Instant::now();
-        let _ = Dialect::find_for_template(&template);
-        let time = before.elapsed();
-        let peak = PEAK.load(Ordering::Relaxed) - live;
-        let failure = Dialect::find_for_template_with(&template, "{}");
-        let lost = LIVE.load(Ordering::Relaxed) as isize - live as isize;
-        println!(
-            "{name}: {peak} bytes, {time:?}, {lost} left, {:?}",
-            failure.map_err(|error| error.to_string().chars().take(150).collect::<String>())
-        );
+    for (name, template) in hostile().into_iter().chain(deep()) {
+        for variables in [String::new(), format!("{{\"x\": \"{}\"}}", "x".repeat(1 << 20))] {
+            let (result, peak, time, _) = measure(|| Dialect::find_for_template_with(&template, &variables).is_ok());
+            assert!(!result, "{name}");
+            let most = MOST + 8 * template.len() + 32 * variables.len();
+            assert!(peak < most, "{name}: {peak} bytes with {} bytes of variables", variables.len());
+            assert!(time < Duration::from_secs(20), "{name}: {time:?}");
+        }
+        // Without variables it is read where it cannot be rendered.
+        let (_, peak, time, left) = measure(|| drop(Dialect::find_for_template(&template)));
+        assert!(peak < MOST + 8 * template.len(), "{name}: {peak} bytes");
+        assert!(time < Duration::from_secs(20), "{name}: {time:?}");
+        assert_eq!(left, 0, "{name}");
+    }
+    // A thread's stack is enough for the deepest of them. Code that is not optimised takes more of it.
+    let stack = if cfg!(debug_assertions) { 4 << 20 } else { 1 << 20 };
+    for (name, template) in deep() {
+        for variables in ["", &format!("{{\"x\": \"{}\"}}", "x".repeat(1 << 20))] {
+            let (template, variables) = (template.clone(), variables.to_owned());
+            let run = move || assert!(Dialect::find_for_template_with(&template, &variables).is_err(), "{name}");
+            std::thread::Builder::new().stack_size(stack).spawn(run).unwrap().join().unwrap();
+        }
     }
 }

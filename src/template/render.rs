@@ -3,7 +3,6 @@
 //! else.
 
 use alloc::{
-    borrow::Cow,
     collections::BTreeMap,
     format,
     string::{String, ToString},
@@ -40,6 +39,8 @@ const LONGEST_TEXT: usize = 1 << 20;
 const MOST_OPERATORS: usize = 500;
 /// Blocks and calls in each other; a call of a macro counts as four.
 const DEEPEST_CALL: usize = 200;
+/// Lists and maps in each other, in a value that a template keeps.
+const DEEPEST_VALUE: usize = 64;
 /// Lists and maps in each other, in JSON that is written.
 const DEEPEST_JSON: usize = 128;
 
@@ -91,11 +92,10 @@ impl Rendered {
             let message = format!("it is longer than {LONGEST_TEMPLATE} bytes");
             return Err(Error::new(ErrorKind::SyntaxError, message));
         }
-        if syntax::depth(template) > MOST_OPERATORS {
-            let message = format!("more than {MOST_OPERATORS} operators in one tag, or branches");
+        let Some(source) = syntax::prepare(template, MOST_OPERATORS) else {
+            let message = format!("more than {MOST_OPERATORS} operators in one tag, or branches, or a filtered block");
             return Err(Error::new(ErrorKind::SyntaxError, message));
-        }
-        let source = without_generation_tags(template);
+        };
         let mut environment = environment()?;
         environment.set_fuel(Some(FUEL + (size / BYTES_OF_FUEL) as u64));
         let template = environment.template_from_str(&source)?;
@@ -205,32 +205,6 @@ impl Write for Bounded {
     }
 }
 
-/// The template without the tags that mark what a model is trained on: `{% generation %}` and its end.
-fn without_generation_tags(template: &str) -> Cow<'_, str> {
-    const WORD: &str = "generation";
-    let mut plain = String::new();
-    let mut copied = 0;
-    for (at, _) in template.match_indices(WORD) {
-        let (before, after) = (&template[copied.min(at)..at], &template[at + WORD.len()..]);
-        let (before, is_end) = match before.strip_suffix("end") {
-            Some(before) => (before, true),
-            None => (before, false),
-        };
-        let is_tag = before.trim_end().trim_end_matches(['-', '+']).ends_with("{%")
-            && after.trim_start().trim_start_matches(['-', '+']).starts_with("%}");
-        if is_tag {
-            plain.push_str(before);
-            plain.push_str(if is_end { "endif" } else { "if true" });
-            copied = at + WORD.len();
-        }
-    }
-    if copied == 0 {
-        return Cow::Borrowed(template);
-    }
-    plain.push_str(&template[copied..]);
-    Cow::Owned(plain)
-}
-
 /// The function that the model calls.
 const CALLED: &str = "aside_call";
 
@@ -258,6 +232,7 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     environment.set_unknown_method_callback(method);
     environment.add_filter("tojson", to_json);
+    environment.add_filter(syntax::FILTER, plain);
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, message))
     });
@@ -284,6 +259,33 @@ fn method(state: &mut State, value: &Value, method: &str, arguments: &[Value]) -
         }
         _ => pycompat::unknown_method_callback(state, value, method, arguments),
     }
+}
+
+/// What a template may keep: values that are not deep in each other, and no macro or namespace, in which they could be.
+fn plain(state: &State, value: Value) -> Result<Value, Error> {
+    fn check(state: &State, value: &Value, depth: usize, seen: &mut usize) -> Result<(), Error> {
+        const ITEMS_OF_FUEL: usize = 8;
+        *seen += 1;
+        if seen.is_multiple_of(ITEMS_OF_FUEL) {
+            state.consume_fuel(1)?;
+        }
+        let Some(object) = value.as_object() else { return Ok(()) };
+        // Namespaces are maps otherwise.
+        let is_plain = depth < DEEPEST_VALUE && !object.type_name().ends_with("Namespace");
+        match value.kind() {
+            ValueKind::Map if is_plain => {
+                value.try_iter()?.try_for_each(|key| check(state, &value.get_item(&key)?, depth + 1, seen))
+            }
+            ValueKind::Seq if is_plain => value.try_iter()?.try_for_each(|entry| check(state, &entry, depth + 1, seen)),
+            ValueKind::String => Ok(()),
+            kind => Err(Error::new(ErrorKind::InvalidOperation, format!("this {kind} cannot be kept"))),
+        }
+    }
+
+    // What is computed when it is read is read now.
+    let value = if value.kind() == ValueKind::Iterable { value.try_iter()?.collect() } else { value };
+    check(state, &value, 0, &mut 0)?;
+    Ok(value)
 }
 
 /// The filter `tojson` as chat templates know it: not escaped for HTML, and with the options of Python's `json.dumps`.

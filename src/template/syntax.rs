@@ -1,13 +1,19 @@
-//! How deep a template's syntax may be, from its bytes: the compiler calls itself for each operator in an expression and
-//! for each branch after another, so that their number is bounded before it sees them. Tags begin and end here where
-//! they do for the compiler, whatever is in them.
+//! A template's text made safe to compile and to run: how deep its syntax may be is bounded, because the compiler calls
+//! itself for each operator in an expression and for each branch after another; and what a namespace keeps goes through a
+//! filter, so that values do not get deep in each other either, because dropping them goes as deep. Tags begin and end here
+//! where they do for the compiler, whatever is in them.
 
-/// The operators, subscripts, calls and filters of the tag that has most, or the branches of the whole template, if these
-/// are more.
-pub fn depth(template: &str) -> usize {
+use alloc::{string::String, vec::Vec};
+
+/// Checks what is assigned; `render` has it.
+pub const FILTER: &str = "aside_plain";
+
+/// The template with its assignments filtered, and without the tags that mark what a model is trained on (`generation`).
+/// None where a tag has more operators, subscripts, calls and filters than `most`, or the template more branches.
+pub fn prepare(template: &str, most: usize) -> Option<String> {
     let bytes = template.as_bytes();
-    let (mut branches, mut deepest) = (0, 0);
-    let mut at = 0;
+    let mut prepared = Vec::with_capacity(bytes.len() + bytes.len() / 8);
+    let (mut branches, mut copied, mut at) = (0, 0, 0);
     while let Some(begin) = memchr::memchr(b'{', &bytes[at..]).map(|begin| at + begin) {
         at = begin + 2;
         let close = match bytes.get(begin + 1) {
@@ -36,13 +42,39 @@ pub fn depth(template: &str) -> usize {
             }
             continue;
         }
-        let mut tag = Tag { bytes, at, operators: 0, branches: 0 };
+        let inside = at;
+        let mut tag = Tag { bytes, at, operators: 0, branches: 0, assigns: None, ends: None };
         tag.read(close);
         at = tag.at;
         branches += tag.branches;
-        deepest = deepest.max(tag.operators);
+        if tag.operators > most || branches > most {
+            return None;
+        }
+        let Some(end) = tag.ends.filter(|_| close == b"%}") else { continue };
+        let mut replace = |from: usize, to: usize, with: &[&str]| {
+            prepared.extend_from_slice(&bytes[copied..from]);
+            with.iter().for_each(|text| prepared.extend_from_slice(text.as_bytes()));
+            copied = to;
+        };
+        match (bytes[inside..end].trim_ascii(), tag.assigns) {
+            (b"generation", _) => replace(inside, end, &[" if true "]),
+            (b"endgeneration", _) => replace(inside, end, &[" endif "]),
+            (body, assigns) if body.starts_with(b"set") => match assigns {
+                // Only what outlives the round of a loop can get deep: an attribute of a namespace.
+                Some(assigns) if bytes[inside..assigns].contains(&b'.') => {
+                    replace(assigns, assigns, &[" (("]);
+                    replace(end, end, &[") | ", FILTER, ") "]);
+                }
+                // What a filter makes of a block is filtered nowhere.
+                None if body.contains(&b'|') => return None,
+                _ => {}
+            },
+            _ => {}
+        }
     }
-    deepest.max(branches)
+    prepared.extend_from_slice(&bytes[copied..]);
+    // Texts stand in it between whole characters.
+    String::from_utf8(prepared).ok()
 }
 
 fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
@@ -76,6 +108,10 @@ struct Tag<'a> {
     at: usize,
     operators: usize,
     branches: usize,
+    /// Where what is assigned begins, after the first `=`.
+    assigns: Option<usize>,
+    /// Where the inside of the tag ends; None where the tag has no end.
+    ends: Option<usize>,
 }
 
 impl Tag<'_> {
@@ -84,10 +120,15 @@ impl Tag<'_> {
         let mut open = 0isize;
         while let Some(&byte) = self.bytes.get(self.at) {
             if open == 0 && self.bytes[self.at..].starts_with(close) {
+                let has_sign = matches!(self.bytes[self.at - 1], b'-' | b'+');
+                self.ends = Some(self.at - usize::from(has_sign));
                 self.at += close.len();
                 return;
             }
             self.at += 1;
+            if byte == b'=' && open == 0 {
+                self.assigns.get_or_insert(self.at);
+            }
             match byte {
                 b'(' | b'[' | b'{' => {
                     open += 1;
