@@ -429,6 +429,176 @@ fn held_bytes_leave_before_what_ends_the_text() {
     }
 }
 
+/// Clients close the text at a part of another kind, and show what comes later behind it.
+#[test]
+fn held_bytes_leave_before_a_part_of_another_kind() {
+    let ends = [
+        "\"tool_calls\":[{\"index\":0,\"id\":\"1\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]",
+        "\"function_call\":{\"name\":\"f\",\"arguments\":\"\"}",
+        "\"refusal\":\"No.\"",
+        "\"audio\":{\"id\":\"a\",\"transcript\":\"<think>\"}",
+        "\"images\":[{\"type\":\"image_url\"}]",
+    ];
+    let thinking = |text: &str| delta(&format!("\"reasoning_content\":\"{text}\""));
+    for end in ends {
+        for rest in ["", ",\"content\":null", ",\"content\":\"\"", ",\"reasoning_content\":null"] {
+            let part = delta(&format!("{end}{rest}"));
+            let output = content("if a ") + &more("\"content\":\"<\"") + &part + &content("b");
+            assert_eq!(qwen3(&(content("if a <") + &part + &content("b"))), output);
+            // The line break before a closer that does not come.
+            let output = thinking("hm") + &more("\"reasoning_content\":\"\\n\"") + &part + &finish("stop");
+            assert_eq!(qwen3(&(content("<think>\\nhm\\n") + &part + &finish("stop"))), output);
+            // Nothing is held: nothing goes before it.
+            let input = content("a") + &part + &part + &finish("stop");
+            assert_eq!(qwen3(&input), input);
+        }
+        // Text in the same delta is read before the rest of it.
+        let both = |text: &str| delta(&format!("{end},\"content\":\"{text}\""));
+        assert_eq!(qwen3(&(content("a <") + &both("thi"))), content("a ") + &both("<thi"));
+        let output = content("a") + &more("\"content\":\"<t\"") + &both("hm").replace("content", "reasoning_content");
+        assert_eq!(qwen3(&(content("a<t") + &both("<think>hm"))), output);
+        // A role moves along, and a comment stays where it is.
+        let first = delta(&format!("\"role\":\"assistant\",{end}"));
+        let output = content("a") + ": x\n" + &more("\"role\":\"assistant\",\"content\":\"<\"") + &delta(end);
+        assert_eq!(qwen3(&(content("a<") + ": x\n" + &first)), output);
+    }
+    // What says nothing ends nothing.
+    for other in [
+        "\"tool_calls\":[]",
+        "\"tool_calls\":null",
+        "\"function_call\":null",
+        "\"function_call\":{}",
+        "\"refusal\":null",
+        "\"refusal\":\"\"",
+        "\"audio\":null",
+        "\"images\":[]",
+        "\"role\":\"assistant\"",
+        "\"tool_calls\":[{}],\"tool_calls\":[]",
+        "\"annotations\":[{\"type\":\"url_citation\"}]",
+    ] {
+        let input = content("a<thi") + &delta(other) + &content("nk>b");
+        assert_eq!(qwen3(&input), content("a") + &delta(other) + &thinking("b"));
+    }
+}
+
+/// Of any dialect, at any place of any text: behind such a part nothing is left to say.
+#[test]
+fn nothing_is_held_behind_a_part() {
+    let mut random = Random::announced("nothing_is_held_behind_a_part");
+    let parts = ["\"tool_calls\":[{\"index\":0}]", "\"function_call\":{\"name\":\"f\"}", "\"refusal\":\"No.\""];
+    for pair in Pair::all() {
+        let texts = Texts::new(&pair.reference);
+        for start in pair.reference.starts() {
+            let options = Options { start: Some(start.parse().unwrap()), ..Options::default() };
+            for _ in 0..6 {
+                let length = random.below(80);
+                let text = String::from_utf8_lossy(&texts.next(&mut random, length)).into_owned();
+                let mut input = String::new();
+                let mut chars = text.chars();
+                while chars.as_str() != "" {
+                    let len = 1 + random.below(6);
+                    let text: String = chars.by_ref().take(len).collect();
+                    input += &delta(&format!("\"content\":{}", string(&mut random, &text)));
+                    if random.one_in(3) {
+                        let part = delta(parts[random.below(parts.len())]);
+                        input += &part;
+                        let output = rewrite(&pair.library, &options, &[input.as_bytes()]);
+                        assert!(output.ends_with(part.as_bytes()), "{}: {input}", pair.reference.name);
+                    }
+                }
+                let output = rewrite(&pair.library, &options, &[input.as_bytes()]);
+                let cuts = support::random_cuts(&mut random, input.as_bytes(), 40);
+                same(&output, &rewrite(&pair.library, &options, &cuts), &input);
+            }
+        }
+    }
+}
+
+/// A part belongs to its choice: it ends no other's text.
+#[test]
+fn a_part_ends_the_text_of_its_choice_alone() {
+    let of = |index: usize, text: String| text.replace("\"index\":0,\"delta", &format!("\"index\":{index},\"delta"));
+    let call = delta("\"tool_calls\":[{\"index\":0}]");
+    let input = of(0, content("a<thi")) + &of(1, content("b<")) + &of(1, call.clone()) + &of(0, content("nk>c"));
+    let output = of(0, content("a"))
+        + &of(1, content("b"))
+        + &of(1, more("\"content\":\"<\""))
+        + &of(1, call)
+        + &of(0, delta("\"reasoning_content\":\"c\""));
+    assert_eq!(qwen3(&input), output);
+    // Two in one event.
+    let two = |one: &str, two: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{{one}}}}},{{\"index\":1,\"delta\":{{{two}}}}}]}}\n\n")
+    };
+    let more = |index| {
+        format!(
+            "data: {{\"choices\":[{{\"index\":{index},\"delta\":{{\"content\":\"<\"}},\"finish_reason\":null}}]}}\n\n"
+        )
+    };
+    let calls = two("\"tool_calls\":[1]", "\"function_call\":{\"name\":\"f\"}");
+    let input = two("\"content\":\"a<\"", "\"content\":\"b<\"") + &calls;
+    let output = two("\"content\":\"a\"", "\"content\":\"b\"") + &more(0) + &more(1) + &calls;
+    assert_eq!(qwen3(&input), output);
+}
+
+/// As one in the text does, where the dialect says so.
+#[test]
+fn a_call_ends_the_thinking() {
+    let thinking = |text: &str| delta(&format!("\"reasoning_content\":\"{text}\""));
+    for call in ["\"tool_calls\":[{\"index\":0}]", "\"function_call\":{\"name\":\"f\"}"] {
+        let call = delta(call);
+        for name in
+            ["qwen3", "qwen3-thinking", "think", "nemotron", "deepseek-v3", "granite-4", "seed-oss", "minimax-m1"]
+        {
+            let dialect = Dialect::find(name).unwrap();
+            let file = format!("{}/dialects/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let file: toml::Table = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            let marker = |key: &str| {
+                let spans = file["span"].as_array().unwrap().iter();
+                let mut thinking = spans.filter(|span| span["channel"].as_str() == Some("thinking"));
+                thinking.next().unwrap()[key][0].as_str().unwrap().to_owned()
+            };
+            let (open, close) = (marker("open"), marker("close"));
+            let with = |input: String| {
+                let output = with(&dialect, &Options::default(), input.as_bytes());
+                client(&events(&output), "reasoning_content").remove(&0).unwrap().runs
+            };
+            let hm = (true, "hm".to_owned());
+            let yes = (false, "Yes.".to_owned());
+            let begin = content(&format!("{open}hm"));
+            assert_eq!(with(begin.clone() + &call + &content("Yes.")), [hm.clone(), yes.clone()], "{name}");
+            // Its closer comes late, whole or in parts, once.
+            let (one, two) = close.split_at(3);
+            let late = content(one) + &content(two) + &content("Yes.");
+            assert_eq!(with(begin.clone() + &call + &late), [hm.clone(), yes.clone()], "{name}");
+            let late = content(&format!("{close}Yes."));
+            assert_eq!(with(begin.clone() + &call + &call + &late), [hm.clone(), yes.clone()], "{name}");
+            // Or it has come before.
+            let closed = content(&format!("{open}hm{close}"));
+            assert_eq!(with(closed + &call + &late), [hm.clone(), yes.clone()], "{name}");
+            let answered = content(&format!("{open}hm{close}So: "));
+            assert_eq!(with(answered + &call + &late), [hm, (false, "So: Yes.".to_owned())], "{name}");
+        }
+        // A thinking that calls interrupt goes on behind them; so does one whose dialect knows no calls.
+        for (name, open, close) in
+            [("apertus", "<|inner_prefix|>", "<|inner_suffix|>"), ("inline-think", "<think>", "</think>")]
+        {
+            let input = content(&format!("{open}hm")) + &call + &content("so") + &content(&format!("{close}Yes."));
+            let output = thinking("hm") + &call + &thinking("so") + &content("Yes.");
+            assert_eq!(with(&Dialect::find(name).unwrap(), &Options::default(), input.as_bytes()), output);
+        }
+    }
+    // A refusal ends no thinking.
+    let refusal = delta("\"refusal\":\"No.\"");
+    let input = content("<think>\\nhm\\n") + &refusal + &content("so\\n</think>\\n\\nYes.");
+    let output = thinking("hm")
+        + &more("\"reasoning_content\":\"\\n\"")
+        + &refusal
+        + &more("\"reasoning_content\":\"so\"")
+        + &content("Yes.");
+    assert_eq!(qwen3(&input), output);
+}
+
 #[test]
 fn text_in_the_chunk_that_finishes_stays_there() {
     let last = |text: &str| content(text).replace("}}]}", "},\"finish_reason\":\"stop\"}]}");

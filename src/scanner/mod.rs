@@ -299,6 +299,18 @@ impl Scanner {
         self.force_close_events().for_each(on_event)
     }
 
+    /// Reports what is held where a tool call stands that is not in the text. As one in the text does, it ends the thinking
+    /// if the dialect says so (`ends` of its tool spans); a closer that comes next, with only blanks before it, is removed.
+    pub(crate) fn pass_call(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        if self.state.is_ended_by_calls(&self.dialect.tables) {
+            self.force_close(on_event)?;
+        } else {
+            self.flush(on_event)?;
+        }
+        self.state.expect_closer(&self.dialect.tables);
+        Ok(())
+    }
+
     /// `feed`, one event at a time, so that the caller may stop between two.
     pub fn events<'a>(&'a mut self, chunk: &'a [u8]) -> Events<'a> {
         Events::new(self, Chunk::plain(chunk), Mode::Feed)

@@ -46,6 +46,17 @@ pub struct Choice {
     pub field: Option<Member>,
     /// `role` that is a string, if it is the only one.
     pub role: Option<Member>,
+    /// A field besides the text that clients show as a part of its own.
+    pub part: Option<Part>,
+}
+
+/// What ends the text before it: clients close their text part there, and show what comes later behind it.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Part {
+    /// `tool_calls`, or `function_call` of older servers.
+    Call,
+    /// `refusal`, `audio` or `images`.
+    Other,
 }
 
 /// Does it say something? `null` and `false` do not, nor do the empty string, list and object.
@@ -139,17 +150,21 @@ fn choice(text: &[u8], reader: &mut Reader<'_>, part: &[u8], field: Field, place
 
 fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice) -> Option<()> {
     const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
-    // Of each of these, whether it says something; and whether the content is a list.
-    let mut splits = [false; REASONING.len() + 1];
+    const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
+    const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
+    // Whether the content is a list, and whether each of these says something: of two of one name, the last counts.
+    let mut lists = false;
+    let (mut reasoning, mut calls, mut parts) = ([false; REASONING.len()], [false; CALLS.len()], [false; PARTS.len()]);
     let (mut contents, mut roles) = (0, 0);
     members(text, reader, |reader, name, key| {
         let value = reader.value()?;
         let first = text[value.start];
         let says = says(text, &value);
         let member = Member { key, value };
+        let place = |names: &[&[u8]]| names.iter().position(|known| *known == name);
         match name {
             b"content" => {
-                splits[REASONING.len()] = says && first != b'"';
+                lists = says && first != b'"';
                 choice.content = (first == b'"').then_some(member);
                 choice.is_doubled = contents > 0;
                 contents += 1;
@@ -159,17 +174,26 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice
                 roles += 1;
             }
             _ => {
-                if let Some(place) = REASONING.iter().position(|known| *known == name) {
-                    splits[place] = says;
+                if let Some(place) = place(&REASONING) {
+                    reasoning[place] = says;
                     if name == field.name().as_bytes() {
                         choice.field = Some(member);
                     }
+                } else if let Some(place) = place(&CALLS) {
+                    calls[place] = says;
+                } else if let Some(place) = place(&PARTS) {
+                    parts[place] = says;
                 }
             }
         }
         Some(())
     })?;
-    choice.is_split = splits.contains(&true);
+    choice.is_split = lists || reasoning.contains(&true);
+    choice.part = match (calls.contains(&true), parts.contains(&true)) {
+        (true, _) => Some(Part::Call),
+        (_, true) => Some(Part::Other),
+        _ => None,
+    };
     Some(())
 }
 

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::{mem, slice};
 
-use super::chunk::{self, CHOICES, Choice};
+use super::chunk::{self, CHOICES, Choice, Part};
 use super::event::Event;
 use super::json::{self, Span, escape};
 use super::{Field, put, put_all};
@@ -64,6 +64,7 @@ impl Parts {
         match call {
             Call::Feed(text) => scanner.feed(text, take),
             Call::Flush => scanner.flush(take),
+            Call::ToolCall => scanner.pass_call(take),
             Call::Finish => scanner.finish(take),
         }?;
         mem::replace(&mut self.memory, Ok(()))
@@ -88,6 +89,7 @@ impl Parts {
 enum Call<'a> {
     Feed(&'a [u8]),
     Flush,
+    ToolCall,
     Finish,
 }
 
@@ -236,8 +238,14 @@ impl Voices {
             self.parts.scan(&mut voice.scanner, Call::Feed(text))?;
         }
         voice.over = choice.finishes || choice.is_split || over;
-        if voice.over {
-            self.parts.scan(&mut voice.scanner, Call::Finish)?;
+        let end = match choice.part {
+            _ if voice.over => Some(Call::Finish),
+            Some(Part::Call) => Some(Call::ToolCall),
+            Some(Part::Other) => Some(Call::Flush),
+            None => None,
+        };
+        if let Some(end) = end {
+            self.parts.scan(&mut voice.scanner, end)?;
         }
 
         // The last stretch stays in the event, which has all the rest: `finish_reason`, `usage`, what is unknown.

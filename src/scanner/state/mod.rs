@@ -14,7 +14,7 @@ use crate::dialect::{
     attempt::{Attempt, Mark},
     calm::Spot,
     lines::{Lines, is_blank},
-    tables::{LineRule, MAX_DEPTH, MOST_NESTED, PatternSet, Tables, flag},
+    tables::{Action, LineRule, MAX_DEPTH, MOST_NESTED, Pattern, PatternSet, Tables, flag},
 };
 
 pub use calm::SHORT;
@@ -352,6 +352,26 @@ impl State {
         self.meter = Meter::default();
         if let Some(extra) = self.extra.get_mut() {
             extra.clear_counts();
+        }
+    }
+
+    /// The innermost span is a thinking that a tool call of the dialect ends.
+    pub fn is_ended_by_calls(&self, tables: &Tables) -> bool {
+        let ends = |pattern: &Pattern| match pattern.action {
+            Action::Open { rule, ends, .. } | Action::FenceOpen { rule, ends } => {
+                ends && tables.spans[usize::from(rule)].channel == Channel::Tool
+            }
+            _ => false,
+        };
+        self.channel == Channel::Thinking && tables.regions[usize::from(self.region)].patterns.iter().any(ends)
+    }
+
+    /// In the content, a closer of the thinking that comes next, with only blanks before it, is removed.
+    pub fn expect_closer(&mut self, tables: &Tables) {
+        if self.channel == Channel::Content {
+            self.be_alert();
+            self.flags |= (flag::FRESH | flag::FORCED) & tables.used;
+            self.refresh(tables);
         }
     }
 
