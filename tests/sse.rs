@@ -739,6 +739,80 @@ fn other_lines_between_those_of_an_event_stay() {
     assert_eq!(qwen3(field), output);
 }
 
+/// Some servers put several chunks into one event. No reader of the standard can read that; those that go line by line can.
+#[test]
+fn several_lines_of_data_are_several_events() {
+    let line = |event: String| event.trim_end().to_owned() + "\n";
+    let thinking = |text: &str| delta(&format!("\"reasoning_content\":\"{text}\""));
+    let [a, b, done] = ["<think>hm", "</think>Yes.", ""].map(content);
+    let two = line(a.clone()) + &b;
+    let wanted = thinking("hm") + &content("Yes.");
+    assert_eq!(qwen3(&two), wanted);
+    // Of these, the stream's end.
+    let end = "data: [DONE]\n\n".to_owned();
+    let input = line(content("a<")) + &end;
+    assert_eq!(qwen3(&input), content("a") + &more("\"content\":\"<\"") + &end);
+    let input = line(a.clone()) + &line(b.clone()) + &line(content("So<")) + &line(finish("stop")) + &end;
+    let output = wanted.clone() + &content("So") + &more("\"content\":\"<\"") + &finish("stop") + &end;
+    assert_eq!(qwen3(&input), output);
+    // Without its blank line, at the end of the stream.
+    assert_eq!(qwen3(two.trim_end()), wanted.trim_end());
+    // Lines between them, blank data and line ends stay; the name is each one's.
+    let input =
+        format!(": x\nid: 1\nevent: chunk\n{}: y\nid: 2\ndata:\n{}", line(a.clone()), b.replace("data: ", "data:"));
+    let output = format!(
+        ": x\nid: 1\nevent: chunk\n{}: y\nid: 2\ndata:\n\nevent: chunk\n{}",
+        line(thinking("hm")),
+        content("Yes.").replace("data: ", "data:")
+    );
+    for line_end in ["\n", "\r\n", "\r"] {
+        assert_eq!(qwen3(&input.replace('\n', line_end)), output.replace('\n', line_end), "{line_end:?}");
+    }
+    let input = line(a.clone()) + "event: chunk\n" + &b;
+    let output = line(thinking("hm")) + "event: chunk\n\nevent: chunk\n" + &content("Yes.");
+    assert_eq!(qwen3(&input), output);
+    // What goes before one goes between them.
+    let input = line(a.clone()) + &content("b</think>c");
+    assert_eq!(qwen3(&input), thinking("hm") + &more("\"reasoning_content\":\"b\"") + &content("c"));
+    // Where nothing changes, no byte does.
+    for same in [
+        line(content("a")) + &content("b"),
+        line(content("a")) + &end,
+        format!("event: x\n{}{}", line(content("a")), content("b")),
+        line(content("a")) + &line(done) + "data:\ndata: 7\n" + &end,
+        "data: {}\ndata: [1]\n\n".to_owned(),
+        // Not all of it is JSON.
+        line(a.clone()) + "data: x\n" + &b,
+        line(a.clone()) + "data: {\n" + &b,
+    ] {
+        assert_eq!(qwen3(&same), same);
+    }
+    // One value on several lines is one.
+    let joined = b.replace("\"choices\"", "\ndata: \"choices\"");
+    assert_eq!(qwen3(&(a.clone() + &joined)), thinking("hm") + &joined.replace("</think>", ""));
+    // An error says that all is over.
+    let input = line(content("a<")) + "data: {\"error\":{\"message\":\"no\"}}\n\n" + &content("<think>b");
+    let output =
+        content("a") + &more("\"content\":\"<\"") + "data: {\"error\":{\"message\":\"no\"}}\n\n" + &thinking("b");
+    assert_eq!(qwen3(&input), output);
+}
+
+#[test]
+fn an_event_of_many_lines_grows_little() {
+    let dialect = Dialect::find("think").unwrap();
+    let lines = content("<think>a</think>b").trim_end().to_owned() + "\n";
+    let name = format!("event: {}\n", "n".repeat(1000));
+    let input = name + &lines.repeat(40_000) + &content("c<");
+    let output = rewrite(&dialect, &Options::default(), &[input.as_bytes()]);
+    assert!(output.len() < 3 * input.len() + (4 << 20), "{} bytes became {}", input.len(), output.len());
+    assert!(output.ends_with(b"c<\"}}]}\n\n") || output.ends_with(b"\"<\"},\"finish_reason\":null}]}\n\n"));
+    // Without a name that is so long, all of it is read.
+    let input = lines.repeat(4000) + &content("c");
+    let output = String::from_utf8(rewrite(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
+    assert!(!output.contains("<think>"));
+    assert_eq!(output.matches("\"reasoning_content\":\"a\"").count(), 4000);
+}
+
 /// Of one choice, a chunk may have several entries; also the last chunk of the stream.
 #[test]
 fn a_choice_may_come_twice_in_the_last_event() {

@@ -91,13 +91,13 @@ impl Event {
             if at == 0 && !line_end.is_empty() && !matches!(raw[0], b'\r' | b'\n' | b':') {
                 self.line_end = line_end;
             }
-            self.line(raw, at..end)?;
+            self.read_line(raw, at..end)?;
             at = end + line_end.len().max(1);
         }
         Ok(())
     }
 
-    fn line(&mut self, raw: &[u8], line: Range<usize>) -> Result<(), Error> {
+    fn read_line(&mut self, raw: &[u8], line: Range<usize>) -> Result<(), Error> {
         let colon = memchr(b':', &raw[line.clone()]).map_or(line.end, |len| line.start + len);
         let mut value = (colon + 1).min(line.end)..line.end;
         if raw[value.clone()].first() == Some(&b' ') {
@@ -123,6 +123,28 @@ impl Event {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Where there are several values of `data:`: of each that is not blank, where its line begins and where it stands.
+    pub fn values(&self, raw: &[u8]) -> Result<Vec<(usize, Range<usize>)>, Error> {
+        let mut values = Vec::new();
+        for (number, &(at, start)) in self.lines.iter().enumerate() {
+            let next = self.lines.get(number + 1).map_or(self.joined.len(), |&(next, _)| next - 1);
+            let value = start..start + (next - at);
+            if !raw[value.clone()].trim_ascii().is_empty() {
+                let name = if raw[..start].ends_with(b":") { "data:" } else { "data: " };
+                values.try_reserve(1)?;
+                values.push((start - name.len(), value));
+            }
+        }
+        Ok(values)
+    }
+
+    /// The data is this value alone, of one of its lines.
+    pub fn select(&mut self, value: Range<usize>) {
+        self.lines.clear();
+        self.lines.push((0, value.start));
+        self.single = value;
     }
 
     /// The values of `data:`, joined by line feeds.

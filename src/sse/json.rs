@@ -219,6 +219,12 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Is this one value, and nothing else?
+pub fn is_json(text: &[u8]) -> bool {
+    let mut reader = Reader::new(text);
+    reader.value().is_some() && reader.end().is_some()
+}
+
 /// The text of a string without its quotes, in parts. A surrogate without its other half, which UTF-8 cannot write,
 /// becomes the three bytes that the scheme of UTF-8 gives for its number: no UTF-8, but `escape` knows them again.
 pub fn unescape(mut raw: &[u8], mut part: impl FnMut(&[u8])) {
@@ -303,11 +309,6 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn is_json(text: &[u8]) -> bool {
-        let mut reader = Reader::new(text);
-        reader.value().is_some() && reader.end().is_some()
-    }
 
     #[test]
     fn reads_what_a_whole_parser_reads_and_nothing_else() {

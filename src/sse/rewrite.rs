@@ -14,6 +14,9 @@ use crate::{Channel, Dialect, Error, Kind, Scanner};
 /// Otherwise a few bytes of text could make many times as many bytes of chunks.
 const ALONE: usize = 32;
 
+/// The most bytes that chunks of our own add to an event that has the data of many.
+const MOST_ADDED: usize = 1 << 20;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A stretch of text for one field.
@@ -131,17 +134,17 @@ impl Edits {
         Ok(mem::replace(&mut self.list[edit].1, start..self.text.len()))
     }
 
-    /// Writes `raw` as it is to be. `place` says where in it a stretch of the data stands.
-    fn apply(&mut self, raw: &[u8], place: impl Fn(&Span) -> Span, out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Writes a part of `raw` as it is to be. `place` says where in `raw` a stretch of the data stands.
+    fn apply(&mut self, raw: &[u8], part: Span, place: impl Fn(&Span) -> Span, out: &mut Vec<u8>) -> Result<(), Error> {
         self.list.sort_unstable_by_key(|(at, _)| at.start);
-        let mut from = 0;
+        let mut from = part.start;
         for (at, text) in &self.list {
             let at = place(at);
             put(out, &raw[from..at.start])?;
             put(out, &self.text[text.clone()])?;
             from = at.end;
         }
-        put(out, &raw[from..])
+        put(out, &raw[from..part.end])
     }
 }
 
@@ -194,10 +197,14 @@ impl Voices {
     }
 
     fn begin_event(&mut self) {
+        self.begin_data();
+        self.alone = ALONE;
+    }
+
+    fn begin_data(&mut self) {
         self.edits.clear();
         self.stays.clear();
         self.head.clear();
-        self.alone = ALONE;
     }
 
     /// Writes what is held back for the choices that `due` names.
@@ -403,11 +410,54 @@ impl Rewrite {
         }
         let Rewrite { voices, event, choices, .. } = self;
         event.read(raw)?;
-        let data = event.data(raw);
-        let error = chunk::read(data, b"delta", voices.field, choices)?;
-        let ended = error == Some(true) || raw[event.name.clone()] == *b"error" || data.trim_ascii() == b"[DONE]";
-        let over = last || ended;
         voices.begin_event();
+        let error = chunk::read(event.data(raw), b"delta", voices.field, choices)?;
+        if error.is_none() {
+            let values = event.values(raw)?;
+            if values.len() > 1 && values.iter().all(|(_, value)| is_data(&raw[value.clone()])) {
+                return self.each_line(&values, raw, last, out);
+            }
+        }
+        self.data(error == Some(true), raw, 0..raw.len(), last, out)?;
+        Ok(())
+    }
+
+    /// Writes an event that has the data of several, one on each line. Where something changes, each becomes an event.
+    fn each_line(&mut self, values: &[(usize, Span)], raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let start = out.len();
+        let most = start + MOST_ADDED + 2 * raw.len();
+        let mut changes = false;
+        for (number, (line, value)) in values.iter().enumerate() {
+            let line = if number == 0 { 0 } else { *line };
+            let end = values.get(number + 1).map_or(raw.len(), |&(line, _)| line);
+            if number > 0 {
+                put(out, self.event.line_end)?;
+            }
+            if out.len() > most {
+                changes = true;
+                self.voices.release(if last { Call::Finish } else { Call::Flush }, |_| true, out)?;
+                put(out, &raw[line..])?;
+                break;
+            }
+            self.event.select(value.clone());
+            let Rewrite { voices, event, choices, .. } = self;
+            voices.begin_data();
+            let error = chunk::read(event.data(raw), b"delta", voices.field, choices)?;
+            changes |= self.data(error == Some(true), raw, line..end, last && end == raw.len(), out)?;
+        }
+        if !changes {
+            out.truncate(start);
+            put(out, raw)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what becomes of data that was read, in a part of an event; gives whether something has changed.
+    fn data(&mut self, error: bool, raw: &[u8], part: Span, last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let Rewrite { voices, event, choices, .. } = self;
+        let start = out.len();
+        let ended = error || raw[event.name.clone()] == *b"error" || is_done(event.data(raw));
+        let over = last || ended;
         if over {
             let here = |index| choices.iter().any(|choice| choice.index == Some(index));
             voices.release(Call::Finish, |index| !here(index), out)?;
@@ -416,11 +466,16 @@ impl Rewrite {
             let again = choices[at + 1..].iter().any(|later| later.index == choice.index);
             voices.delta(choice, over && !again, again, raw, event, out)?;
         }
-        voices.edits.apply(raw, |span| event.place(span), out)?;
+        let changes = out.len() > start || !voices.edits.list.is_empty();
+        let name = &event.name;
+        if !name.is_empty() && !(part.start..part.end).contains(&name.start) {
+            put_all(out, &[b"event: ", &raw[name.clone()], event.line_end])?;
+        }
+        voices.edits.apply(raw, part, |span| event.place(span), out)?;
         if ended {
             voices.restart();
         }
-        Ok(())
+        Ok(changes)
     }
 
     /// Writes what becomes of a whole body, of an answer that is no stream.
@@ -430,8 +485,17 @@ impl Rewrite {
         for choice in &self.choices {
             self.voices.message(choice, raw)?;
         }
-        self.voices.edits.apply(raw, Span::clone, out)
+        self.voices.edits.apply(raw, 0..raw.len(), Span::clone, out)
     }
+}
+
+fn is_done(data: &[u8]) -> bool {
+    data.trim_ascii() == b"[DONE]"
+}
+
+/// Is this the data of a whole event?
+fn is_data(data: &[u8]) -> bool {
+    json::is_json(data) || is_done(data)
 }
 
 /// `"name":`.
