@@ -1132,6 +1132,209 @@ fn a_start_that_the_dialect_lacks_is_an_error() {
     assert_eq!(error, Some(aside::Error::NoSuchStart));
 }
 
+// ------------------------------------------------------------------------------------------------------------ the start
+
+/// A stream of two choices, of which the second comes late, and a body of two.
+fn two_choices(text: &str) -> [String; 2] {
+    let of =
+        |index: usize, text: &str| content(text).replace("\"index\":0,\"delta", &format!("\"index\":{index},\"delta"));
+    let message = |index| format!("{{\"index\":{index},\"message\":{{\"content\":\"{text}\"}}}}");
+    [of(0, text) + &of(0, "x") + &of(1, text) + &of(1, "x"), format!("{{\"choices\":[{},{}]}}", message(0), message(1))]
+}
+
+/// What the choices' texts become, which must be the same.
+fn two_texts(rewriter: &mut Rewriter, text: &str) -> [[(String, String); 2]; 2] {
+    two_choices(text).map(|input| {
+        let mut out = Vec::new();
+        rewriter.feed(input.as_bytes(), &mut out).unwrap();
+        rewriter.finish(&mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        [0, 1].map(|index| {
+            if input.starts_with('{') {
+                let value: Value = serde_json::from_str(&out).unwrap();
+                let message = &value["choices"][index]["message"];
+                let field = |name| message[name].as_str().unwrap_or_default().to_owned();
+                return (field("reasoning_content"), field("content") + "x");
+            }
+            let runs = client(&events(&out), "reasoning_content").remove(&(index as u64)).unwrap().runs;
+            let field = |reasoning| runs.iter().filter(|run| run.0 == reasoning).map(|run| run.1.as_str()).collect();
+            (field(true), field(false))
+        })
+    })
+}
+
+fn all_are([thinking, content]: [&str; 2]) -> [[(String, String); 2]; 2] {
+    [(); 2].map(|()| [(); 2].map(|()| (thinking.to_owned(), content.to_owned())))
+}
+
+#[test]
+fn a_stream_starts_where_its_request_says() {
+    let find = |name| Dialect::find(name).unwrap();
+    let thinking = Start::Channel(Channel::Thinking);
+    let mut rewriter = Rewriter::new(&find("qwen3"), &Options::default()).unwrap();
+    let text = "hm</think>Yes.";
+    let own = two_texts(&mut rewriter, "<think>hm</think>Yes.");
+    assert_eq!(own, all_are(["hm", "Yes.x"]));
+    // Each of these is for one stream.
+    let each = |rewriter: &mut Rewriter, set: &dyn Fn(&mut Rewriter)| {
+        let mut all = Vec::new();
+        for input in two_choices(text) {
+            set(rewriter);
+            let mut out = Vec::new();
+            rewriter.feed(input.as_bytes(), &mut out).unwrap();
+            rewriter.finish(&mut out).unwrap();
+            all.push(String::from_utf8(out).unwrap());
+        }
+        let hm = |index| format!("\"index\":{index},\"delta\":{{\"reasoning_content\":\"hm\"}}");
+        assert!(all[0].contains(&hm(0)) && all[0].contains(&hm(1)), "{}", all[0]);
+        let split = "\"message\":{\"reasoning_content\":\"hm\",\"content\":\"Yes.\"}";
+        assert_eq!(all[1].matches(split).count(), 2, "{}", all[1]);
+        assert!(!all.concat().contains("</think>"));
+        // And the next one starts as the rewriter does.
+        assert_eq!(two_texts(rewriter, "<think>hm</think>Yes."), all_are(["hm", "Yes.x"]));
+        set(rewriter);
+        rewriter.reset();
+        assert_eq!(two_texts(rewriter, "<think>hm</think>Yes."), all_are(["hm", "Yes.x"]));
+    };
+    each(&mut rewriter, &|rewriter| rewriter.start_at(thinking).unwrap());
+    each(&mut rewriter, &|rewriter| rewriter.use_dialect(&find("qwen3-thinking"), None).unwrap());
+    each(&mut rewriter, &|rewriter| rewriter.use_dialect(&find("think"), Some(thinking)).unwrap());
+    each(&mut rewriter, &|rewriter| {
+        let prompt = b"<|im_start|>user\n<think><|im_end|>\n<|im_start|>assistant\n<think>";
+        assert_eq!(rewriter.start_from_prompt(prompt), Ok(thinking));
+    });
+    // The last one counts.
+    each(&mut rewriter, &|rewriter| {
+        rewriter.start_from_prompt(b"<think>").unwrap();
+        rewriter.use_dialect(&find("inline-think"), None).unwrap();
+        rewriter.start_at(Start::Channel(Channel::Content)).unwrap();
+        assert_eq!(rewriter.start_at(Start::Header), Err(aside::Error::NoSuchStart));
+        assert_eq!(rewriter.start_from_prompt(b"</think>"), Ok(Start::Channel(Channel::Content)));
+        rewriter.start_from_prompt(b"<think>").unwrap();
+    });
+    // Half of a marker, or of its framing, is the prompt's.
+    for (prompt, text) in
+        [("<thi", "nk>hm</think>Yes."), ("<think>", "\\nhm</think>Yes."), ("<think>\n", "hm</think>Yes.")]
+    {
+        for input in two_choices(text) {
+            rewriter.start_from_prompt(prompt.as_bytes()).unwrap();
+            let mut out = Vec::new();
+            rewriter.feed(input.as_bytes(), &mut out).unwrap();
+            rewriter.finish(&mut out).unwrap();
+            let out = String::from_utf8(out).unwrap();
+            assert_eq!(out.matches("\"reasoning_content\":\"hm\"").count(), 2, "{prompt:?}: {out}");
+        }
+    }
+    // An empty one takes it back.
+    rewriter.start_from_prompt(b"<think>").unwrap();
+    assert_eq!(rewriter.start_from_prompt(b""), Ok(Start::Channel(Channel::Content)));
+    assert_eq!(two_texts(&mut rewriter, "a"), all_are(["", "ax"]));
+    // What a prompt has ended is over.
+    let mut open = Rewriter::new(&find("qwen3-thinking"), &Options::default()).unwrap();
+    open.start_from_prompt(b"<|im_start|>assistant\n<think>\n\n</think>\n\n").unwrap();
+    let mut out = Vec::new();
+    open.feed(content("Yes.").as_bytes(), &mut out).unwrap();
+    assert_eq!(out, content("Yes.").as_bytes());
+}
+
+#[test]
+fn a_start_comes_before_the_first_byte() {
+    let dialect = Dialect::find("qwen3").unwrap();
+    let mut rewriter = Rewriter::new(&dialect, &Options::default()).unwrap();
+    let mut out = Vec::new();
+    rewriter.feed(b"", &mut out).unwrap();
+    rewriter.start_from_prompt(b"<think>").unwrap();
+    for byte in [b"\n", b" ", b"d", b"{"] {
+        rewriter.feed(byte, &mut out).unwrap();
+        let begun = Some(aside::Error::StreamBegun);
+        assert_eq!(rewriter.start_at(Start::Channel(Channel::Content)).err(), begun);
+        assert_eq!(rewriter.use_dialect(&dialect, None).err(), begun);
+        assert_eq!(rewriter.start_from_prompt(b"").err(), begun);
+        rewriter.reset();
+        rewriter.start_at(Start::Channel(Channel::Thinking)).unwrap();
+        rewriter.finish(&mut out).unwrap();
+    }
+    // It lasts for the stream: behind its end, each choice begins so again.
+    rewriter.start_from_prompt(b"<think>").unwrap();
+    out.clear();
+    let input = content("a") + "data: [DONE]\n\n" + &content("b");
+    rewriter.feed(input.as_bytes(), &mut out).unwrap();
+    assert_eq!(out, input.replace("content", "reasoning_content").as_bytes());
+}
+
+// ------------------------------------------------------------------------------------------------------- what is no text
+
+#[test]
+fn what_is_no_text_passes_and_is_said() {
+    let dialect = Dialect::find("qwen3").unwrap();
+    let stream = content("<think>hm</think>Yes.");
+    let utf16: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let with = |head: &[u8]| [head, stream.as_bytes()].concat();
+    // Headers of gzip, zstd, zlib and Brotli as compressors write them, and what else is no text.
+    let encoded: [Vec<u8>; 13] = [
+        with(b"\x1F\x8B\x08\x00\x00\x00\x00\x00"),
+        with(b"\x1F\x8B"),
+        with(b"\x28\xB5\x2F\xFD\x04\x58"),
+        with(b"\x78\x9C\xCB\x48"),
+        with(b"\x78\x01\xCB\x48"),
+        with(b"\x78\xDA\xCB\x48"),
+        with(b"\x78\x5E\xCB\x48"),
+        with(b"\x1B\x2F\x00\xF8"),
+        with(b"\x0B\x02\x80"),
+        with(b"\x00"),
+        with(b"da\x00"),
+        utf16.clone(),
+        [b"\xFF\xFE", &utf16[..]].concat(),
+    ];
+    for body in [Body::Unknown, Body::Events, Body::Json] {
+        let options = Options { body, ..Options::default() };
+        for stream in &encoded {
+            for blanks in ["", "\n", " "] {
+                let stream = [blanks.as_bytes(), stream].concat();
+                for len in [1, 2, 3, stream.len()] {
+                    let mut rewriter = Rewriter::new(&dialect, &options).unwrap();
+                    let mut out = Vec::new();
+                    stream.chunks(len).for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
+                    assert!(rewriter.is_encoded(), "{}", stream.escape_ascii());
+                    assert_eq!(out, stream, "nothing waits");
+                    rewriter.finish(&mut out).unwrap();
+                    assert!(rewriter.is_encoded() && out == stream && rewriter.too_long() == 0);
+                    // The next stream is another.
+                    rewriter.feed(b"data", &mut out).unwrap();
+                    assert!(!rewriter.is_encoded());
+                }
+                let mut rewriter = Rewriter::new(&dialect, &Options { off: true, ..options }).unwrap();
+                rewriter.feed(&stream, &mut Vec::new()).unwrap();
+                assert!(!rewriter.is_encoded());
+            }
+        }
+    }
+    // Text is none of it, whatever comes later.
+    for text in [
+        "data: \0\n\n",
+        ": \u{FF}\n\n",
+        "\u{FEFF}data: x\n\n",
+        "\n\r\n\t data: x\n\n",
+        "{\"a\":1}",
+        "{\u{1}",
+        "event: \u{1}\n\n",
+        "un \u{e9}v\u{e9}nement tr\u{e8}s long\u{1}\n\n",
+        "x\u{e9}",
+    ] {
+        for (stream, len) in [(text.as_bytes(), 1), (text.as_bytes(), 100), (&text.as_bytes()[..text.len() - 1], 100)] {
+            let mut rewriter = Rewriter::new(&dialect, &Options::default()).unwrap();
+            let mut out = Vec::new();
+            stream.chunks(len).for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
+            rewriter.finish(&mut out).unwrap();
+            assert!(!rewriter.is_encoded() && out == stream, "{}", stream.escape_ascii());
+        }
+    }
+    let mut rewriter = Rewriter::new(&dialect, &Options::default()).unwrap();
+    rewriter.feed(b"\x1F\x8B", &mut Vec::new()).unwrap();
+    rewriter.reset();
+    assert!(!rewriter.is_encoded());
+}
+
 // --------------------------------------------------------------------------------------------------------- hostile input
 
 #[test]

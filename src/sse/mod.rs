@@ -72,11 +72,16 @@ impl Options {
     pub const MAX_EVENT: usize = 16 << 20;
 }
 
+/// So many bytes at most are looked at to say whether a stream is a text: in what is compressed, one of a few is no text's.
+const FIRST: usize = 16;
+
 /// What the bytes of the stream are now.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     /// Nothing but blanks has come.
     Unknown,
+    /// So many bytes have come behind blanks, and none of them says yet whether this is a text.
+    Begun(usize),
     Events,
     /// An event that is too long, up to its end.
     LongEvent,
@@ -150,6 +155,9 @@ pub struct Rewriter {
     braces: Braces,
     /// What has come of the event or body.
     held: Vec<u8>,
+    /// A byte of the stream has come.
+    has_begun: bool,
+    is_encoded: bool,
     too_long: u64,
 }
 
@@ -165,8 +173,72 @@ impl Rewriter {
             cutter: Cutter::START,
             braces: Braces::START,
             held: Vec::new(),
+            has_begun: false,
+            is_encoded: false,
             too_long: 0,
         })
+    }
+
+    /// Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
+    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own start.
+    ///
+    /// For what only the request tells. A server of one model has answers with thinking and without, and a gateway one
+    /// rewriter for each.
+    ///
+    /// Fails with [`Error::NoSuchStart`] where the dialect has no such start, with [`Error::StreamBegun`] where the stream has
+    /// begun, and with [`Error::OutOfMemory`]; nothing has changed then.
+    pub fn start_at(&mut self, start: Start) -> Result<(), Error> {
+        self.before_stream()?;
+        self.rewrite.start_at(None, Some(start))
+    }
+
+    /// Reads the next stream by another dialect, and says where it starts, before its first byte: at `start`, or as that
+    /// dialect says where there is none. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the
+    /// rewriter's own dialect and start.
+    ///
+    /// What [`Dialect::find_for_template`] finds for a model's chat template goes here. Fails as
+    /// [`start_at`](Rewriter::start_at) does.
+    ///
+    /// ```
+    /// use aside::{Dialect, sse::{Options, Rewriter}};
+    ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("any")?, &Options::default())?;
+    /// let template = std::fs::read_to_string("tests/templates/qwen3-thinking.jinja")?;
+    /// let (dialect, start) = Dialect::find_for_template(&template)?;
+    /// rewriter.use_dialect(&dialect, Some(start))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn use_dialect(&mut self, dialect: &Dialect, start: Option<Start>) -> Result<(), Error> {
+        self.before_stream()?;
+        self.rewrite.start_at(Some(dialect), start)
+    }
+
+    /// Says where the next stream starts, before its first byte: each choice's text goes on behind a rendered prompt that
+    /// ends in `tail`, read as by [`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt).
+    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own start; an empty `tail` takes
+    /// back what an earlier one said.
+    ///
+    /// Returns where the stream starts. Fails with [`Error::StreamBegun`] where the stream has begun, and with
+    /// [`Error::OutOfMemory`]; nothing has changed then.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
+    ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::default())?;
+    /// let start = rewriter.start_from_prompt(b"<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")?;
+    /// assert_eq!(start, Start::Channel(Channel::Thinking));
+    /// let mut out = Vec::new();
+    /// rewriter.feed(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Greet.\"}}]}\n\n", &mut out)?;
+    /// assert_eq!(out, b"data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"Greet.\"}}]}\n\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
+        self.before_stream()?;
+        self.rewrite.start_from_prompt(tail)
+    }
+
+    fn before_stream(&self) -> Result<(), Error> {
+        if self.has_begun { Err(Error::StreamBegun) } else { Ok(()) }
     }
 
     /// Takes the next bytes of the stream, cut anywhere, and appends to `out` all that is decided: each event as soon as it
@@ -175,9 +247,14 @@ impl Rewriter {
     /// The only error is that memory ran out: what is in `out` is then a part, and the rewriter must be reset.
     pub fn feed(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let mut rest = chunk;
+        if !self.has_begun && !rest.is_empty() {
+            self.has_begun = true;
+            self.is_encoded = false;
+        }
         while !rest.is_empty() {
             let used = match self.mode {
                 Mode::Unknown => self.feed_unknown(rest, out)?,
+                Mode::Begun(len) => self.feed_begun(len, rest[0], out)?,
                 Mode::Events => self.feed_events(rest, out)?,
                 Mode::LongEvent => self.feed_long_event(rest, out)?,
                 Mode::Json => self.feed_json(rest, out)?,
@@ -192,7 +269,7 @@ impl Rewriter {
     }
 
     /// Ends the stream: appends what was held back. An event without the blank line behind it counts as whole. The
-    /// rewriter is then as new, but for `too_long`.
+    /// rewriter is then as new, but for `too_long` and `is_encoded`.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         match self.mode {
             Mode::Events if !self.held.is_empty() => self.rewrite.event(&self.held, true, out)?,
@@ -206,7 +283,16 @@ impl Rewriter {
     /// Forgets the stream and every error. The rewriter is then as new.
     pub fn reset(&mut self) {
         self.begin_stream();
+        self.is_encoded = false;
         self.too_long = 0;
+    }
+
+    /// Whether the stream passes unread because its first bytes are no text: it is compressed (gzip, zstd, zlib or Brotli),
+    /// or in another encoding than UTF-8. Of the stream that was finished last, until another begins.
+    ///
+    /// Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
+    pub fn is_encoded(&self) -> bool {
+        self.is_encoded
     }
 
     /// How many events and bodies passed unread since the start or the last reset, because they were longer than
@@ -216,7 +302,8 @@ impl Rewriter {
     }
 
     fn begin_stream(&mut self) {
-        self.rewrite.reset();
+        self.rewrite.begin_stream();
+        self.has_begun = false;
         self.mode = first_mode(&self.options);
         self.cutter = Cutter::START;
         self.braces = Braces::START;
@@ -238,11 +325,45 @@ impl Rewriter {
                 Ok(1)
             }
             byte => {
-                self.mode = if byte == b'{' { Mode::Json } else { Mode::Events };
-                self.cutter.end(&self.held);
+                let is_json = byte == b'{' && self.options.body != Body::Events;
+                self.mode = if is_json { Mode::Json } else { Mode::Begun(0) };
                 Ok(0)
             }
         }
+    }
+
+    /// The bytes before the first colon or line end say whether this is a text; where neither comes soon, it is one.
+    fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
+        if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
+            if self.options.body == Body::Json {
+                self.pass_rest(out)?;
+            } else {
+                self.mode = Mode::Events;
+                self.cutter.end(&self.held);
+            }
+            return Ok(0);
+        }
+        put(&mut self.held, &[byte])?;
+        self.mode = Mode::Begun(len + 1);
+        let first = &self.held[self.held.len() - (len + 1)..];
+        let is_utf8 = match core::str::from_utf8(first) {
+            Ok(_) => true,
+            // A character whose end has not come.
+            Err(error) => error.error_len().is_none(),
+        };
+        if !is_utf8 || byte < b' ' && byte != b'\t' {
+            self.is_encoded = true;
+            self.pass_rest(out)?;
+        }
+        Ok(1)
+    }
+
+    /// Nothing of this stream is read from here on.
+    fn pass_rest(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.mode = Mode::Rest;
+        put(out, &self.held)?;
+        self.held.clear();
+        Ok(())
     }
 
     fn feed_events(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
@@ -281,7 +402,7 @@ impl Rewriter {
             return Ok(1);
         }
         if self.held.is_empty() && rest[0] != b'{' {
-            self.mode = Mode::Rest;
+            self.mode = Mode::Begun(0);
             return Ok(0);
         }
         let end = self.braces.end(rest);
@@ -316,8 +437,7 @@ impl Rewriter {
 fn first_mode(options: &Options) -> Mode {
     match options.body {
         _ if options.off => Mode::Rest,
-        Body::Unknown => Mode::Unknown,
-        Body::Events => Mode::Events,
+        Body::Unknown | Body::Events => Mode::Unknown,
         Body::Json => Mode::Json,
     }
 }

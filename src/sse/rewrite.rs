@@ -8,7 +8,7 @@ use super::chunk::{self, CHOICES, Choice, Part};
 use super::event::Event;
 use super::json::{self, Span, escape};
 use super::{Field, put, put_all};
-use crate::{Channel, Dialect, Error, Kind, Scanner};
+use crate::{Channel, Dialect, Error, Kind, Scanner, Start};
 
 /// So many stretches of an event have a chunk of their own; the rest of each choice is joined, one chunk for each field.
 /// Otherwise a few bytes of text could make many times as many bytes of chunks.
@@ -155,10 +155,20 @@ struct Stay {
     edit: usize,
 }
 
+/// What a rewriter goes back to.
+struct Own {
+    scanner: Scanner,
+    options: crate::Options,
+}
+
 /// The streams of all choices.
 struct Voices {
     dialect: Dialect,
     options: crate::Options,
+    /// While this stream has another dialect or start: the rewriter's own, as choice 0 has it.
+    own: Option<Own>,
+    /// Where a prompt has said how this stream starts: each choice's scanner begins as a copy of it.
+    prompted: Option<Scanner>,
     field: Field,
     all: Vec<Voice>,
     /// What the scanner said last.
@@ -174,11 +184,46 @@ struct Voices {
 }
 
 impl Voices {
-    fn restart(&mut self) {
+    /// Behind `[DONE]` or an error: each choice begins anew.
+    fn restart(&mut self) -> Result<(), Error> {
         self.all.truncate(1);
         for voice in &mut self.all {
-            voice.scanner.reset();
+            match &self.prompted {
+                Some(prompted) => voice.scanner = prompted.try_clone()?,
+                None => voice.scanner.reset(),
+            }
             voice.over = false;
+        }
+        Ok(())
+    }
+
+    /// Goes back to the rewriter's own dialect and start.
+    fn begin_stream(&mut self) {
+        self.all.truncate(1);
+        self.prompted = None;
+        let first = &mut self.all[0];
+        if let Some(Own { scanner, options }) = self.own.take() {
+            self.dialect = scanner.dialect().clone();
+            self.options = options;
+            first.scanner = scanner;
+        }
+        first.scanner.reset();
+        first.over = false;
+    }
+
+    /// What all choices begin as in the stream that comes, `scanner` for the first of them.
+    fn set_start(&mut self, options: crate::Options, scanner: Scanner, prompted: Option<Scanner>) {
+        self.dialect = scanner.dialect().clone();
+        let scanner = mem::replace(&mut self.all[0].scanner, scanner);
+        let options = mem::replace(&mut self.options, options);
+        self.own.get_or_insert(Own { scanner, options });
+        self.prompted = prompted;
+    }
+
+    fn scanner(&self) -> Result<Scanner, Error> {
+        match &self.prompted {
+            Some(prompted) => prompted.try_clone(),
+            None => Scanner::with_options(&self.dialect, &self.options),
         }
     }
 
@@ -190,7 +235,7 @@ impl Voices {
         if self.all.len() == CHOICES {
             return Ok(None);
         }
-        let scanner = Scanner::with_options(&self.dialect, &self.options)?;
+        let scanner = self.scanner()?;
         self.all.try_reserve(1)?;
         self.all.push(Voice { index, scanner, over: false, head: Vec::new(), line_end: b"\n" });
         Ok(Some(self.all.len() - 1))
@@ -331,6 +376,9 @@ impl Voices {
     fn message(&mut self, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
         let Some(content) = choice.content.as_ref().filter(|_| !choice.is_split) else { return Ok(()) };
         let text = decode(&raw[content.value.clone()], &mut self.decoded)?;
+        if let Some(prompted) = &self.prompted {
+            self.all[0].scanner = prompted.try_clone()?;
+        }
         let scanner = &mut self.all[0].scanner;
         self.parts.clear();
         self.parts.scan(scanner, Call::Feed(text))?;
@@ -369,6 +417,8 @@ impl Rewrite {
         let mut voices = Voices {
             dialect: dialect.clone(),
             options,
+            own: None,
+            prompted: None,
             field,
             all: Vec::new(),
             parts: Parts { text: Vec::new(), runs: Vec::new(), memory: Ok(()) },
@@ -383,8 +433,26 @@ impl Rewrite {
         Ok(Rewrite { voices, fresh: true, event: Event::new(), choices: Vec::new() })
     }
 
-    pub fn reset(&mut self) {
-        self.voices.restart();
+    /// The stream that comes is read by this dialect, or the one before, and starts so, or as the dialect says.
+    pub fn start_at(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
+        let options = crate::Options { start, ..self.voices.options };
+        let scanner = Scanner::with_options(dialect.unwrap_or(&self.voices.dialect), &options)?;
+        self.voices.set_start(options, scanner, None);
+        Ok(())
+    }
+
+    /// The stream that comes starts behind this prompt.
+    pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
+        let options = self.voices.options;
+        let mut prompted = Scanner::with_options(&self.voices.dialect, &options)?;
+        let start = prompted.start_from_prompt(tail)?;
+        let scanner = prompted.try_clone()?;
+        self.voices.set_start(options, scanner, Some(prompted));
+        Ok(start)
+    }
+
+    pub fn begin_stream(&mut self) {
+        self.voices.begin_stream();
         self.voices.parts.memory = Ok(());
         self.fresh = true;
         self.event = Event::new();
@@ -473,7 +541,7 @@ impl Rewrite {
         }
         voices.edits.apply(raw, part, |span| event.place(span), out)?;
         if ended {
-            voices.restart();
+            voices.restart()?;
         }
         Ok(changes)
     }
