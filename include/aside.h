@@ -1410,6 +1410,52 @@ struct aside_sse *aside_sse_new(const struct aside_dialect *dialect,
 void aside_sse_free(struct aside_sse *sse);
 
 /**
+ * Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
+ * `ASIDE_START_` value. For a host that learns it from the request: one rewriter then serves a model with thinking on and
+ * off. Finishing or resetting the rewriter goes back to its own start.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
+ * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the stream has begun (nothing has changed after these);
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
+ *
+ * Threads: one at a time for one rewriter.
+ */
+aside_status aside_sse_start_at(struct aside_sse *sse,
+                                uint32_t start);
+
+/**
+ * Reads the next stream by another dialect, and says where it starts, before its first byte: an `ASIDE_START_` value, where
+ * `ASIDE_START_DEFAULT` is that dialect's own start. What `aside_dialect_find_for_template()` finds goes here. Finishing or
+ * resetting the rewriter goes back to its own dialect and start. The dialect may be freed after the call.
+ *
+ * Returns as `aside_sse_start_at()`.
+ *
+ * Threads: one at a time for one rewriter; the dialect may be used by any threads meanwhile.
+ */
+aside_status aside_sse_use_dialect(struct aside_sse *sse,
+                                   const struct aside_dialect *dialect,
+                                   uint32_t start);
+
+/**
+ * Says where the next stream starts, before its first byte: the text of each choice goes on behind a rendered prompt that
+ * ends in the `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the rewriter goes
+ * back to its own start; a `len` of 0 takes back what an earlier prompt said. `tail` is not used after the call; it must not
+ * be memory that the rewriter lent.
+ *
+ * `*start` becomes an `ASIDE_START_` value, what is open at the first byte of each choice's text; `start` may be NULL. It is
+ * written on success only.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the stream has
+ * begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
+ *
+ * Threads: one at a time for one rewriter.
+ */
+aside_status aside_sse_start_from_prompt(struct aside_sse *sse,
+                                         const char *tail,
+                                         size_t len,
+                                         uint32_t *start);
+
+/**
  * Takes the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes to
  * send on: all events that are whole, perhaps none. `buf` may be NULL where `len` is 0, and is not used after the call; it
  * must not be memory that the rewriter lent.
@@ -1434,8 +1480,8 @@ aside_status aside_sse_feed(struct aside_sse *sse,
 
 /**
  * Ends the stream. `*out` becomes what was held back: an event without the blank line behind it, text that might have
- * become a marker. The rewriter is then as new, but for what `aside_sse_too_long()` has counted, and the next feed begins
- * a new stream.
+ * become a marker. The rewriter is then as new, but for what `aside_sse_too_long()` and `aside_sse_encoded()` say, and the
+ * next feed begins a new stream.
  *
  * Returns as `aside_sse_feed()`.
  *
@@ -1462,6 +1508,16 @@ aside_status aside_sse_reset(struct aside_sse *sse);
  * Threads: one at a time for one rewriter.
  */
 uint64_t aside_sse_too_long(const struct aside_sse *sse);
+
+/**
+ * Whether the stream passes unread because its first bytes are no text: it is compressed (gzip, zstd, zlib or Brotli), or in
+ * another encoding than UTF-8. 1 or 0, of the stream that was finished last until another begins. Ask the server for
+ * `Accept-Encoding: identity`, or decode the body before it is fed. 0 with a message for NULL, after `ASIDE_ERROR_PANIC`, and
+ * while a call is under way.
+ *
+ * Threads: one at a time for one rewriter.
+ */
+int32_t aside_sse_encoded(const struct aside_sse *sse);
 
 /* ========================================================================== *
  * Tool results: what a compressor is made of

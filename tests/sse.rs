@@ -1196,7 +1196,7 @@ fn a_stream_starts_where_its_request_says() {
         rewriter.reset();
         assert_eq!(two_texts(rewriter, "<think>hm</think>Yes."), all_are(["hm", "Yes.x"]));
     };
-    each(&mut rewriter, &|rewriter| rewriter.start_at(thinking).unwrap());
+    each(&mut rewriter, &|rewriter| rewriter.start_at(Some(thinking)).unwrap());
     each(&mut rewriter, &|rewriter| rewriter.use_dialect(&find("qwen3-thinking"), None).unwrap());
     each(&mut rewriter, &|rewriter| rewriter.use_dialect(&find("think"), Some(thinking)).unwrap());
     each(&mut rewriter, &|rewriter| {
@@ -1207,10 +1207,15 @@ fn a_stream_starts_where_its_request_says() {
     each(&mut rewriter, &|rewriter| {
         rewriter.start_from_prompt(b"<think>").unwrap();
         rewriter.use_dialect(&find("inline-think"), None).unwrap();
-        rewriter.start_at(Start::Channel(Channel::Content)).unwrap();
-        assert_eq!(rewriter.start_at(Start::Header), Err(aside::Error::NoSuchStart));
+        rewriter.start_at(Some(Start::Channel(Channel::Content))).unwrap();
+        assert_eq!(rewriter.start_at(Some(Start::Header)), Err(aside::Error::NoSuchStart));
         assert_eq!(rewriter.start_from_prompt(b"</think>"), Ok(Start::Channel(Channel::Content)));
         rewriter.start_from_prompt(b"<think>").unwrap();
+    });
+    each(&mut rewriter, &|rewriter| {
+        rewriter.start_from_prompt(b"</think>").unwrap();
+        rewriter.use_dialect(&find("qwen3-thinking"), Some(Start::Channel(Channel::Content))).unwrap();
+        rewriter.start_at(None).unwrap();
     });
     // Half of a marker, or of its framing, is the prompt's.
     for (prompt, text) in
@@ -1247,11 +1252,11 @@ fn a_start_comes_before_the_first_byte() {
     for byte in [b"\n", b" ", b"d", b"{"] {
         rewriter.feed(byte, &mut out).unwrap();
         let begun = Some(aside::Error::StreamBegun);
-        assert_eq!(rewriter.start_at(Start::Channel(Channel::Content)).err(), begun);
+        assert_eq!(rewriter.start_at(Some(Start::Channel(Channel::Content))).err(), begun);
         assert_eq!(rewriter.use_dialect(&dialect, None).err(), begun);
         assert_eq!(rewriter.start_from_prompt(b"").err(), begun);
         rewriter.reset();
-        rewriter.start_at(Start::Channel(Channel::Thinking)).unwrap();
+        rewriter.start_at(Some(Start::Channel(Channel::Thinking))).unwrap();
         rewriter.finish(&mut out).unwrap();
     }
     // It lasts for the stream: behind its end, each choice begins so again.

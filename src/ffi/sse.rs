@@ -7,9 +7,10 @@ use safer_ffi::prelude::*;
 
 use super::gate::{Gate, is_ready, is_whole};
 use super::memory::{bytes, free, hand_out, lend, read_sized};
-use super::scanner::{failed, start};
+use super::scanner::{failed, start, start_number};
 use super::status::{fail_no_handle, fail_null, fail_with, guard_handle};
 use super::types::*;
+use crate::Start;
 use crate::sse::{Body, Field, Options, Rewriter};
 
 const _: () = {
@@ -80,6 +81,23 @@ unsafe fn rewrite(
             out_len.write_unaligned(stream.out.len());
         }
         ASIDE_OK
+    };
+    // SAFETY: the caller's promise.
+    unsafe { enter(sse, is_ready, body) }
+}
+
+/// Calls the rewriter with where its next stream starts, an `ASIDE_START_` value.
+///
+/// # Safety
+/// As of `enter`.
+unsafe fn before_stream(
+    sse: *mut aside_sse,
+    start: u32,
+    call: impl FnOnce(&mut Rewriter, Option<Start>) -> Result<(), crate::Error>,
+) -> aside_status {
+    let body = |stream: &mut Stream| match self::start(start) {
+        Ok(start) => call(&mut stream.rewriter, start).map_or_else(failed, |()| ASIDE_OK),
+        Err(status) => status,
     };
     // SAFETY: the caller's promise.
     unsafe { enter(sse, is_ready, body) }
@@ -164,6 +182,78 @@ pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
     unsafe { free(sse, |sse| sse.gate.close()) }
 }
 
+/// Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
+/// `ASIDE_START_` value. For a host that learns it from the request: one rewriter then serves a model with thinking on and
+/// off. Finishing or resetting the rewriter goes back to its own start.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
+/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the stream has begun (nothing has changed after these);
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
+///
+/// Threads: one at a time for one rewriter.
+#[ffi_export]
+pub unsafe extern "C" fn aside_sse_start_at(sse: *mut aside_sse, start: u32) -> aside_status {
+    // SAFETY: the caller promises a rewriter that is NULL or there.
+    unsafe { before_stream(sse, start, |rewriter, start| rewriter.start_at(start)) }
+}
+
+/// Reads the next stream by another dialect, and says where it starts, before its first byte: an `ASIDE_START_` value, where
+/// `ASIDE_START_DEFAULT` is that dialect's own start. What `aside_dialect_find_for_template()` finds goes here. Finishing or
+/// resetting the rewriter goes back to its own dialect and start. The dialect may be freed after the call.
+///
+/// Returns as `aside_sse_start_at()`.
+///
+/// Threads: one at a time for one rewriter; the dialect may be used by any threads meanwhile.
+#[ffi_export]
+pub unsafe extern "C" fn aside_sse_use_dialect(
+    sse: *mut aside_sse,
+    dialect: *const aside_dialect,
+    start: u32,
+) -> aside_status {
+    // SAFETY: NULL or a dialect that is still there, as the caller promises.
+    let Some(dialect) = (unsafe { dialect.as_ref() }) else { return fail_null("dialect") };
+    // SAFETY: the caller promises a rewriter that is NULL or there.
+    unsafe { before_stream(sse, start, |rewriter, start| rewriter.use_dialect(&dialect.dialect, start)) }
+}
+
+/// Says where the next stream starts, before its first byte: the text of each choice goes on behind a rendered prompt that
+/// ends in the `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the rewriter goes
+/// back to its own start; a `len` of 0 takes back what an earlier prompt said. `tail` is not used after the call; it must not
+/// be memory that the rewriter lent.
+///
+/// `*start` becomes an `ASIDE_START_` value, what is open at the first byte of each choice's text; `start` may be NULL. It is
+/// written on success only.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the stream has
+/// begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
+///
+/// Threads: one at a time for one rewriter.
+#[ffi_export]
+pub unsafe extern "C" fn aside_sse_start_from_prompt(
+    sse: *mut aside_sse,
+    tail: *const c_char,
+    len: size_t,
+    start: *mut u32,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes.
+    let tail = match unsafe { bytes(tail, len, "tail") } {
+        Ok(tail) => tail,
+        Err(status) => return status,
+    };
+    let body = |stream: &mut Stream| match stream.rewriter.start_from_prompt(tail) {
+        Ok(begins) => {
+            if !start.is_null() {
+                // SAFETY: not NULL, and the caller promises that it may be written.
+                unsafe { start.write_unaligned(start_number(begins)) };
+            }
+            ASIDE_OK
+        }
+        Err(error) => failed(error),
+    };
+    // SAFETY: a rewriter that is NULL or there, as the caller promises.
+    unsafe { enter(sse, is_ready, body) }
+}
+
 /// Takes the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes to
 /// send on: all events that are whole, perhaps none. `buf` may be NULL where `len` is 0, and is not used after the call; it
 /// must not be memory that the rewriter lent.
@@ -197,8 +287,8 @@ pub unsafe extern "C" fn aside_sse_feed(
 }
 
 /// Ends the stream. `*out` becomes what was held back: an event without the blank line behind it, text that might have
-/// become a marker. The rewriter is then as new, but for what `aside_sse_too_long()` has counted, and the next feed begins
-/// a new stream.
+/// become a marker. The rewriter is then as new, but for what `aside_sse_too_long()` and `aside_sse_encoded()` say, and the
+/// next feed begins a new stream.
 ///
 /// Returns as `aside_sse_feed()`.
 ///
@@ -246,4 +336,23 @@ pub unsafe extern "C" fn aside_sse_too_long(sse: *const aside_sse) -> u64 {
         })
     };
     count
+}
+
+/// Whether the stream passes unread because its first bytes are no text: it is compressed (gzip, zstd, zlib or Brotli), or in
+/// another encoding than UTF-8. 1 or 0, of the stream that was finished last until another begins. Ask the server for
+/// `Accept-Encoding: identity`, or decode the body before it is fed. 0 with a message for NULL, after `ASIDE_ERROR_PANIC`, and
+/// while a call is under way.
+///
+/// Threads: one at a time for one rewriter.
+#[ffi_export]
+pub unsafe extern "C" fn aside_sse_encoded(sse: *const aside_sse) -> i32 {
+    let mut is_encoded = false;
+    // SAFETY: NULL or there, as the caller promises.
+    unsafe {
+        enter(sse, is_whole, |stream| {
+            is_encoded = stream.rewriter.is_encoded();
+            ASIDE_OK
+        })
+    };
+    is_encoded.into()
 }

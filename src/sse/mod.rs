@@ -179,17 +179,15 @@ impl Rewriter {
         })
     }
 
-    /// Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
-    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own start.
-    ///
-    /// For what only the request tells. A server of one model has answers with thinking and without, and a gateway one
-    /// rewriter for each.
+    /// Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text, or
+    /// `None`, as the dialect says. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's
+    /// own start.
     ///
     /// Fails with [`Error::NoSuchStart`] where the dialect has no such start, with [`Error::StreamBegun`] where the stream has
     /// begun, and with [`Error::OutOfMemory`]; nothing has changed then.
-    pub fn start_at(&mut self, start: Start) -> Result<(), Error> {
+    pub fn start_at(&mut self, start: Option<Start>) -> Result<(), Error> {
         self.before_stream()?;
-        self.rewrite.start_at(None, Some(start))
+        self.rewrite.start_at(None, start)
     }
 
     /// Reads the next stream by another dialect, and says where it starts, before its first byte: at `start`, or as that

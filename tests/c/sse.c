@@ -143,6 +143,96 @@ static void options(void)
     refused(&newer.options, ASIDE_ERROR_OPTION);
 }
 
+/* What the request tells is said before the first byte, and is for one stream. */
+static void starts(void)
+{
+    static const char prompt[] = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n";
+    static const char in[] = CHUNK("\"content\":\"hm</think>Yes.\"");
+    static const char split[] =
+        "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\"},\"finish_reason\":null}]}\n\n"
+        CHUNK("\"content\":\"Yes.\"");
+    static const char own[] = CHUNK("\"content\":\"<think>a\"");
+    aside_sse *sse = aside_sse_new(dialect_named("qwen3"), NULL);
+    aside_dialect *loaded;
+    static const char toml[] = "name = \"x\"\nstart = \"thinking\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\n"
+                               "close = [\"</think>\"]\n";
+    uint32_t start = 99;
+    int turn;
+
+    CHECK(sse != NULL);
+    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &loaded), ASIDE_OK);
+    for (turn = 0; turn < 6; turn++) {
+        switch (turn) {
+        case 0:
+            CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_THINKING), ASIDE_OK);
+            break;
+        case 1:
+            CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), &start), ASIDE_OK);
+            CHECK(start == ASIDE_START_THINKING);
+            break;
+        case 2:
+            CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("qwen3-thinking"), ASIDE_START_DEFAULT), ASIDE_OK);
+            break;
+        case 3:
+            CHECK_STATUS(aside_sse_use_dialect(sse, loaded, ASIDE_START_CONTENT), ASIDE_OK);
+            CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_DEFAULT), ASIDE_OK);
+            break;
+        case 4:
+            CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK);
+            break;
+        default:
+            /* A dialect may go as soon as the call is over. */
+            CHECK_STATUS(aside_sse_use_dialect(sse, loaded, ASIDE_START_THINKING), ASIDE_OK);
+            aside_dialect_free(loaded);
+        }
+        got_len = 0;
+        give(sse, in, strlen(in));
+        CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_CONTENT), ASIDE_ERROR_ORDER);
+        CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_ORDER);
+        CHECK_STATUS(aside_sse_start_from_prompt(sse, "", 0, &start), ASIDE_ERROR_ORDER);
+        end(sse);
+        CHECK(strcmp(got, split) == 0);
+        got_len = 0;
+        give(sse, own, strlen(own));
+        end(sse);
+        CHECK(strcmp(got, CHUNK("\"reasoning_content\":\"a\"")) == 0);
+    }
+
+    start = 99;
+    CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_HEADER), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_sse_start_at(sse, 6), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("inline-think"), ASIDE_START_TOOL), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("inline-think"), 6), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_sse_use_dialect(sse, NULL, ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_use_dialect(NULL, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_start_at(NULL, ASIDE_START_CONTENT), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_start_from_prompt(NULL, prompt, 1, &start), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_start_from_prompt(sse, NULL, 1, &start), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, HUGE_LEN, &start), ASIDE_ERROR_LENGTH);
+    CHECK(start == 99);
+    aside_sse_free(sse);
+}
+
+static void encoded(void)
+{
+    static const char gzip[] = "\x1F\x8B\x08\0\n\n";
+    aside_sse *sse = aside_sse_new(dialect_named("qwen3"), NULL);
+    size_t at;
+
+    CHECK(sse != NULL && aside_sse_encoded(sse) == 0);
+    got_len = 0;
+    for (at = 0; at < sizeof gzip; at++)
+        give(sse, gzip + at, 1);
+    CHECK(got_len == sizeof gzip && memcmp(got, gzip, sizeof gzip) == 0 && aside_sse_encoded(sse) == 1);
+    end(sse);
+    CHECK(aside_sse_encoded(sse) == 1);
+    got_len = 0;
+    give(sse, stream, strlen(stream));
+    CHECK(aside_sse_encoded(sse) == 0);
+    CHECK(aside_sse_encoded(NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
+    aside_sse_free(sse);
+}
+
 static void misuse(void)
 {
     aside_sse *sse = aside_sse_new(dialect_named("inline-think"), NULL);
@@ -177,6 +267,8 @@ int main(void)
 {
     cuts();
     options();
+    starts();
+    encoded();
     misuse();
     return 0;
 }
