@@ -76,6 +76,45 @@ TEST(Rewriter, DoesAsItsOptionsSay)
     EXPECT_THROW(Rewriter(dialect, options), aside::Error);
 }
 
+TEST(Rewriter, StartsWhereTheRequestSays)
+{
+    using aside::Start;
+    const std::string_view in = CHUNK("\"content\":\"hm\"");
+    const std::string_view thinking = CHUNK("\"reasoning_content\":\"hm\"");
+    Rewriter rewriter(Dialect::find("qwen3"));
+    rewriter.start_at(Start::thinking);
+    EXPECT_EQ(rewritten(rewriter, in), thinking);
+    EXPECT_EQ(rewritten(rewriter, in), in);
+    rewriter.use_dialect(Dialect::find("qwen3-thinking"));
+    EXPECT_EQ(rewritten(rewriter, in), thinking);
+    rewriter.use_dialect(Dialect::find("qwen3-thinking"), Start::content);
+    EXPECT_EQ(rewritten(rewriter, in), in);
+    EXPECT_EQ(rewriter.start_from_prompt("<|im_start|>assistant\n<think>\n"), Start::thinking);
+    EXPECT_EQ(rewriter.feed(in), thinking);
+
+    Start start = Start::tool;
+    EXPECT_EQ(rewriter.try_start_from_prompt("", &start), Status::order);
+    EXPECT_EQ(rewriter.try_start_at(Start::content), Status::order);
+    EXPECT_EQ(rewriter.try_use_dialect(Dialect::find("any")), Status::order);
+    EXPECT_THROW((void)rewriter.start_from_prompt(""), aside::Error);
+    EXPECT_THROW(rewriter.start_at(Start::content), aside::Error);
+    EXPECT_THROW(rewriter.use_dialect(Dialect::find("any")), aside::Error);
+    EXPECT_EQ(start, Start::tool);
+    rewriter.reset();
+    EXPECT_EQ(rewriter.try_start_at(Start::header), Status::option);
+    EXPECT_EQ(rewritten(rewriter, in), in);
+}
+
+TEST(Rewriter, SaysWhatIsEncoded)
+{
+    Rewriter rewriter(Dialect::find("qwen3"));
+    EXPECT_EQ(rewriter.feed("\x1f\x8b\x08"), "\x1f\x8b\x08");
+    EXPECT_TRUE(rewriter.is_encoded());
+    rewriter.reset();
+    EXPECT_EQ(rewriter.feed(stream).substr(0, 4), "data");
+    EXPECT_FALSE(rewriter.is_encoded());
+}
+
 TEST(Rewriter, ThatIsEmptyFails)
 {
     Rewriter rewriter(Dialect::find("inline-think"));
@@ -86,7 +125,11 @@ TEST(Rewriter, ThatIsEmptyFails)
     EXPECT_EQ(rewriter.try_feed("a", out), Status::null);
     EXPECT_EQ(rewriter.try_finish(out), Status::null);
     EXPECT_EQ(rewriter.try_reset(), Status::null);
+    EXPECT_EQ(rewriter.try_start_at(aside::Start::content), Status::null);
+    EXPECT_EQ(rewriter.try_use_dialect(Dialect::find("any")), Status::null);
+    EXPECT_EQ(rewriter.try_start_from_prompt("a"), Status::null);
     EXPECT_EQ(rewriter.too_long(), 0u);
+    EXPECT_FALSE(rewriter.is_encoded());
     EXPECT_EQ(out, "left");
     EXPECT_THROW((void)rewriter.feed("a"), aside::Error);
     EXPECT_THROW((void)rewriter.finish(), aside::Error);

@@ -1187,6 +1187,35 @@ public:
         return rewriter;
     }
 
+    /// Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
+    /// finish() and reset() go back to the rewriter's own start. Status::order where the stream has begun, Status::option
+    /// for a start that the dialect does not have.
+    Status try_start_at(Start start) noexcept
+    {
+        return static_cast<Status>(aside_sse_start_at(handle(), static_cast<std::uint32_t>(start)));
+    }
+
+    /// Reads the next stream by another dialect, and says where it starts, before its first byte; Start::dialect: as that
+    /// dialect says. What Dialect::find_for_template() finds goes here. finish() and reset() go back to the rewriter's own.
+    /// The dialect may go after the call. Fails as try_start_at().
+    Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
+    {
+        return static_cast<Status>(
+            aside_sse_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+    }
+
+    /// Says where the next stream starts, before its first byte: the text of each choice goes on behind a rendered prompt
+    /// that ends in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes what is open there. finish() and
+    /// reset() go back to the rewriter's own start. Status::order where the stream has begun.
+    Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
+    {
+        std::uint32_t raw = ASIDE_START_DEFAULT;
+        const Status status = static_cast<Status>(aside_sse_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
+        if (status == Status::ok && start != nullptr)
+            *start = static_cast<Start>(raw);
+        return status;
+    }
+
     /// Takes the next bytes, cut anywhere: one call for each read from the network. `out` becomes what to send on: all
     /// events that are whole, perhaps none. It is good until the next call, and written with Status::ok only. What cannot
     /// be read passes as it came and is no error.
@@ -1221,6 +1250,23 @@ public:
     {
     }
 
+    /// try_start_at() that throws.
+    void start_at(Start start) { static_cast<void>(detail::check(try_start_at(start))); }
+
+    /// try_use_dialect() that throws.
+    void use_dialect(const Dialect &dialect, Start start = Start::dialect)
+    {
+        static_cast<void>(detail::check(try_use_dialect(dialect, start)));
+    }
+
+    /// try_start_from_prompt() that throws, and gives what is open at the first byte.
+    Start start_from_prompt(std::string_view tail)
+    {
+        Start start = Start::dialect;
+        static_cast<void>(detail::check(try_start_from_prompt(tail, &start)));
+        return start;
+    }
+
     /// try_feed() that throws, and gives what to send on.
     std::string_view feed(std::string_view bytes)
     {
@@ -1240,6 +1286,11 @@ public:
     /// try_reset() that throws.
     void reset() { static_cast<void>(detail::check(try_reset())); }
 #endif
+
+    /// Whether the stream passes unread because its first bytes are no text: it is compressed, or in another encoding than
+    /// UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body first. Of the stream that was finished
+    /// last, until another begins.
+    bool is_encoded() const noexcept { return aside_sse_encoded(handle()) == 1; }
 
     /// How many events and bodies passed unread since the start or the last reset, because they were longer than
     /// RewriterOptions::max_event.
