@@ -21,6 +21,8 @@ typedef struct aside_go {
     uint64_t quiet[4];
     uint64_t passed;
     uint32_t channel;
+    size_t holds;  /* held back */
+    uint64_t lost; /* thoughts */
     aside_fed fed;
     aside_counts counts;
     char message[ASIDE_GO_MESSAGE];
@@ -53,6 +55,15 @@ static inline aside_scanner *aside_go_told(aside_go *go)
     return go->scanner;
 }
 
+/* How far the scanner is, after a call that may have changed it. */
+static inline void aside_go_note(aside_go *go)
+{
+    aside_go_look(go);
+    go->offset = aside_scanner_offset(go->scanner);
+    go->holds = aside_scanner_held(go->scanner);
+    go->lost = aside_scanner_lost_thoughts(go->scanner);
+}
+
 /* Takes a scanner that was just made; NULL is the failure of that. */
 static inline aside_status aside_go_own(aside_scanner *scanner, aside_go **out)
 {
@@ -68,8 +79,7 @@ static inline aside_status aside_go_own(aside_scanner *scanner, aside_go **out)
     }
     go->scanner = scanner;
     *out = go;
-    aside_go_look(go);
-    go->offset = aside_scanner_offset(scanner);
+    aside_go_note(go);
     return ASIDE_OK;
 }
 
@@ -99,8 +109,7 @@ static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside
 static inline aside_status aside_go_fed(aside_go *go, aside_status status)
 {
     aside_go_settle(go->message, status); /* before another call can have a message */
-    aside_go_look(go);
-    go->offset = aside_scanner_offset(go->scanner);
+    aside_go_note(go);
     return status;
 }
 
@@ -150,7 +159,7 @@ static inline aside_status aside_go_force_close(aside_go *go)
 
 static inline aside_status aside_go_start_from_prompt(aside_go *go, const char *tail, size_t len, uint32_t *start)
 {
-    return aside_go_settle(go->message, aside_scanner_start_from_prompt(aside_go_told(go), tail, len, start));
+    return aside_go_fed(go, aside_scanner_start_from_prompt(aside_go_told(go), tail, len, start));
 }
 
 static inline aside_status aside_go_counts(aside_go *go, uint32_t channel)
@@ -169,6 +178,8 @@ typedef struct aside_go_sse {
     aside_sse *sse;
     const char *out;
     size_t out_len;
+    uint64_t too_long;
+    int32_t encoded;
     char message[ASIDE_GO_MESSAGE];
 } aside_go_sse;
 
@@ -195,19 +206,43 @@ static inline aside_status aside_go_sse_new(const aside_dialect *dialect, const 
     return ASIDE_OK;
 }
 
+static inline aside_status aside_go_sse_done(aside_go_sse *go, aside_status status)
+{
+    aside_go_settle(go->message, status); /* before another call can have a message */
+    go->too_long = aside_sse_too_long(go->sse);
+    go->encoded = aside_sse_encoded(go->sse);
+    return status;
+}
+
 static inline aside_status aside_go_sse_feed(aside_go_sse *go, const char *buf, size_t len)
 {
-    return aside_go_settle(go->message, aside_sse_feed(go->sse, buf, len, &go->out, &go->out_len));
+    return aside_go_sse_done(go, aside_sse_feed(go->sse, buf, len, &go->out, &go->out_len));
 }
 
 static inline aside_status aside_go_sse_finish(aside_go_sse *go)
 {
-    return aside_go_settle(go->message, aside_sse_finish(go->sse, &go->out, &go->out_len));
+    return aside_go_sse_done(go, aside_sse_finish(go->sse, &go->out, &go->out_len));
 }
 
 static inline aside_status aside_go_sse_reset(aside_go_sse *go)
 {
-    return aside_go_settle(go->message, aside_sse_reset(go->sse));
+    return aside_go_sse_done(go, aside_sse_reset(go->sse));
+}
+
+static inline aside_status aside_go_sse_start_at(aside_go_sse *go, uint32_t start)
+{
+    return aside_go_sse_done(go, aside_sse_start_at(go->sse, start));
+}
+
+static inline aside_status aside_go_sse_use_dialect(aside_go_sse *go, const aside_dialect *dialect, uint32_t start)
+{
+    return aside_go_sse_done(go, aside_sse_use_dialect(go->sse, dialect, start));
+}
+
+static inline aside_status aside_go_sse_start_from_prompt(aside_go_sse *go, const char *tail, size_t len,
+                                                          uint32_t *start)
+{
+    return aside_go_sse_done(go, aside_sse_start_from_prompt(go->sse, tail, len, start));
 }
 
 /* What it would give is a pointer of Go's; the range is known to be good, and Go slices by itself. */

@@ -41,9 +41,10 @@ type CompressorOptions struct {
 
 // Compressor makes tool results shorter. It never changes, its caches apart: any number of goroutines may use one at once.
 type Compressor struct {
-	_ noCopy
-	c *C.aside_compressor // nil once closed
-	_ *byte               // without a pointer of Go's, small values share memory, and a finalizer may never run
+	_   noCopy
+	use shared
+	c   *C.aside_compressor // nil once closed
+	_   *byte               // without a pointer of Go's, small values share memory, and a finalizer may never run
 }
 
 // NewCompressor makes a compressor. The options may be nil: the built-in filters, no cache and no budget. A text that is no
@@ -141,16 +142,19 @@ func (o *CompressorOptions) register(registry *C.aside_registry) error {
 	return nil
 }
 
-// Close frees the compressor. Streams that were made from it go on. No other goroutine may be using it; inside a callback of
-// its filters and caches nothing is freed, and the error is [ErrBusy]. Closing it again does nothing.
+// Close frees the compressor. Streams that were made from it go on. While a call of another goroutine is under way, and inside
+// a callback of its filters and caches, nothing is freed, and the error is [ErrBusy]. Closing it again does nothing.
 func (c *Compressor) Close() error {
-	if c.c == nil {
-		return nil
-	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if c.isInside() {
+	if c.isInside() { // of a stream, too
 		return ErrBusy
+	}
+	switch c.use.close() {
+	case ErrBusy:
+		return ErrBusy
+	case ErrClosed:
+		return nil
 	}
 	runtime.SetFinalizer(c, nil)
 	C.aside_compressor_free(c.c)
@@ -184,12 +188,12 @@ func (call *Call) c(pin *runtime.Pinner) *C.aside_call {
 //
 // Errors are [ErrOption] for an input that is not JSON, [ErrBusy] inside a callback of the same compressor.
 func (c *Compressor) Compress(call Call, parts ...[]byte) ([][]byte, *Report, error) {
-	if c.c == nil {
-		return nil, nil, ErrClosed
+	if err := c.use.enter(); err != nil {
+		return nil, nil, err
 	}
+	defer c.use.leave()
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	defer runtime.KeepAlive(c)
 	raw := make([]C.aside_bytes, len(parts))
 	for i, part := range parts {
 		if part != nil {

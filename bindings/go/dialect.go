@@ -13,9 +13,10 @@ import (
 // Dialect says which bytes of a stream are markers, and of what. It never changes: any number of goroutines may use
 // one at once.
 type Dialect struct {
-	c *C.aside_dialect // nil once closed
-	_ noCopy
-	_ *byte // without a pointer of Go's, small values share memory, and a finalizer may never run
+	use shared
+	c   *C.aside_dialect // nil once closed
+	_   noCopy
+	_   *byte // without a pointer of Go's, small values share memory, and a finalizer may never run
 }
 
 // Find gives the built-in dialect of that name or alias. Where there is none, the error is [ErrUnknown] and names the
@@ -127,20 +128,27 @@ func Dialects() []string {
 	return names
 }
 
-// Close frees a dialect from [Load]. Scanners that were made from it go on; the dialect itself can no longer be used. No
-// other goroutine may be using it. It always gives nil, also when called again.
+// Close frees a dialect from [Load]. Scanners that were made from it go on; the dialect itself can no longer be used. While
+// another goroutine is using it nothing is freed, and the error is [ErrBusy]. Closing it again does nothing.
 func (d *Dialect) Close() error {
-	if d.c != nil {
-		runtime.SetFinalizer(d, nil)
-		C.aside_dialect_free(d.c) // leaves built-in ones alone
-		d.c = nil
+	switch d.use.close() {
+	case ErrBusy:
+		return ErrBusy
+	case ErrClosed:
+		return nil
 	}
+	runtime.SetFinalizer(d, nil)
+	C.aside_dialect_free(d.c) // leaves built-in ones alone
+	d.c = nil
 	return nil
 }
 
 // Name is the dialect's name; "" once it is closed.
 func (d *Dialect) Name() string {
-	defer runtime.KeepAlive(d)
+	if d.enter() != nil {
+		return ""
+	}
+	defer d.leave()
 	return C.GoString(C.aside_dialect_name(d.c, nil))
 }
 
@@ -153,14 +161,20 @@ func (d *Dialect) Start() Start {
 
 // MaxHold is the most bytes that a scanner of this dialect holds back for what may come; 0 once it is closed.
 func (d *Dialect) MaxHold() int {
-	defer runtime.KeepAlive(d)
+	if d.enter() != nil {
+		return 0
+	}
+	defer d.leave()
 	return int(C.aside_dialect_max_hold(d.c))
 }
 
 // Family is the family of the rule of an [Open] event: what the dialect's file names as its family, or else the
 // dialect's name. "" where there is no such rule, or the dialect is closed.
 func (d *Dialect) Family(rule uint32) string {
-	defer runtime.KeepAlive(d)
+	if d.enter() != nil {
+		return ""
+	}
+	defer d.leave()
 	var n C.size_t
 	return words(C.aside_dialect_family(d.c, C.uint32_t(rule), &n), n)
 }
@@ -168,7 +182,10 @@ func (d *Dialect) Family(rule uint32) string {
 // Opener is what rule and tag of an [Open] event stand for, as the dialect's file has it: the literal, the tag's name, the
 // fence's info string, the beginning of the header. "" where there is no such rule or tag, or the dialect is closed.
 func (d *Dialect) Opener(rule, tag uint32) string {
-	defer runtime.KeepAlive(d)
+	if d.enter() != nil {
+		return ""
+	}
+	defer d.leave()
 	var n C.size_t
 	return words(C.aside_dialect_opener(d.c, C.uint32_t(rule), C.uint32_t(tag), &n), n)
 }
@@ -181,16 +198,22 @@ func words(at *C.char, n C.size_t) string {
 	return string(lent(at, n))
 }
 
-// usable gives the error of a dialect that is nil or closed.
-func (d *Dialect) usable() error {
-	switch {
-	case d == nil:
+// enter begins a use of the dialect, which leave ends. It gives the error of one that is nil or closed.
+func (d *Dialect) enter() error {
+	if d == nil {
 		return ErrNull
-	case d.c == nil:
+	}
+	if err := d.use.enter(); err != nil {
+		return err
+	}
+	if d.c == nil {
+		d.use.leave()
 		return ErrClosed
 	}
 	return nil
 }
+
+func (d *Dialect) leave() { d.use.leave() }
 
 // Version is the version of the library that runs.
 func Version() string { return C.GoString(C.aside_version()) }

@@ -19,8 +19,9 @@ const (
 	ErrDialect Status = C.ASIDE_ERROR_DIALECT
 	// ErrOption: an option has a value that it cannot have, or that the dialect has no use for.
 	ErrOption Status = C.ASIDE_ERROR_OPTION
-	// ErrBusy: a scanner was called from its own yield function or reader, a compressor from a callback of its own, or a
-	// stream from inside its own call. Nothing has changed.
+	// ErrBusy: a call is under way, in another goroutine or around this one: a scanner was called from its own yield
+	// function or reader, a compressor from a callback of its own, a stream or splitter from its writer; or what is in use
+	// was to be closed. Nothing has changed.
 	ErrBusy Status = C.ASIDE_ERROR_BUSY
 	// ErrOrder: a pause is to be ended first, by the call that was stopped or by Reset; or a start is said behind the
 	// stream's first byte, or a tool's output behind its end. Nothing has changed.

@@ -2,6 +2,10 @@ package aside
 
 // FeedTheLongWay is Feed through an array of events, for the tests to compare with.
 func (s *Scanner) FeedTheLongWay(p []byte, yield func(Event) bool) (n int, err error) {
+	if err := s.enter(); err != nil {
+		return 0, err
+	}
+	defer s.leave()
 	_, err = s.run(feed, p, yield)
-	return s.consumed, err
+	return s.Consumed(), err
 }

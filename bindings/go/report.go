@@ -27,16 +27,22 @@ type Report struct {
 
 // compressed is what Slice needs, freed when no Report leads to it any more.
 type compressed struct {
-	c *C.aside_compressed // nil once closed
-	_ *byte               // as of a Compressor
+	use shared
+	c   *C.aside_compressed // nil once closed
+	_   *byte               // as of a Compressor
 }
 
-func (c *compressed) free() {
-	if c.c != nil {
-		runtime.SetFinalizer(c, nil)
-		C.aside_compressed_free(c.c)
-		c.c = nil
+func (c *compressed) free() error {
+	switch c.use.close() {
+	case ErrBusy:
+		return ErrBusy
+	case ErrClosed:
+		return nil
 	}
+	runtime.SetFinalizer(c, nil)
+	C.aside_compressed_free(c.c)
+	c.c = nil
+	return nil
 }
 
 // Failed is a filter or cache that failed in a call.
@@ -113,15 +119,18 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 // that part as it came in. Another text, and a part that no filter changed, is [ErrOriginal]; a range outside it is
 // [ErrRange].
 func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error) {
-	if r.c == nil || r.c.c == nil {
+	if r.c == nil {
 		return nil, ErrClosed
 	}
+	if err := r.c.use.enter(); err != nil {
+		return nil, err
+	}
+	defer r.c.use.leave()
 	if part < 0 || start < 0 || end < start {
 		return nil, ErrRange
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer runtime.KeepAlive(r)
 	data := (*C.char)(unsafe.Pointer(unsafe.SliceData(original)))
 	if status := C.aside_go_slice(r.c.c, C.size_t(part), data, C.size_t(len(original)), C.uint64_t(start),
 		C.uint64_t(end-start)); status != C.ASIDE_OK {
@@ -130,11 +139,11 @@ func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error
 	return original[start:end:end], nil
 }
 
-// Close frees what Slice needs; the rest of the report stays. One that is forgotten is freed by the garbage collector.
-// Closing it again does nothing.
+// Close frees what Slice needs; the rest of the report stays. One that is forgotten is freed by the garbage collector. While
+// another goroutine is in Slice nothing is freed, and the error is [ErrBusy]. Closing it again does nothing.
 func (r *Report) Close() error {
-	if r.c != nil {
-		r.c.free()
+	if r.c == nil {
+		return nil
 	}
-	return nil
+	return r.c.free()
 }

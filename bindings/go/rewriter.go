@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -42,11 +43,15 @@ const (
 )
 
 // Rewriter takes the bytes of an OpenAI-style answer, an event stream or a JSON body, and gives the same bytes with the
-// thinking moved from content to a field of its own. What it cannot read passes as it came. One goroutine at a time may
-// use it.
+// thinking moved from content to a field of its own. What it cannot read passes as it came. One call at a time may use
+// it: a second one says [ErrBusy] and changes nothing.
 type Rewriter struct {
-	c *C.aside_go_sse // nil once closed
-	_ noCopy
+	use exclusive
+	c   *C.aside_go_sse // nil once closed
+	// What methods without an error give, also while a call is under way.
+	tooLong atomic.Uint64
+	encoded atomic.Bool
+	_       noCopy
 }
 
 // NewRewriter makes a rewriter at the start of a stream. The options may be nil. The dialect may be closed before the
@@ -54,9 +59,10 @@ type Rewriter struct {
 //
 // Close frees the rewriter; one that is forgotten is freed by the garbage collector.
 func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
-	if err := d.usable(); err != nil {
+	if err := d.enter(); err != nil {
 		return nil, err
 	}
+	defer d.leave()
 	if options == nil {
 		options = &RewriterOptions{}
 	}
@@ -72,7 +78,6 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer runtime.KeepAlive(d)
 	w := &Rewriter{}
 	if status := C.aside_go_sse_new(d.c, &c, &w.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
@@ -81,65 +86,112 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	return w, nil
 }
 
-// Close frees the rewriter. What it held back is lost: Finish first. It always gives nil, also when called again.
+// Close frees the rewriter. What it held back is lost: Finish first. While a call of another goroutine is under way nothing
+// is freed, and the error is [ErrBusy]. Closing it again does nothing.
 func (w *Rewriter) Close() error {
+	if !w.use.enter() {
+		return ErrBusy
+	}
+	defer w.use.leave()
 	if w.c != nil {
 		runtime.SetFinalizer(w, nil)
 		C.aside_go_sse_free(w.c)
 		w.c = nil
+		w.tooLong.Store(0)
+		w.encoded.Store(false)
 	}
 	return nil
+}
+
+// StartAt says where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
+// One rewriter then serves a model with thinking on and off. Finish and Reset go back to the rewriter's own start. A start
+// that the dialect does not have is [ErrOption]; where the stream has begun, the error is [ErrOrder].
+func (w *Rewriter) StartAt(start Start) error {
+	return w.do(func() C.aside_status { return C.aside_go_sse_start_at(w.c, C.uint32_t(start)) })
+}
+
+// UseDialect reads the next stream by another dialect, and says where it starts, before its first byte: with StartDefault
+// as that dialect says. What [FindForTemplate] finds goes here. Finish and Reset go back to the rewriter's own dialect and
+// start. The dialect may be closed after the call. Errors are those of StartAt.
+func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.leave()
+	return w.do(func() C.aside_status { return C.aside_go_sse_use_dialect(w.c, d.c, C.uint32_t(start)) })
+}
+
+// StartFromPrompt says where the next stream starts, before its first byte: the text of each choice goes on behind a
+// rendered prompt that ends in tail, read as by [Scanner.StartFromPrompt]. Finish and Reset go back to the rewriter's own
+// start; an empty tail takes back what an earlier one said.
+//
+// It gives what is open at the first byte. Where the stream has begun, the error is [ErrOrder].
+func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
+	var start C.uint32_t
+	err := w.do(func() C.aside_status {
+		return C.aside_go_sse_start_from_prompt(w.c, chars(tail), C.size_t(len(tail)), &start)
+	})
+	return Start(start), err
 }
 
 // Feed takes the next bytes, cut anywhere, and appends to dst what is decided by them: each event as soon as it is
 // whole. On an error dst is given as it was.
 func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
-	if w.c == nil {
-		return dst, ErrClosed
-	}
-	return w.append(dst, C.aside_go_sse_feed(w.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(p))), C.size_t(len(p))))
+	err := w.do(func() C.aside_status {
+		status := C.aside_go_sse_feed(w.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(p))), C.size_t(len(p)))
+		dst = w.append(dst, status)
+		return status
+	})
+	return dst, err
 }
 
 // Finish ends the stream, and appends to dst what was held back. The rewriter is then as new, and the next Feed begins a
 // new stream.
 func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
-	if w.c == nil {
-		return dst, ErrClosed
-	}
-	return w.append(dst, C.aside_go_sse_finish(w.c))
-}
-
-// append takes what a call has given.
-func (w *Rewriter) append(dst []byte, status C.aside_status) ([]byte, error) {
-	defer runtime.KeepAlive(w)
-	if status != C.ASIDE_OK {
-		return dst, w.failure(status)
-	}
-	return append(dst, lent(w.c.out, w.c.out_len)...), nil
+	err := w.do(func() C.aside_status {
+		status := C.aside_go_sse_finish(w.c)
+		dst = w.append(dst, status)
+		return status
+	})
+	return dst, err
 }
 
 // Reset drops everything, and makes the rewriter as new.
 func (w *Rewriter) Reset() error {
+	return w.do(func() C.aside_status { return C.aside_go_sse_reset(w.c) })
+}
+
+// do makes a call.
+func (w *Rewriter) do(call func() C.aside_status) error {
+	if !w.use.enter() {
+		return ErrBusy
+	}
+	defer w.use.leave()
 	if w.c == nil {
 		return ErrClosed
 	}
-	defer runtime.KeepAlive(w)
-	if status := C.aside_go_sse_reset(w.c); status != C.ASIDE_OK {
-		return w.failure(status)
+	status := call()
+	w.tooLong.Store(uint64(w.c.too_long))
+	w.encoded.Store(w.c.encoded == 1)
+	if status != C.ASIDE_OK {
+		return &failure{Status(status), C.GoString(&w.c.message[0])}
 	}
 	return nil
 }
 
-func (w *Rewriter) failure(status C.aside_status) error {
-	return &failure{Status(status), C.GoString(&w.c.message[0])}
+// append takes what a call has given.
+func (w *Rewriter) append(dst []byte, status C.aside_status) []byte {
+	if status != C.ASIDE_OK {
+		return dst
+	}
+	return append(dst, lent(w.c.out, w.c.out_len)...)
 }
 
 // TooLong is how many events and bodies have passed unread since the start or the last Reset, because they were longer
 // than RewriterOptions.MaxEvent; 0 once the rewriter is closed.
-func (w *Rewriter) TooLong() uint64 {
-	if w.c == nil {
-		return 0
-	}
-	defer runtime.KeepAlive(w)
-	return uint64(C.aside_sse_too_long(w.c.sse))
-}
+func (w *Rewriter) TooLong() uint64 { return w.tooLong.Load() }
+
+// IsEncoded says whether the stream passes unread because its first bytes are no text: it is compressed, or in another
+// encoding than UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first. It is of the stream that was
+// finished last, until another begins.
+func (w *Rewriter) IsEncoded() bool { return w.encoded.Load() }

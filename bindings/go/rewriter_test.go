@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	aside "aside.example/bindings/go"
@@ -133,4 +134,85 @@ func ExampleRewriter() {
 	// data: {"choices":[{"index":0,"delta":{"reasoning_content":"hm"}}]}
 	//
 	// data: {"choices":[{"index":0,"delta":{"content":"Yes."}}]}
+}
+
+func TestRewriterStarts(t *testing.T) {
+	const in = "data: {\"choices\":[{\"delta\":{\"content\":\"hm\"}},{\"delta\":{\"content\":\"hm\"},\"index\":7}]}\n\n"
+	thinking := strings.ReplaceAll(in, "content", "reasoning_content")
+	rewriter, err := aside.NewRewriter(find(t, "qwen3"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rewriter.Close()
+	other := find(t, "qwen3-thinking")
+	for name, set := range map[string]func() error{
+		"by hand":   func() error { return rewriter.StartAt(aside.StartThinking) },
+		"a dialect": func() error { return rewriter.UseDialect(other, aside.StartDefault) },
+		"its start": func() error { return rewriter.UseDialect(find(t, "inline-think"), aside.StartThinking) },
+		"back to it": func() error {
+			return errors.Join(rewriter.UseDialect(other, aside.StartContent), rewriter.StartAt(aside.StartDefault))
+		},
+		"behind prompt": func() error {
+			start, err := rewriter.StartFromPrompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")
+			if start != aside.StartThinking {
+				t.Error(start)
+			}
+			return err
+		},
+	} {
+		if err := set(); err != nil {
+			t.Error(name, err)
+		}
+		if got := rewrite(t, rewriter, in); got != thinking {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got := rewrite(t, rewriter, in); got != in {
+			t.Errorf("behind %s: %s", name, got)
+		}
+	}
+	if start, err := rewriter.StartFromPrompt(""); start != aside.StartContent || err != nil {
+		t.Error(start, err)
+	}
+
+	calls := func(want error) {
+		t.Helper()
+		_, prompt := rewriter.StartFromPrompt("")
+		for _, err := range []error{prompt, rewriter.StartAt(aside.StartContent), rewriter.UseDialect(other, aside.StartDefault)} {
+			if !errors.Is(err, want) {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := rewriter.Feed(nil, []byte("\n")); err != nil {
+		t.Error(err)
+	}
+	calls(aside.ErrOrder)
+	if err := rewriter.Reset(); err != nil {
+		t.Error(err)
+	}
+	for _, err := range []error{rewriter.StartAt(aside.StartHeader), rewriter.StartAt(99), rewriter.UseDialect(other, aside.StartHeader)} {
+		if !errors.Is(err, aside.ErrOption) {
+			t.Error(err)
+		}
+	}
+	if err := rewriter.UseDialect(nil, aside.StartDefault); err != aside.ErrNull {
+		t.Error(err)
+	}
+	rewriter.Close()
+	calls(aside.ErrClosed)
+}
+
+func TestRewriterSaysWhatIsEncoded(t *testing.T) {
+	rewriter, err := aside.NewRewriter(find(t, "qwen3"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rewriter.Close()
+	const gzip = "\x1f\x8b\x08\x00"
+	if got := rewrite(t, rewriter, gzip); got != gzip || !rewriter.IsEncoded() {
+		t.Errorf("%q", got)
+	}
+	if rewrite(t, rewriter, "data: 1\n\n"); rewriter.IsEncoded() {
+		t.Error("text is encoded")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -66,16 +67,29 @@ const (
 	StartHeader Start = C.ASIDE_START_HEADER
 )
 
-// Scanner is the state of one stream. One goroutine at a time may use it; different scanners share nothing that
-// changes. Feeding allocates nothing in the steady state.
+// Scanner is the state of one stream. One call at a time may use it: a second one, from another goroutine or from a
+// yield function, says [ErrBusy] and changes nothing. Different scanners share nothing that changes. Feeding allocates
+// nothing in the steady state.
 //
 // A yield function that returns false pauses the scanner, and so does one that panics; the event that it was called
 // with counts as delivered. This is no error and nothing is lost or repeated: events that are still due come first in
 // the next call, and [Scanner.Consumed] bytes of the chunk are done. A scanner that is called from its own yield function,
-// or from the reader that All reads, says [ErrBusy].
+// or from the reader that All reads, says [ErrBusy]. Methods without an error may be called at any time: they say how
+// far the scanner was when it last looked up.
 type Scanner struct {
+	use exclusive
+	// What methods without an error give, also while a call is under way.
+	offset, holds, maxHold, consumed atomic.Int64
+	lost                             atomic.Uint64
+
+	scannerState
+
+	_ noCopy
+}
+
+// scannerState is what belongs to the call that is inside.
+type scannerState struct {
 	c         *C.aside_go // nil once closed
-	busy      bool        // a call is under way
 	finishing bool        // a finish was paused
 
 	// The events of c that are still due are those from next up to count. Their bytes lie in chunk, of which the first
@@ -87,14 +101,11 @@ type Scanner struct {
 	before      []byte
 	attributes  []byte
 	attr        Attr
-	consumed    int
 	tokens      []C.aside_token // what FeedTokens was given, as C has it
 
 	// What All reads into, what of it was not fed yet, and the reader's error behind that.
 	buf, rest []byte
 	readErr   error
-
-	_ noCopy
 }
 
 // noCopy lets go vet see copies: one would free the memory of the other.
@@ -109,9 +120,10 @@ func (*noCopy) Unlock() {}
 // Close frees the scanner; one that is forgotten is freed by the garbage collector, which does not see how much memory of
 // C's there is.
 func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
-	if err := d.usable(); err != nil {
+	if err := d.enter(); err != nil {
 		return nil, err
 	}
+	defer d.leave()
 	if options == nil {
 		options = &Options{}
 	}
@@ -128,12 +140,11 @@ func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer runtime.KeepAlive(d)
 	s := &Scanner{}
 	if status := C.aside_go_new(d.c, &c, &s.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
-	runtime.SetFinalizer(s, (*Scanner).Close)
+	s.begin()
 	return s, nil
 }
 
@@ -141,13 +152,13 @@ func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 // fed to one does not change the other. Events that are due after a pause, thoughts that were not taken, and bytes that
 // All has read and not fed are in both. Close frees it, as one from [NewScanner].
 func (s *Scanner) Clone() (*Scanner, error) {
-	if err := s.idle(); err != nil {
+	if err := s.enter(); err != nil {
 		return nil, err
 	}
+	defer s.leave()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer runtime.KeepAlive(s)
-	second := &Scanner{
+	second := &Scanner{scannerState: scannerState{
 		finishing:  s.finishing,
 		next:       s.next,
 		count:      s.count,
@@ -155,27 +166,42 @@ func (s *Scanner) Clone() (*Scanner, error) {
 		held:       s.held,
 		before:     bytes.Clone(s.before),
 		attributes: bytes.Clone(s.attributes),
-		consumed:   s.consumed,
 		rest:       bytes.Clone(s.rest),
 		readErr:    s.readErr,
-	}
+	}}
 	if status := C.aside_go_clone(s.c, &second.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
-	runtime.SetFinalizer(second, (*Scanner).Close)
+	second.consumed.Store(s.consumed.Load())
+	second.begin()
 	return second, nil
 }
 
-// Close frees the scanner. What it held back is lost: Finish first. Closing it again does nothing.
+// begin is the end of making a scanner.
+func (s *Scanner) begin() {
+	s.maxHold.Store(int64(C.aside_scanner_max_hold(s.c.scanner)))
+	s.note()
+	runtime.SetFinalizer(s, (*Scanner).Close)
+}
+
+// Close frees the scanner. What it held back is lost: Finish first. While a call is under way nothing is freed, and the
+// error is [ErrBusy]. Closing it again does nothing.
 func (s *Scanner) Close() error {
-	if s.busy {
+	if !s.use.enter() {
 		return ErrBusy
 	}
-	if s.c != nil {
-		runtime.SetFinalizer(s, nil)
-		C.aside_go_free(s.c)
-		*s = Scanner{}
+	defer s.use.leave()
+	if s.c == nil {
+		return nil
 	}
+	runtime.SetFinalizer(s, nil)
+	C.aside_go_free(s.c)
+	s.scannerState = scannerState{}
+	s.offset.Store(0)
+	s.holds.Store(0)
+	s.maxHold.Store(0)
+	s.consumed.Store(0)
+	s.lost.Store(0)
 	return nil
 }
 
@@ -185,16 +211,17 @@ func (s *Scanner) Close() error {
 //
 // p is not used after the call. After an error of kind [ErrBusy], [ErrOrder] or [ErrClosed] nothing has changed.
 func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
+	if err := s.enter(); err != nil {
+		return 0, err
+	}
+	defer s.leave()
 	if err := s.ready(); err != nil {
 		return 0, err
 	}
 	if s.next < s.count { // events are due since a pause
 		_, err = s.run(feed, p, yield)
-		return s.consumed, err
+		return s.Consumed(), err
 	}
-	s.busy = true
-	s.consumed = 0
-	defer s.leave()
 	// Written as early as can be, so that what was written in small pieces need not be read in large ones at once.
 	event := Event{Kind: Text, Channel: Channel(s.c.channel), Offset: int64(s.c.offset), Text: p[:len(p):len(p)]}
 	if s.passes(p) {
@@ -203,15 +230,17 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 	} else {
 		status := C.aside_go_feed(C.uintptr_t(uintptr(unsafe.Pointer(s.c))), data(p), C.size_t(len(p)))
 		if status < C.ASIDE_GO_TEXT {
+			s.consumed.Store(0)
 			s.chunk = p
 			_, err = s.deliver(feed, C.aside_status(status), p, yield)
-			return s.consumed, err
+			return s.Consumed(), err
 		}
 		if channel := Channel(status - C.ASIDE_GO_TEXT); channel != event.Channel {
 			event.Channel = channel
 		}
 	}
-	s.consumed = len(p)
+	s.offset.Store(int64(s.c.offset))
+	s.consumed.Store(int64(len(p)))
 	yield(event)
 	return len(p), nil
 }
@@ -248,6 +277,10 @@ type Token struct {
 // After a pause, go on with p[n:] and the tokens that are not wholly done, the first of them with the length that is
 // left of it. tokens is not used after the call.
 func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (n int, err error) {
+	if err := s.enter(); err != nil {
+		return 0, err
+	}
+	defer s.leave()
 	if err := s.ready(); err != nil {
 		return 0, err
 	}
@@ -260,7 +293,7 @@ func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (
 		s.tokens = append(s.tokens, c)
 	}
 	_, err = s.run(feedTokens, p, yield)
-	return s.consumed, err
+	return s.Consumed(), err
 }
 
 // StartFromPrompt says where the next stream starts, before its first byte: behind a rendered prompt that ends in tail.
@@ -270,12 +303,17 @@ func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (
 //
 // It gives what is open at byte 0. Where the stream has begun, the error is [ErrOrder].
 func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
+	if err := s.enter(); err != nil {
+		return StartDefault, err
+	}
+	defer s.leave()
 	if err := s.ready(); err != nil {
 		return StartDefault, err
 	}
-	defer runtime.KeepAlive(s)
 	var start C.uint32_t
-	if status := C.aside_go_start_from_prompt(s.c, chars(tail), C.size_t(len(tail)), &start); status != C.ASIDE_OK {
+	status := C.aside_go_start_from_prompt(s.c, chars(tail), C.size_t(len(tail)), &start)
+	s.note()
+	if status != C.ASIDE_OK {
 		return StartDefault, s.failure(status)
 	}
 	return Start(start), nil
@@ -284,6 +322,10 @@ func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 // Finish ends the stream: settles what is held back, closes what is open. The scanner is then as new, and the next Feed
 // begins a new stream at offset 0. If yield has paused it, call Finish again: a Feed in between is [ErrOrder].
 func (s *Scanner) Finish(yield func(Event) bool) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
 	if err := s.ready(); err != nil && !(err == ErrOrder && s.finishing) {
 		return err
 	}
@@ -295,6 +337,10 @@ func (s *Scanner) Finish(yield func(Event) bool) error {
 // Flush releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
 // show everything now; a marker of which a part was flushed is no marker any more.
 func (s *Scanner) Flush(yield func(Event) bool) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
 	if err := s.ready(); err != nil {
 		return err
 	}
@@ -306,6 +352,10 @@ func (s *Scanner) Flush(yield func(Event) bool) error {
 // ends the span with [CauseForced]. Where the innermost span is no thinking, nothing happens. A closer that comes next,
 // with only blanks before it, is removed. For a host that ends a thinking which has become too long.
 func (s *Scanner) ForceClose(yield func(Event) bool) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
 	if err := s.ready(); err != nil {
 		return err
 	}
@@ -316,14 +366,18 @@ func (s *Scanner) ForceClose(yield func(Event) bool) error {
 // Reset drops everything, and makes the scanner as new: what was held back or is still due, thoughts not taken, and
 // every error but [ErrDefect].
 func (s *Scanner) Reset() error {
-	if err := s.idle(); err != nil {
+	if err := s.enter(); err != nil {
 		return err
 	}
-	if status := C.aside_go_reset(s.c); status != C.ASIDE_OK {
+	defer s.leave()
+	status := C.aside_go_reset(s.c)
+	s.note()
+	if status != C.ASIDE_OK {
 		return s.failure(status)
 	}
 	s.finishing = false
-	s.next, s.count, s.consumed = 0, 0, 0
+	s.next, s.count = 0, 0
+	s.consumed.Store(0)
 	s.rest, s.readErr = nil, nil
 	return nil
 }
@@ -348,9 +402,10 @@ const (
 )
 
 func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
-	if err := s.idle(); err != nil {
+	if err := s.enter(); err != nil {
 		return err
 	}
+	defer s.leave() // the reader finds it busy too: it must not be closed under All
 	if s.buf == nil {
 		s.buf = make([]byte, readSize)
 	}
@@ -367,7 +422,7 @@ func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 		if eof {
 			break
 		}
-		n, err := s.read(r)
+		n, err := r.Read(s.buf)
 		if n < 0 || n > len(s.buf) {
 			return errCount
 		}
@@ -389,35 +444,33 @@ func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 	return err
 }
 
-// read reads into buf. A reader that calls the scanner finds it busy: it must not be closed under All.
-func (s *Scanner) read(r io.Reader) (int, error) {
-	s.busy = true
-	defer func() { s.busy = false }()
-	return r.Read(s.buf)
-}
-
 // feedRest feeds what All has read; also where yield panics, what is done of it counts as done.
 func (s *Scanner) feedRest(yield func(Event) bool) (paused bool, err error) {
-	defer func() { s.rest = s.rest[s.consumed:] }()
+	defer func() { s.rest = s.rest[s.Consumed():] }()
 	return s.run(feed, s.rest, yield)
 }
 
-// idle gives the error of a scanner that is closed or in use.
-func (s *Scanner) idle() error {
-	switch {
-	case s.c == nil:
-		return ErrClosed
-	case s.busy:
+// enter begins a call, which leave ends. It gives the error of a scanner that is closed or in use.
+func (s *Scanner) enter() error {
+	if !s.use.enter() {
 		return ErrBusy
+	}
+	if s.c == nil {
+		s.use.leave()
+		return ErrClosed
 	}
 	return nil
 }
 
+// leave ends a call, however that ends.
+func (s *Scanner) leave() {
+	s.letGo()
+	s.use.leave()
+}
+
 // ready gives the error of a scanner that cannot be fed now.
 func (s *Scanner) ready() error {
-	switch err := s.idle(); {
-	case err != nil:
-		return err
+	switch {
 	case s.finishing:
 		return ErrOrder
 	case len(s.rest) > 0:
@@ -438,10 +491,9 @@ const (
 
 // run does a piece of work with one crossing for each array of events, mostly just one. Events that are due come first.
 func (s *Scanner) run(work work, p []byte, yield func(Event) bool) (paused bool, err error) {
-	s.busy = true
-	s.consumed = 0
+	s.consumed.Store(0)
 	s.finishing = work == finish
-	defer s.leave()
+	defer s.letGo()
 	if !s.due(yield) {
 		return true, nil
 	}
@@ -479,6 +531,7 @@ func (s *Scanner) cross(work work, p []byte, tokens []C.aside_token) C.aside_sta
 // deliver takes what the first crossing of a piece of work has given, and crosses again while there is more.
 func (s *Scanner) deliver(work work, status C.aside_status, p []byte, yield func(Event) bool) (paused bool, err error) {
 	for tokens := s.tokens; ; {
+		s.note()
 		if status < 0 {
 			s.finishing = false
 			return false, s.failure(status)
@@ -494,7 +547,7 @@ func (s *Scanner) deliver(work work, status C.aside_status, p []byte, yield func
 		if work == feedTokens {
 			tokens = behind(tokens, len(s.chunk))
 		}
-		status = s.cross(work, p[s.consumed:], tokens)
+		status = s.cross(work, p[s.Consumed():], tokens)
 	}
 }
 
@@ -520,22 +573,32 @@ func (s *Scanner) take() {
 	s.next, s.count = 0, int(fed.count)
 	s.base = uint64(fed.offset)
 	s.chunk = s.chunk[:fed.consumed]
-	s.consumed += int(fed.consumed)
+	s.consumed.Add(int64(fed.consumed))
 	s.held = int(fed.held_len)
 	s.before = append(s.before[:0], lent(fed.held, fed.held_len)...)
 	s.attributes = append(s.attributes[:0], lent(fed.attributes, fed.attributes_len)...)
 }
 
-// leave ends a call, however that ends. The chunk is its caller's again: the bytes of events that are still due move to
-// the scanner.
-func (s *Scanner) leave() {
+// note says what a crossing has left behind.
+func (s *Scanner) note() {
+	s.offset.Store(int64(s.c.offset))
+	// A store costs, and these seldom change.
+	if holds := int64(s.c.holds); holds != s.holds.Load() {
+		s.holds.Store(holds)
+	}
+	if lost := uint64(s.c.lost); lost != s.lost.Load() {
+		s.lost.Store(lost)
+	}
+}
+
+// letGo gives the chunk back to its caller: the bytes of events that are still due move to the scanner.
+func (s *Scanner) letGo() {
 	if s.next < s.count {
 		s.before = append(s.before[:s.held], s.chunk...)
 		s.held = len(s.before)
 		s.base += uint64(len(s.chunk))
 	}
 	s.chunk = nil
-	s.busy = false
 }
 
 func (s *Scanner) event(c *C.aside_event) Event {
@@ -590,7 +653,7 @@ func lent(at *C.char, n C.size_t) []byte {
 
 // Consumed is how many bytes of the last Feed's chunk are done: what Feed returns, for those whose yield function
 // has panicked.
-func (s *Scanner) Consumed() int { return s.consumed }
+func (s *Scanner) Consumed() int { return int(s.consumed.Load()) }
 
 // Counts is what a channel has had of a stream.
 type Counts struct {
@@ -603,10 +666,10 @@ type Counts struct {
 // Counts gives how much of a channel's text was settled since the stream began; of the stream that was finished last,
 // until another begins. What is held back counts when it is settled; events that are due after a pause are counted.
 func (s *Scanner) Counts(channel Channel) (Counts, error) {
-	if err := s.idle(); err != nil {
+	if err := s.enter(); err != nil {
 		return Counts{}, err
 	}
-	defer runtime.KeepAlive(s)
+	defer s.leave()
 	if status := C.aside_go_counts(s.c, C.uint32_t(channel)); status != C.ASIDE_OK {
 		return Counts{}, s.failure(status)
 	}
@@ -615,29 +678,11 @@ func (s *Scanner) Counts(channel Channel) (Counts, error) {
 }
 
 // Offset is the offset in the stream of the next byte to be fed; 0 once the scanner is closed.
-func (s *Scanner) Offset() int64 {
-	if s.c == nil {
-		return 0
-	}
-	defer runtime.KeepAlive(s)
-	return int64(C.aside_scanner_offset(s.c.scanner)) + int64(s.c.passed)
-}
+func (s *Scanner) Offset() int64 { return s.offset.Load() }
 
 // Held is how many bytes are held back now, because they may still become part of a marker or of a character; 0 once
 // the scanner is closed.
-func (s *Scanner) Held() int {
-	if s.c == nil {
-		return 0
-	}
-	defer runtime.KeepAlive(s)
-	return int(C.aside_scanner_held(s.c.scanner))
-}
+func (s *Scanner) Held() int { return int(s.holds.Load()) }
 
 // MaxHold is the most bytes that this scanner holds back for what may come; 0 once it is closed.
-func (s *Scanner) MaxHold() int {
-	if s.c == nil {
-		return 0
-	}
-	defer runtime.KeepAlive(s)
-	return int(C.aside_scanner_max_hold(s.c.scanner))
-}
+func (s *Scanner) MaxHold() int { return int(s.maxHold.Load()) }

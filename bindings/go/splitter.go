@@ -6,11 +6,13 @@ import (
 )
 
 // Splitter is a writer that splits a stream into writers, one for each channel. Markers and what belongs to no text are
-// dropped. Each piece goes to its writer as soon as it is known what it is. One goroutine at a time may use a splitter.
+// dropped. Each piece goes to its writer as soon as it is known what it is. One call at a time may use a splitter: a second
+// one, from another goroutine or from a writer, says [ErrBusy] and changes nothing.
 type Splitter struct {
 	// Writers for two more channels, set before the first Write. What has no writer (nil) is dropped.
 	Narration, Tool io.Writer
 
+	use               exclusive
 	content, thinking io.Writer
 	scanner           *Scanner
 	write             func(Event) bool // sp.event, made once
@@ -39,6 +41,10 @@ func NewSplitter(d *Dialect, content, thinking io.Writer) (*Splitter, error) {
 // bytes of p stand before the first byte that this writer did not take. A writer that takes less than it was given and
 // has no error fails with [io.ErrShortWrite], and one that panics has failed for all later calls.
 func (sp *Splitter) Write(p []byte) (n int, err error) {
+	if !sp.use.enter() {
+		return 0, ErrBusy
+	}
+	defer sp.use.leave()
 	if sp.err != nil {
 		return 0, sp.err
 	}
@@ -53,6 +59,10 @@ func (sp *Splitter) Write(p []byte) (n int, err error) {
 // Close ends the stream: what was held back is written, and the splitter is freed. The writers stay open. It gives the
 // error of a writer, and nil when called again after a success.
 func (sp *Splitter) Close() error {
+	if !sp.use.enter() {
+		return ErrBusy
+	}
+	defer sp.use.leave()
 	err := sp.err
 	if err == nil {
 		if err = sp.scanner.Finish(sp.write); err == ErrClosed {

@@ -55,12 +55,12 @@ func Escape(d *Dialect, text string) (string, error) {
 
 // whole gives a copy of the text that a call has made.
 func whole(d *Dialect, call func(out **C.char, n *C.size_t) C.aside_status) (string, error) {
-	if err := d.usable(); err != nil {
+	if err := d.enter(); err != nil {
 		return "", err
 	}
+	defer d.leave()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer runtime.KeepAlive(d)
 	var out *C.char
 	var n C.size_t
 	if status := call(&out, &n); status != C.ASIDE_OK {

@@ -28,12 +28,12 @@ type ThoughtAttr struct {
 // TakeThought takes the oldest thought that has ended and was not taken yet, of a scanner that was made with
 // Options.Collect. It gives false where there is none.
 func (s *Scanner) TakeThought() (Thought, bool, error) {
-	if err := s.idle(); err != nil {
+	if err := s.enter(); err != nil {
 		return Thought{}, false, err
 	}
+	defer s.leave()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer runtime.KeepAlive(s)
 	c := C.aside_thought{size: C.sizeof_aside_thought}
 	switch status := C.aside_scanner_take_thought(s.c.scanner, &c); status {
 	case C.ASIDE_OK:
@@ -66,10 +66,4 @@ func (s *Scanner) TakeThought() (Thought, bool, error) {
 }
 
 // LostThoughts is how many thoughts were lost since the start or the last Reset, because 1,024 were waiting.
-func (s *Scanner) LostThoughts() uint64 {
-	if s.c == nil {
-		return 0
-	}
-	defer runtime.KeepAlive(s)
-	return uint64(C.aside_scanner_lost_thoughts(s.c.scanner))
-}
+func (s *Scanner) LostThoughts() uint64 { return s.lost.Load() }

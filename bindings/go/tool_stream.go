@@ -11,14 +11,14 @@ import (
 	"unsafe"
 )
 
-// ToolStream is a writer for one tool's output that is compressed as it comes, into another writer. One goroutine at a time
-// may use it.
+// ToolStream is a writer for one tool's output that is compressed as it comes, into another writer. One call at a time may
+// use it: a second one, from another goroutine, a filter or the writer, says [ErrBusy] and changes nothing.
 type ToolStream struct {
 	_       noCopy
+	use     exclusive
 	c       *toolStream // nil once closed
 	to      io.Writer
 	err     error // of the writer: it lasts
-	inside  bool
 	callers under
 }
 
@@ -40,15 +40,15 @@ func (s *toolStream) free() {
 //
 // Close frees the stream; one that is forgotten is freed by the garbage collector.
 func (c *Compressor) NewStream(call Call, memory int, to io.Writer) (*ToolStream, error) {
-	if c.c == nil {
-		return nil, ErrClosed
+	if err := c.use.enter(); err != nil {
+		return nil, err
 	}
+	defer c.use.leave()
 	if to == nil {
 		return nil, ErrNull
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer runtime.KeepAlive(c)
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	stream := C.aside_tool_stream_new(c.c, call.c(&pin), C.size_t(max(memory, 0)))
@@ -90,17 +90,17 @@ func (s *ToolStream) Finish() (*Report, error) {
 
 // run makes a call, and writes what that gives. done says whether the library has done its part.
 func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (done bool, err error) {
+	if !s.use.enter() {
+		return false, ErrBusy
+	}
+	defer s.use.leave()
 	switch {
 	case s.c == nil:
 		return false, ErrClosed
-	case s.inside:
-		return false, ErrBusy
 	case s.err != nil:
 		return false, s.err
 	}
-	s.inside = true
 	defer runtime.KeepAlive(s.c) // until the writer returns
-	defer func() { s.inside = false }()
 	var out *C.char
 	var n C.size_t
 	if err := s.callers.run(func() C.aside_status { return call(&out, &n) }); err != nil {
@@ -116,9 +116,10 @@ func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (d
 // Close frees the stream. What was not finished is lost. Inside one of its calls the error is [ErrBusy]; closing it again does
 // nothing.
 func (s *ToolStream) Close() error {
-	if s.inside {
+	if !s.use.enter() {
 		return ErrBusy
 	}
+	defer s.use.leave()
 	if s.c != nil {
 		s.c.free()
 		s.c = nil

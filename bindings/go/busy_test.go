@@ -1,0 +1,320 @@
+package aside_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	aside "aside.example/bindings/go"
+)
+
+// together runs each of some functions many times, in goroutines of their own.
+func together(work ...func()) {
+	var wait sync.WaitGroup
+	for _, work := range work {
+		for range 2 {
+			wait.Add(1)
+			go func() {
+				defer wait.Done()
+				for range 200 {
+					work()
+				}
+			}()
+		}
+	}
+	wait.Wait()
+}
+
+// may fails the test for an error that is none of those which a call may give.
+func may(t *testing.T, err error, allowed ...error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	for _, allowed := range append(allowed, aside.ErrBusy) {
+		if errors.Is(err, allowed) {
+			return
+		}
+	}
+	t.Error(err)
+}
+
+// Calls of many goroutines: each has its whole effect, or is refused.
+func TestOneScannerOfManyGoroutines(t *testing.T) {
+	scanner := newScanner(t, "inline-think")
+	var got, fed int // of calls that were let in, which exclude each other
+	yield := func(event aside.Event) bool {
+		got += len(event.Text)
+		return true
+	}
+	feed := func(text string) func() {
+		return func() {
+			var mine int
+			n, err := scanner.Feed([]byte(text), func(event aside.Event) bool { mine += len(event.Text); return true })
+			if err == nil && n != len(text) {
+				t.Error(n)
+			}
+			may(t, err, aside.ErrOrder)
+		}
+	}
+	together(
+		feed("a b"), feed("<think>so</think>"), feed("<thi"), feed(strings.Repeat("long ", 100)),
+		func() {
+			_, err := scanner.FeedTokens([]byte("ab"), []aside.Token{{Len: 1}, {Len: 1}}, func(aside.Event) bool { return true })
+			may(t, err, aside.ErrOrder)
+		},
+		func() { may(t, scanner.Flush(func(aside.Event) bool { return true })) },
+		func() { may(t, scanner.ForceClose(func(aside.Event) bool { return true })) },
+		func() { may(t, scanner.Finish(func(aside.Event) bool { return true })) },
+		func() { may(t, scanner.Reset()) },
+		func() { _, err := scanner.StartFromPrompt("<think>"); may(t, err, aside.ErrOrder) },
+		func() { _, err := scanner.Counts(aside.Thinking); may(t, err) },
+		func() { _, _, err := scanner.TakeThought(); may(t, err) },
+		func() {
+			clone, err := scanner.Clone()
+			if may(t, err); err == nil {
+				may(t, clone.Close())
+			}
+		},
+		func() {
+			for _, err := range scanner.All(strings.NewReader("<think>a</think>b")) {
+				may(t, err)
+			}
+		},
+		func() {
+			if scanner.Offset() < 0 || scanner.Held() > scanner.MaxHold() || scanner.LostThoughts() != 0 || scanner.Consumed() < 0 {
+				t.Error("numbers")
+			}
+		},
+	)
+	if err := scanner.Reset(); err != nil {
+		t.Fatal("left busy:", err)
+	}
+
+	// What was let in is all there.
+	let := make(chan int, 1000)
+	together(func() {
+		if n, err := scanner.Feed([]byte("abc "), yield); err == nil {
+			let <- n
+		} else {
+			may(t, err)
+		}
+	})
+	close(let)
+	for n := range let {
+		fed += n
+	}
+	if fed == 0 || got != fed || scanner.Offset() != int64(fed) {
+		t.Error(fed, got, scanner.Offset())
+	}
+
+	// Closing is such a call too.
+	together(
+		func() {
+			_, err := scanner.Feed([]byte("<think>a</think>"), func(aside.Event) bool { return true })
+			may(t, err, aside.ErrClosed)
+		},
+		func() { may(t, scanner.Close()) },
+		func() { may(t, scanner.Reset(), aside.ErrClosed) },
+		func() { scanner.Offset(); scanner.Held(); scanner.MaxHold() },
+	)
+	if err := scanner.Close(); err != nil || scanner.Offset() != 0 || scanner.MaxHold() != 0 {
+		t.Error(err)
+	}
+	if _, err := scanner.Feed(nil, nil); err != aside.ErrClosed {
+		t.Error(err)
+	}
+}
+
+// While a yield function runs, other goroutines are refused, and see how far the scanner was.
+func TestAScannerThatIsBusyElsewhere(t *testing.T) {
+	scanner := newScanner(t, "inline-think")
+	for _, first := range []string{"<think>abc<", "ab"} { // the long way, the short way
+		if err := scanner.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		asked := false
+		n, err := scanner.Feed([]byte(first), func(aside.Event) bool {
+			if asked {
+				return true
+			}
+			asked = true
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				never := func(aside.Event) bool { t.Error("an event"); return true }
+				_, feed := scanner.Feed([]byte("x"), never)
+				_, tokens := scanner.FeedTokens([]byte("x"), []aside.Token{{Len: 1}}, never)
+				_, clone := scanner.Clone()
+				_, start := scanner.StartFromPrompt("x")
+				_, counts := scanner.Counts(aside.Content)
+				_, _, thought := scanner.TakeThought()
+				for i, err := range []error{
+					feed, tokens, clone, start, counts, thought, scanner.Finish(never), scanner.Flush(never),
+					scanner.ForceClose(never), scanner.Reset(), scanner.Close(),
+				} {
+					if err != aside.ErrBusy {
+						t.Error(i, err)
+					}
+				}
+				for _, err := range scanner.All(strings.NewReader("x")) {
+					if err != aside.ErrBusy {
+						t.Error(err)
+					}
+				}
+				if scanner.Offset() != int64(len(first)) || scanner.MaxHold() != 7 || scanner.Held() != strings.Count(first[1:], "<") {
+					t.Error(scanner.Offset(), scanner.MaxHold(), scanner.Held())
+				}
+			}()
+			<-done
+			return true
+		})
+		if n != len(first) || err != nil || !asked {
+			t.Error(n, err)
+		}
+	}
+}
+
+func TestOneRewriterOfManyGoroutines(t *testing.T) {
+	dialect := find(t, "qwen3")
+	rewriter, err := aside.NewRewriter(dialect, &aside.RewriterOptions{MaxEvent: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := []byte("data: {\"choices\":[{\"delta\":{\"content\":\"<think>hm\"}}]}\n\n" + "data: " + strings.Repeat("x", 200) + "\n\n")
+	calls := func(closed ...error) []func() {
+		return []func(){
+			func() {
+				dst, err := rewriter.Feed([]byte("dst"), events)
+				if may(t, err, closed...); !bytes.HasPrefix(dst, []byte("dst")) {
+					t.Errorf("%q", dst)
+				}
+			},
+			func() { _, err := rewriter.Finish(nil); may(t, err, closed...) },
+			func() { may(t, rewriter.Reset(), closed...) },
+			func() { may(t, rewriter.StartAt(aside.StartThinking), append(closed, aside.ErrOrder)...) },
+			func() { may(t, rewriter.UseDialect(dialect, aside.StartDefault), append(closed, aside.ErrOrder)...) },
+			func() { _, err := rewriter.StartFromPrompt("<think>"); may(t, err, append(closed, aside.ErrOrder)...) },
+			func() { rewriter.TooLong(); rewriter.IsEncoded() },
+		}
+	}
+	together(calls()...)
+	if err := rewriter.Reset(); err != nil || rewriter.TooLong() != 0 {
+		t.Fatal(err)
+	}
+	together(append(calls(aside.ErrClosed), func() { may(t, rewriter.Close()) })...)
+	if err := rewriter.Close(); err != nil || rewriter.TooLong() != 0 {
+		t.Error(err)
+	}
+}
+
+func TestOneCompressorOfManyGoroutines(t *testing.T) {
+	compressor := compressorOf(t, nil)
+	text := []byte(strings.Repeat("the same line\n", 1000))
+	_, report, err := compressor.Compress(callOf("x"), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := compressor.NewStream(callOf("x"), 1<<16, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slice := func() {
+		_, err := report.Slice(0, text, 0, 10)
+		may(t, err, aside.ErrClosed, aside.ErrOriginal)
+	}
+	together(
+		func() {
+			_, report, err := compressor.Compress(callOf("x"), text)
+			if may(t, err, aside.ErrClosed); err == nil {
+				may(t, report.Close())
+			}
+		},
+		func() {
+			stream, err := compressor.NewStream(callOf("x"), 1<<16, io.Discard)
+			if may(t, err, aside.ErrClosed); err == nil {
+				may(t, stream.Close())
+			}
+		},
+		func() { _, err := stream.Write([]byte("a line\n")); may(t, err, aside.ErrClosed, aside.ErrOrder) },
+		func() { _, err := stream.Finish(); may(t, err, aside.ErrClosed, aside.ErrOrder) },
+		slice, slice,
+	)
+	together(
+		func() { _, _, err := compressor.Compress(callOf("x"), text[:500]); may(t, err, aside.ErrClosed) },
+		func() { may(t, compressor.Close()) },
+		func() { _, err := stream.Write([]byte("a line\n")); may(t, err, aside.ErrClosed, aside.ErrOrder) },
+		func() { may(t, stream.Close()) },
+		slice,
+		func() { may(t, report.Close()) },
+	)
+	for _, err := range []error{compressor.Close(), stream.Close(), report.Close()} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOneDialectOfManyGoroutines(t *testing.T) {
+	dialect, err := aside.Load("name = 'x'\nspan = [{ channel = 'thinking', open = ['<think>'], close = ['</think>'] }]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewriter, err := aside.NewRewriter(dialect, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rewriter.Close()
+	use := func() {
+		if scanner, err := aside.NewScanner(dialect, nil); err == nil {
+			may(t, scanner.Close())
+		} else {
+			may(t, err, aside.ErrClosed)
+		}
+		if text, err := aside.Strip(dialect, "<think>a</think>b"); err == nil && text != "b" {
+			t.Error(text)
+		} else {
+			may(t, err, aside.ErrClosed)
+		}
+		may(t, rewriter.UseDialect(dialect, aside.StartDefault), aside.ErrClosed)
+		if name := dialect.Name(); name != "x" && name != "" {
+			t.Error(name)
+		}
+		dialect.MaxHold()
+		dialect.Family(0)
+		dialect.Opener(0, 0)
+	}
+	together(use)
+	if dialect.Name() != "x" {
+		t.Error("closed")
+	}
+	together(use, func() { may(t, dialect.Close()) })
+	if err := dialect.Close(); err != nil || dialect.Name() != "" || dialect.MaxHold() != 0 {
+		t.Error(err)
+	}
+}
+
+func TestOneSplitterOfManyGoroutines(t *testing.T) {
+	var splitter *aside.Splitter
+	var content bytes.Buffer
+	inside := writerFunc(func(p []byte) (int, error) {
+		if _, err := splitter.Write([]byte("x")); err != aside.ErrBusy {
+			t.Error(err)
+		}
+		if err := splitter.Close(); err != aside.ErrBusy {
+			t.Error(err)
+		}
+		return content.Write(p)
+	})
+	splitter, err := aside.NewSplitter(find(t, "qwen3"), inside, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together(func() { _, err := splitter.Write([]byte("ab ")); may(t, err) })
+	if err := splitter.Close(); err != nil || content.Len() == 0 || strings.Trim(content.String(), "ab ") != "" {
+		t.Error(err, content.Len())
+	}
+}
