@@ -65,6 +65,44 @@ class RewriterTest < Minitest::Test
     assert_equal 0, rewriter.too_long
   end
 
+  def test_a_stream_starts_where_its_request_says
+    inside = EVENTS.sub("<think>\\n", "")
+    rewriter = Aside::Rewriter.new("qwen3")
+    prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n"
+    [
+      -> { assert_same rewriter, rewriter.start_at(:thinking) },
+      -> { assert_same rewriter, rewriter.use_dialect("qwen3-thinking") },
+      -> { rewriter.use_dialect(Aside::Dialect.find("qwen3"), start: :thinking) },
+      -> { rewriter.use_dialect("qwen3-thinking", start: :content).start_at(nil) },
+      -> { assert_equal :thinking, rewriter.start_from_prompt(prompt) }
+    ].each do |set|
+      set.call
+      assert_equal SPLIT, rewrite(rewriter, [inside])
+      assert_equal SPLIT, rewrite(rewriter, [EVENTS]) # its own start
+    end
+    assert_equal :content, rewriter.start_from_prompt("")
+    rewriter.feed("\n")
+    [
+      -> { rewriter.start_at(:content) }, -> { rewriter.use_dialect("any") }, -> { rewriter.start_from_prompt("") }
+    ].each { |late| assert_raises(Aside::OrderError, &late) }
+    rewriter.reset
+    assert_raises(Aside::OptionError) { rewriter.start_at(:header) }
+    assert_raises(Aside::OptionError) { rewriter.use_dialect("inline-think", start: :tool) }
+    assert_raises(ArgumentError) { rewriter.start_at(:middle) }
+    assert_raises(Aside::UnknownDialectError) { rewriter.use_dialect("no such") }
+    assert_raises(TypeError) { rewriter.start_from_prompt(nil) }
+  end
+
+  def test_what_is_no_text_passes
+    rewriter = Aside::Rewriter.new("qwen3")
+    gzip = "\x1F\x8B\x08\0".b
+    refute_predicate rewriter, :encoded?
+    assert_equal gzip, rewrite(rewriter, [gzip]).b
+    assert_predicate rewriter, :encoded?
+    rewrite(rewriter, [EVENTS])
+    refute_predicate rewriter, :encoded?
+  end
+
   def test_reset_forgets
     rewriter = Aside::Rewriter.new("qwen3")
     rewriter.feed(EVENTS[0, 50])
@@ -76,7 +114,11 @@ class RewriterTest < Minitest::Test
     assert_raises(TypeError) { rewriter.dup }
     2.times { assert_nil rewriter.close }
     assert_predicate rewriter, :closed?
-    [-> { rewriter.feed("a") }, -> { rewriter.finish }, -> { rewriter.reset }, -> { rewriter.too_long }].each do |use|
+    [
+      -> { rewriter.feed("a") }, -> { rewriter.finish }, -> { rewriter.reset }, -> { rewriter.too_long },
+      -> { rewriter.encoded? }, -> { rewriter.start_at(nil) }, -> { rewriter.use_dialect("any") },
+      -> { rewriter.start_from_prompt("") }
+    ].each do |use|
       assert_raises(Aside::ClosedError, &use)
     end
   end

@@ -228,7 +228,11 @@ module Aside
       attach_function :aside_sse_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
       attach_function :aside_sse_finish, %i[address buffer_out buffer_out], :int32
       attach_function :aside_sse_reset, [:address], :int32
+      attach_function :aside_sse_start_at, %i[address uint32], :int32
+      attach_function :aside_sse_use_dialect, %i[address address uint32], :int32
+      attach_function :aside_sse_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
       attach_function :aside_sse_too_long, [:address], :uint64
+      attach_function :aside_sse_encoded, [:address], :int32
 
       attach_function :aside_strip, %i[address buffer_in size_t buffer_out buffer_out], :int32
       attach_function :aside_join,

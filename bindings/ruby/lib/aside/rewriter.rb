@@ -40,6 +40,42 @@ module Aside
       own(Error.check_address(Native.aside_sse_new(dialect.handle, options)), :aside_sse_free)
     end
 
+    # Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text, as for
+    # Scanner.new; nil: as the dialect says. One rewriter then serves a model with thinking on and off. #finish and #reset
+    # go back to the rewriter's own start.
+    #
+    # Raises OptionError for a start that the dialect does not have, OrderError where the stream has begun. Returns the
+    # rewriter.
+    def start_at(start)
+      number = Native.number("start", start, Native::STARTS)
+      exclusively { Error.check(Native.aside_sse_start_at(address, number)) }
+      self
+    end
+
+    # Reads the next stream by another dialect (a Dialect or the name of one), and says where it starts, before its first
+    # byte; nil: as that dialect says. What Dialect.find_for_template finds goes here. #finish and #reset go back to the
+    # rewriter's own dialect and start. Raises as #start_at. Returns the rewriter.
+    def use_dialect(dialect, start: nil)
+      dialect = Dialect.of(dialect)
+      number = Native.number("start", start, Native::STARTS)
+      exclusively { Error.check(Native.aside_sse_use_dialect(address, dialect.handle, number)) }
+      self
+    end
+
+    # Says where the next stream starts, before its first byte: the text of each choice goes on behind a rendered prompt that
+    # ends in +tail+, read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an empty
+    # +tail+ takes back what an earlier one said.
+    #
+    # Returns what is open then, as Scanner#start_from_prompt does. Raises OrderError where the stream has begun.
+    def start_from_prompt(tail)
+      tail = Native.utf8(tail)
+      exclusively do
+        out = Native.buffer(4)
+        Error.check(Native.aside_sse_start_from_prompt(address, tail, tail.bytesize, out))
+        Native::STARTS.key(out.unpack1("L"))
+      end
+    end
+
     # Takes the next bytes, cut anywhere, and gives what is decided by them: each event as soon as it is whole, perhaps
     # nothing.
     def feed(bytes)
@@ -62,6 +98,13 @@ module Aside
     # +max_event+.
     def too_long
       exclusively { Native.aside_sse_too_long(address) }
+    end
+
+    # Whether the stream passes unread because its first bytes are no text: it is compressed, or in another encoding than
+    # UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first. It is of the stream that was
+    # finished last, until another begins.
+    def encoded?
+      exclusively { Native.aside_sse_encoded(address) == 1 }
     end
 
     # Frees the rewriter now, and not when Ruby collects it. What it held back is lost: #finish first. May be called
