@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"log"
 	"mime"
@@ -12,8 +13,12 @@ import (
 	aside "aside.example/bindings/go"
 )
 
+// starts are where an answer starts whose request turns the thinking on or off. One that says neither starts as the dialect
+// says.
+type starts struct{ on, off aside.Start }
+
 // newGateway passes everything to target, and splits the answers of its chat completions.
-func newGateway(target *url.URL, dialect *aside.Dialect) http.Handler {
+func newGateway(target *url.URL, dialect *aside.Dialect, starts starts) http.Handler {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // it would ask for gzip where a client does not, and unpack it
 	proxy := &httputil.ReverseProxy{
@@ -25,7 +30,7 @@ func newGateway(target *url.URL, dialect *aside.Dialect) http.Handler {
 				r.Out.Header.Set("Accept-Encoding", "identity")
 			}
 		},
-		ModifyResponse: func(r *http.Response) error { return split(r, dialect) },
+		ModifyResponse: func(r *http.Response) error { return split(r, dialect, starts) },
 		FlushInterval:  -1, // each chunk at once
 		Transport:      transport,
 	}
@@ -35,7 +40,13 @@ func newGateway(target *url.URL, dialect *aside.Dialect) http.Handler {
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 			log.Print(err)
 		}
-		proxy.ServeHTTP(w, r)
+		in := r
+		if isChat(r) {
+			request := &request{body: r.Body}
+			in = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
+			in.Body = request // of the copy: the server looks at its own
+		}
+		proxy.ServeHTTP(w, in)
 		// In full duplex the server itself reads what is left of a request only behind the answer. The next request may then
 		// lie in the same read, and is read twice at once: that ends the process (golang.org/issue/68560). A client that
 		// expects to be told to go on sends nothing to wait for, and its connection is closed in any case.
@@ -51,7 +62,7 @@ func isChat(r *http.Request) bool {
 
 // split puts a rewriter into the body of a chat's answer. Errors of the server, and bodies that are neither events nor
 // JSON, stay as they are.
-func split(r *http.Response, dialect *aside.Dialect) error {
+func split(r *http.Response, dialect *aside.Dialect, starts starts) error {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if !isChat(r.Request) || r.StatusCode != http.StatusOK || r.Header.Get("Content-Encoding") != "" ||
 		kind != "text/event-stream" && kind != "application/json" {
@@ -59,6 +70,10 @@ func split(r *http.Response, dialect *aside.Dialect) error {
 	}
 	rewriter, err := aside.NewRewriter(dialect, nil)
 	if err != nil {
+		return err
+	}
+	request := r.Request.Context().Value(requestKey{}).(*request)
+	if err := rewriter.StartAt(request.start(starts)); err != nil {
 		return err
 	}
 	r.Body = &body{server: r.Body, rewriter: rewriter, in: make([]byte, 16*1024)}
@@ -98,6 +113,9 @@ func (b *body) fill() {
 	if err == nil && b.err != nil {
 		// Also where the server dies: what was held back is all that the client will get.
 		b.out, err = b.rewriter.Finish(b.out)
+		if b.rewriter.IsEncoded() {
+			log.Print("an answer is compressed, and does not say so: it has passed as it is")
+		}
 	}
 	if err != nil {
 		b.err = err

@@ -37,15 +37,20 @@ func serve(t *testing.T, server http.HandlerFunc) string {
 // front runs the gateway in front of what is at an address.
 func front(t *testing.T, upstream string) string {
 	t.Helper()
+	return frontOf(t, upstream, "qwen3", starts{off: aside.StartContent})
+}
+
+func frontOf(t *testing.T, upstream, name string, starts starts) string {
+	t.Helper()
 	target, err := url.Parse(upstream)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialect, err := aside.Find("qwen3")
+	dialect, err := aside.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := httptest.NewServer(newGateway(target, dialect))
+	gateway := httptest.NewServer(newGateway(target, dialect, starts))
 	t.Cleanup(gateway.Close)
 	return gateway.URL
 }
@@ -121,6 +126,48 @@ func TestEachPieceAtOnce(t *testing.T) {
 	}
 	if got != "|a|b|c|d" || lines.Err() != nil {
 		t.Error(got, lines.Err())
+	}
+}
+
+// One gateway serves a model with thinking on and off.
+func TestStartsWhereTheRequestSays(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, event("content", "a"))
+	}))
+	t.Cleanup(upstream.Close)
+	const thinking, content = "a|", "|a"
+	open := frontOf(t, upstream.URL, "qwen3-thinking", starts{off: aside.StartContent})
+	closed := frontOf(t, upstream.URL, "deepseek-v3", starts{on: aside.StartThinking, off: aside.StartContent})
+	long := strings.Repeat("long ", 1<<20)
+	for request, want := range map[string][2]string{
+		`{"messages":[]}`: {thinking, content},
+		`not JSON`:        {thinking, content},
+		``:                {thinking, content},
+		`{"messages":[{"content":"` + long + `"}],"chat_template_kwargs":{"enable_thinking":false}}`: {content, content},
+		`{"chat_template_kwargs":{"enable_thinking":true}}`:                                          {thinking, thinking},
+		`{"chat_template_kwargs":{"thinking":true}}`:                                                 {thinking, thinking},
+		`{"chat_template_kwargs":{"thinking":false},"reasoning_effort":"high"}`:                      {content, content},
+		`{"chat_template_kwargs":7,"enable_thinking":false}`:                                         {content, content},
+		`{"enable_thinking":true}`:                                                                   {thinking, thinking},
+		`{"thinking":{"type":"disabled"}}`:                                                           {content, content},
+		`{"thinking":{"type":"enabled"}}`:                                                            {thinking, thinking},
+		`{"reasoning_effort":"none"}`:                                                                {content, content},
+		`{"reasoning_effort":"low"}`:                                                                 {thinking, thinking},
+		`{"messages":[{"content":"enable_thinking\":false"}]}`:                                       {thinking, content},
+	} {
+		for i, url := range []string{open, closed} {
+			response, err := plain.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(request))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream, err := io.ReadAll(response.Body)
+			response.Body.Close()
+			if got := said(t, string(stream)); got != want[i] || err != nil {
+				t.Errorf("%d, %.80s: %q, %v", i, request, got, err)
+			}
+		}
 	}
 }
 

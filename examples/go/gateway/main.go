@@ -1,10 +1,15 @@
 // Gateway stands in front of an OpenAI-compatible server that sends a model's thinking as content, and splits it: clients
 // get the thinking as reasoning_content, chunk by chunk as it comes.
 //
-//	go run . -listen localhost:8080 -upstream http://localhost:8000 -dialect qwen3
+//	go run . -listen localhost:8080 -upstream http://localhost:8000 -dialect qwen3-thinking
+//
+// A request may turn the thinking on or off, by chat_template_kwargs and the like (request.go). Where the answer starts then
+// depends on what the model's chat template writes: behind a prompt that ends in <think>, in the thinking; behind one that
+// has closed it, or has not opened it, in the content. DeepSeek-V3.1 is -dialect deepseek-v3 -on thinking.
 package main
 
 import (
+	"errors"
 	"flag"
 	"log"
 	"net"
@@ -18,6 +23,9 @@ func main() {
 	listen := flag.String("listen", "localhost:8080", "the address to listen on")
 	upstream := flag.String("upstream", "http://localhost:8000", "the server's URL, without /v1")
 	name := flag.String("dialect", "qwen3", "the dialect of the server's model")
+	var starts starts
+	start("on", "dialect", "where an answer `starts` whose request turns the thinking on", &starts.on)
+	start("off", "content", "where an answer `starts` whose request turns the thinking off", &starts.off)
 	flag.Parse()
 
 	target, err := url.Parse(*upstream)
@@ -36,5 +44,21 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("listening on %s", listener.Addr())
-	log.Fatal(http.Serve(listener, newGateway(target, dialect)))
+	log.Fatal(http.Serve(listener, newGateway(target, dialect, starts)))
+}
+
+// start declares a flag for where an answer starts.
+func start(name, value, usage string, to *aside.Start) {
+	known := map[string]aside.Start{
+		"dialect": aside.StartDefault, "content": aside.StartContent, "thinking": aside.StartThinking,
+	}
+	*to = known[value]
+	flag.Func(name, usage+": dialect (as that says), content or thinking (default "+value+")", func(value string) error {
+		start, ok := known[value]
+		if !ok {
+			return errors.New("it is dialect, content or thinking")
+		}
+		*to = start
+		return nil
+	})
 }
