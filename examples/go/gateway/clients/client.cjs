@@ -7,6 +7,7 @@ const messages = [{ role: "user", content: "What is twice 21?" }];
 function show(mode, piece) {
   for (const field of ["reasoning_content", "content"])
     if (piece[field]) console.log(JSON.stringify([mode, field, piece[field]]));
+  for (const call of piece.tool_calls ?? []) console.log(JSON.stringify([mode, "call", call.function.name]));
 }
 
 (async () => {

@@ -14,6 +14,8 @@ def show(mode, piece):
         text = getattr(piece, field, None)
         if text:
             print(json.dumps([mode, field, text]), flush=True)
+    for call in piece.tool_calls or []:
+        print(json.dumps([mode, "call", call.function.name]), flush=True)
 
 
 show("whole", client.chat.completions.create(model="m", messages=messages).choices[0].message)

@@ -84,7 +84,8 @@ func TestClients(t *testing.T) {
 			t.Error("the first piece does not arrive before the second is sent")
 		}
 		send(`{"content":"21.\n</think>\n\nIt "}`)
-		send(`{"content":"is 42."}`)
+		send(`{"content":"is 42. If a <"}`)
+		send(`{"tool_calls":[{"index":0,"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}`)
 		io.WriteString(w, `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m",`+
 			`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 	}))
@@ -126,6 +127,10 @@ func TestClients(t *testing.T) {
 				if err := json.Unmarshal(lines.Bytes(), &piece); err != nil {
 					t.Fatal(err, lines.Text())
 				}
+				// What was held back as a possible marker comes before the call.
+				if text := got["streamed content"]; piece[1] == "call" && text != "It is 42. If a <" {
+					t.Errorf("the call comes behind %q", text)
+				}
 				got[piece[0]+" "+piece[1]] += piece[2]
 				if piece[0] == "streamed" {
 					if pieces++; pieces == 1 {
@@ -136,10 +141,13 @@ func TestClients(t *testing.T) {
 			if err := client.Wait(); err != nil {
 				t.Fatal(err)
 			}
-			for _, mode := range []string{"whole ", "streamed "} {
-				if got[mode+"reasoning_content"] != "Twice 21." || got[mode+"content"] != "It is 42." {
+			for mode, content := range map[string]string{"whole ": "It is 42.", "streamed ": "It is 42. If a <"} {
+				if got[mode+"reasoning_content"] != "Twice 21." || got[mode+"content"] != content {
 					t.Errorf("%s: %q", mode, got)
 				}
+			}
+			if got["streamed call"] != "f" {
+				t.Errorf("%q", got)
 			}
 			if pieces < 4 {
 				t.Errorf("%d pieces", pieces)

@@ -30,6 +30,9 @@ func main() {
 	for stream.Next() {
 		for _, choice := range stream.Current().Choices {
 			show("streamed", choice.Delta.JSON.ExtraFields, choice.Delta.Content)
+			for _, call := range choice.Delta.ToolCalls {
+				say([3]string{"streamed", "call", call.Function.Name})
+			}
 		}
 	}
 	if err := stream.Err(); err != nil {
@@ -46,8 +49,12 @@ func show(mode string, extra map[string]respjson.Field, content string) {
 	}
 	for _, piece := range [][3]string{{mode, "reasoning_content", reasoning}, {mode, "content", content}} {
 		if piece[2] != "" {
-			line, _ := json.Marshal(piece)
-			fmt.Println(string(line))
+			say(piece)
 		}
 	}
+}
+
+func say(piece [3]string) {
+	line, _ := json.Marshal(piece)
+	fmt.Println(string(line))
 }
