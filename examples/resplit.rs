@@ -1,19 +1,45 @@
 //! Splits the answer of a chat completion, an event stream or one JSON body, from standard input to standard output:
 //!
 //!     cargo run --example resplit -- qwen3 < tests/sse/qwen3.sse
-//!     curl --no-buffer … | cargo run --example resplit -- qwen3
-//!
-//! Its arguments are the dialect and, if it is not `reasoning_content`, the name of the field for the thinking.
+//!     curl --no-buffer … | cargo run --example resplit -- --start thinking qwen3 reasoning
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::ExitCode;
 
-use aside::Dialect;
 use aside::sse::{Field, Options, Rewriter};
+use aside::{Dialect, Start};
+
+const HELP: &str = "\
+Splits the answer of a chat completion, an event stream or one JSON body: the thinking moves from
+`content` to a field of its own.
+
+Usage: resplit [OPTIONS] DIALECT [FIELD] < STREAM
+
+  DIALECT          how the model marks its thinking (`split --list` names them)
+  FIELD            the field for the thinking: reasoning_content (default), reasoning or thinking
+  --start WHAT     what is open at the first byte of the text: content, thinking, narration, tool,
+                   header; without it, as the dialect says
+  --help, --version
+";
+
+/// What the arguments ask for.
+struct Settings {
+    dialect: Dialect,
+    field: Field,
+    start: Option<Start>,
+}
 
 fn main() -> ExitCode {
-    match run() {
+    let settings = match parse(std::env::args().skip(1)) {
+        Ok(Some(settings)) => settings,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("resplit: {error}\nTry `resplit --help`.");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&settings) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("resplit: {error}");
@@ -22,16 +48,50 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let dialect = Dialect::find(&arguments.next().ok_or("usage: resplit DIALECT [FIELD] < STREAM")?)?;
-    let field = match arguments.next().as_deref() {
-        None | Some("reasoning_content") => Field::ReasoningContent,
-        Some("reasoning") => Field::Reasoning,
-        Some("thinking") => Field::Thinking,
-        Some(other) => return Err(format!("{other}: the field is reasoning_content, reasoning or thinking").into()),
+/// None where all that was asked for is printed.
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>, Box<dyn Error>> {
+    let (mut names, mut start) = (Vec::new(), None);
+    while let Some(argument) = arguments.next() {
+        let (option, value) = match argument.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => (option, Some(value.to_owned())),
+            _ => (argument.as_str(), None),
+        };
+        match (option, value) {
+            ("-h" | "--help", None) => {
+                io::stdout().write_all(HELP.as_bytes())?;
+                return Ok(None);
+            }
+            ("-V" | "--version", None) => {
+                writeln!(io::stdout(), "resplit {}", env!("CARGO_PKG_VERSION"))?;
+                return Ok(None);
+            }
+            ("--start", value) => {
+                let value = value.or_else(|| arguments.next()).ok_or("--start: the value is missing")?;
+                start = Some(value.parse()?);
+            }
+            _ if argument.starts_with('-') => return Err(format!("{argument}: there is no such option").into()),
+            _ => names.push(argument),
+        }
+    }
+    let (dialect, field) = match &names[..] {
+        [dialect] => (dialect, Field::ReasoningContent),
+        [dialect, field] => (dialect, known(field)?),
+        [] => return Err("the dialect is missing".into()),
+        [_, _, other, ..] => return Err(format!("{other}: there are too many arguments").into()),
     };
-    let mut rewriter = Rewriter::new(&dialect, &Options { field, ..Options::default() })?;
+    Ok(Some(Settings { dialect: Dialect::find(dialect)?, field, start }))
+}
+
+fn known(name: &str) -> Result<Field, String> {
+    let all = [Field::ReasoningContent, Field::Reasoning, Field::Thinking];
+    let field = all.into_iter().find(|field| field.name() == name);
+    field.ok_or_else(|| format!("{name}: the field is reasoning_content, reasoning or thinking"))
+}
+
+fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
+    let mut rewriter = Rewriter::new(&settings.dialect, &Options { field: settings.field, ..Options::default() })?;
+    // A gateway, which keeps its rewriters, says this for each answer, as the request does.
+    rewriter.start_at(settings.start).map_err(|error| format!("{}: {error}", settings.dialect.name()))?;
 
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let mut buffer = [0; 64 * 1024];
@@ -50,5 +110,8 @@ fn run() -> Result<(), Box<dyn Error>> {
     }
     rewriter.finish(&mut out)?;
     output.write_all(&out)?;
+    if rewriter.is_encoded() {
+        eprintln!("resplit: the stream is compressed, and has passed as it came: decode it first");
+    }
     Ok(output.flush()?)
 }

@@ -1,0 +1,73 @@
+//! The program `resplit`: its options, and what it says of what it cannot do.
+
+#[path = "support/program.rs"]
+mod program;
+
+use std::process::{Command, Output};
+
+use program::{err, feed, of_example, out};
+
+const IN: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"hm</think>Yes.\"}}]}\n\n";
+
+fn resplit(arguments: &[&str], input: &[u8]) -> Output {
+    feed(Command::new(of_example("resplit")).args(arguments), input)
+}
+
+#[test]
+fn starts_where_it_is_told() {
+    for arguments in [
+        &["--start", "thinking", "qwen3"][..],
+        &["qwen3", "--start=thinking"],
+        &["qwen3", "reasoning", "--start", "thinking"],
+        &["qwen3-thinking"],
+    ] {
+        let field = if arguments.contains(&"reasoning") { "reasoning" } else { "reasoning_content" };
+        let output = resplit(arguments, IN.as_bytes());
+        assert!(output.status.success(), "{output:?}");
+        assert!(out(&output).contains(&format!("{{\"{field}\":\"hm\"}}")), "{}", out(&output));
+        assert!(out(&output).ends_with("{\"content\":\"Yes.\"}}]}\n\n"), "{}", out(&output));
+    }
+    let output = resplit(&["qwen3-thinking", "--start", "content"], "data: {\"choices\":[]}\n\n".as_bytes());
+    assert_eq!(out(&output), "data: {\"choices\":[]}\n\n");
+}
+
+#[test]
+fn says_what_it_is() {
+    let help = resplit(&["--help"], b"");
+    assert!(help.status.success() && err(&help).is_empty() && out(&help).contains("--start WHAT"));
+    assert_eq!(resplit(&["-h"], b"").stdout, help.stdout);
+    assert!(out(&help).lines().all(|line| line.len() <= 100));
+    let version = resplit(&["--version"], b"");
+    assert!(version.status.success());
+    assert_eq!(out(&version), format!("resplit {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn refuses_what_it_does_not_know() {
+    for (arguments, said) in [
+        (&[][..], "the dialect is missing"),
+        (&["qwen33"], "qwen3"),
+        (&["qwen3", "text"], "text: the field is reasoning_content, reasoning or thinking"),
+        (&["qwen3", "reasoning", "more"], "more: there are too many arguments"),
+        (&["--begin", "qwen3"], "--begin: there is no such option"),
+        (&["qwen3", "--start"], "--start: the value is missing"),
+        (&["qwen3", "--start", "middle"], "middle"),
+        (&["--help=x"], "--help=x: there is no such option"),
+    ] {
+        let output = resplit(arguments, b"");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(out(&output).is_empty() && err(&output).contains(said), "{arguments:?}: {}", err(&output));
+        assert!(err(&output).contains("resplit --help"), "{arguments:?}: {}", err(&output));
+    }
+    let output = resplit(&["inline-think", "--start", "header"], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).starts_with("resplit: inline-think: "), "{}", err(&output));
+}
+
+#[test]
+fn says_that_a_stream_is_compressed() {
+    let gzip = b"\x1F\x8B\x08\0\0";
+    let output = resplit(&["qwen3"], gzip);
+    assert!(output.status.success() && output.stdout == gzip);
+    assert!(err(&output).contains("compressed"), "{}", err(&output));
+}
