@@ -1349,6 +1349,10 @@ uint64_t aside_scanner_offset(const struct aside_scanner *scanner);
  * another begins. What is held back counts when it is reported. `channel` is `ASIDE_CONTENT`, `ASIDE_THINKING`,
  * `ASIDE_NARRATION` or `ASIDE_TOOL`. Set `counts->size` to `sizeof(aside_counts)` before.
  *
+ * After the stream is finished they tell an answer that was thinking to its end: `ASIDE_THINKING` has bytes, `ASIDE_CONTENT`
+ * and `ASIDE_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off; a
+ * host that knows it was off can show the text as the answer.
+ *
  * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
  * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  *

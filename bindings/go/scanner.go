@@ -665,6 +665,9 @@ type Counts struct {
 
 // Counts gives how much of a channel's text was settled since the stream began; of the stream that was finished last,
 // until another begins. What is held back counts when it is settled; events that are due after a pause are counted.
+//
+// After Finish, bytes of thinking and none of content or tool calls are an answer that was thinking to its end: the model broke
+// off, or the stream was started in the thinking although that was off. A host that knows it was off can show the text.
 func (s *Scanner) Counts(channel Channel) (Counts, error) {
 	if err := s.enter(); err != nil {
 		return Counts{}, err

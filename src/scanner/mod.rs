@@ -365,6 +365,21 @@ impl Scanner {
 
     /// How much of a channel's text was reported since the stream began, or of the stream that was finished last where no
     /// other has begun. What is held counts when it is reported.
+    ///
+    /// After `finish` they tell an answer that was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have none.
+    /// Either the model broke off, or the stream was started in the thinking although that was off; a host that knows it was
+    /// off can show the text as the answer.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Scanner};
+    ///
+    /// let mut scanner = Scanner::new(&Dialect::find("qwen3-thinking")?); // but the request has turned it off
+    /// scanner.feed(b"The answer is 42.", |_| ())?;
+    /// scanner.finish(|_| ())?;
+    /// let bytes = |channel| scanner.counts(channel).bytes;
+    /// assert_eq!((bytes(Channel::Thinking), bytes(Channel::Content), bytes(Channel::Tool)), (17, 0, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn counts(&self, channel: Channel) -> Counts {
         self.state.counts(channel)
     }

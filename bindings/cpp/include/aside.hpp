@@ -798,7 +798,8 @@ public:
 
     /// What a channel has had since the stream began; after finish(), of the stream that it ended, until another begins.
     /// What is held back counts when it is reported. `counts` is written with Status::ok only; Status::range: no such
-    /// channel.
+    /// channel. After finish(), thinking without content or tool text is an answer that was thinking to its end: the model
+    /// broke off, or the stream was started in the thinking although that was off.
     Status try_counts(Channel channel, Counts &counts) const noexcept
     {
         aside_counts raw{};

@@ -230,6 +230,9 @@ module Aside
     # How much of a channel's text was settled since the stream began, as Counts; of the stream that was finished last,
     # until another begins. What is held back counts when it is settled.
     #
+    # After #finish, bytes of thinking and none of content or tool calls are an answer that was thinking to its end: the model
+    # broke off, or the stream was started in the thinking although that was off. A host that knows it was off can show it.
+    #
     #   scanner.counts(:thinking).tokens
     def counts(channel)
       channel = CHANNELS.index(channel) or
