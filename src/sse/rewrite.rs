@@ -67,7 +67,7 @@ impl Parts {
         match call {
             Call::Feed(text) => scanner.feed(text, take),
             Call::Flush => scanner.flush(take),
-            Call::ToolCall => scanner.pass_call(take),
+            Call::Tool => scanner.pass_call(take),
             Call::Finish => scanner.finish(take),
         }?;
         mem::replace(&mut self.memory, Ok(()))
@@ -92,7 +92,7 @@ impl Parts {
 enum Call<'a> {
     Feed(&'a [u8]),
     Flush,
-    ToolCall,
+    Tool,
     Finish,
 }
 
@@ -292,7 +292,7 @@ impl Voices {
         voice.over = choice.finishes || choice.is_split || over;
         let end = match choice.part {
             _ if voice.over => Some(Call::Finish),
-            Some(Part::Call) => Some(Call::ToolCall),
+            Some(Part::Call) => Some(Call::Tool),
             Some(Part::Other) => Some(Call::Flush),
             None => None,
         };
