@@ -1,7 +1,7 @@
 //! How near two names are to each other, for errors that name what was perhaps meant.
 
 /// Names of dialects, patterns and keys are not longer. A caller's name may be, and is cut.
-const LONGEST: usize = 64;
+pub const LONGEST: usize = 64;
 
 /// The edits that turn one name into the other (Levenshtein), in any ASCII case. Allocates nothing: an error that names the
 /// nearest may have to be written where there is no memory.

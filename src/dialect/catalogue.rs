@@ -375,6 +375,7 @@ mod tests {
 
     use super::*;
     use crate::dialect::Channel;
+    use crate::distance::LONGEST;
 
     macro_rules! entry {
         ($name:literal: $($pattern:expr),+) => {
@@ -438,7 +439,7 @@ mod tests {
     #[test]
     fn the_messages_are_short() {
         let long = "\u{feff}".repeat(400);
-        let pattern = "m".repeat(LONGEST_NAME);
+        let pattern = "m".repeat(LONGEST);
         let mut longest = 0;
         for name in [&long, "qq", &pattern, "a\u{0}\u{1}b"] {
             longest = longest.max(UnknownDialect::new(name.as_bytes()).to_string().len());
@@ -466,10 +467,10 @@ mod tests {
         let all = ENTRIES.iter().flat_map(|entry| entry.models).map(|pattern| pattern.text);
         for pattern in all.chain(WITHOUT_THINKING.iter().copied()) {
             let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.:/*".contains(&byte);
-            assert!(pattern.bytes().all(is_plain) && pattern.len() <= LONGEST_NAME, "{pattern}");
+            assert!(pattern.bytes().all(is_plain) && pattern.len() <= LONGEST, "{pattern}");
             assert!(pattern.as_bytes()[0].is_ascii_lowercase() && !pattern.contains("**"), "{pattern}");
         }
-        assert!(names().all(|name| name.len() <= LONGEST_NAME));
+        assert!(names().all(|name| name.len() <= LONGEST));
     }
 
     #[test]

@@ -370,7 +370,8 @@ impl State {
     pub fn expect_closer(&mut self, tables: &Tables) {
         if self.channel == Channel::Content {
             self.be_alert();
-            self.flags |= (flag::FRESH | flag::FORCED) & tables.used;
+            // A call was there, so no closer says that all before it was thinking.
+            self.flags = self.flags & !flag::ALONE | (flag::FRESH | flag::FORCED) & tables.used;
             self.refresh(tables);
         }
     }
