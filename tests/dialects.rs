@@ -64,8 +64,13 @@ fn patterns_of_models_are_checked() {
     refused(&models("models = [{ pattern = 'a', start = 'narration' }]"), 3, "models", &["no narration to start in"]);
     refused(&models("models = [{ pattern = 'a', start = 'header' }]"), 3, "models", &["no header to start in"]);
     refused(&models("models = [{ pattern = 'a', start = 'here' }]"), 3, "models", &["`here` is none of content"]);
-    refused(&models("models = [{ pattern = 'a' }]"), 3, "models", &["missing field `start`"]);
-    refused(&models("models = [{ pattern = 'a', begin = 'content' }]"), 3, "models", &["unknown field `begin`"]);
+    refused(&models("models = [{ pattern = 'a' }]"), 3, "models", &["`models` has no `start`"]);
+    refused(
+        &models("models = [{ pattern = 'a', begin = 'content' }]"),
+        3,
+        "models",
+        &["unknown key `begin`", "`pattern`"],
+    );
     refused(&models("models = [['a', 'content']]"), 3, "models", &["a text, or a table of `pattern` and `start`"]);
     refused(&models("models = [5]"), 3, "models", &["a text, or a table of `pattern` and `start`"]);
 }

@@ -32,6 +32,9 @@ pub struct Model {
     /// What a prompt writes where a turn begins.
     #[serde(default)]
     pub turns: Vec<Literal>,
+    /// What only chat templates of this family have, where the markers are another family's too.
+    #[serde(default)]
+    pub templates: Vec<Literal>,
     pub start: Option<Spanned<Start>>,
     #[serde(default)]
     pub case: Case,

@@ -66,6 +66,11 @@ fn table<T: DeserializeOwned>(path: &str) -> Option<(String, Vec<String>)> {
     })
 }
 
+/// May this key of the whole file be a list of strings, whatever else it may be?
+fn takes_strings<T: DeserializeOwned>(key: &str) -> bool {
+    toml::from_str::<T>(&format!("{key} = ['']")).err().is_none_or(|error| !error.message().starts_with("invalid type"))
+}
+
 /// Of a message such as "unknown field `a`, expected one of `b`, `c`": the unknown one and the known ones.
 fn unknown<'a>(what: &str, said: &'a str) -> Option<(&'a str, Vec<String>)> {
     let rest = said.strip_prefix(what)?.strip_prefix(" `")?;
@@ -90,12 +95,14 @@ fn unknown_key<T: DeserializeOwned>(place: &Place<'_>, key: &str, known: &[Strin
         }
     }
     if !is_of_file && is_named(&top) {
-        return match table::<T>(key) {
+        return match table::<T>(key).filter(|_| !takes_strings::<T>(key)) {
             Some((header, _)) => format!("{shown} is a table of its own: write {header}"),
             None => format!("put {shown} above the first {}: it is a key of the whole file", first_header(place)),
         };
     }
-    if !homes.is_empty() {
+    // An inline table's keys have no other place.
+    let is_inline = known != keys::<T>(place.table);
+    if !homes.is_empty() && !is_inline {
         return format!("{shown} is no key here: put it below {}", homes.join(" or "));
     }
     let nearest = known.iter().min_by_key(|known| distance(key.as_bytes(), known.as_bytes()));

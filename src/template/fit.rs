@@ -43,9 +43,6 @@ impl Fit {
     }
 }
 
-/// Families whose markers are those of another family, and what only their templates have.
-const ALONE: [(&str, &str); 2] = [("nemotron", "truncate_history_thinking"), ("step-3.5", "<|im_start|>tool_response")];
-
 pub struct Reader<'a> {
     evidence: &'a Evidence<'a>,
     catalogue: &'static Catalogue,
@@ -132,8 +129,7 @@ impl<'a> Reader<'a> {
         if !signs.turns.is_empty() {
             score += if self.has_any(&signs.turns) { 4 } else { -4 };
         }
-        let is_alone = |(name, text): &(&str, &str)| *name == signs.name && self.evidence.source.contains(text);
-        score += i32::from(ALONE.iter().any(is_alone));
+        score += i32::from(signs.own.iter().any(|text| self.evidence.source.contains(text.as_str())));
         let has_all = |needles: &[Needle]| needles.iter().all(|needle| self.found[*needle]);
         Some(Fit { signs, start, score, has_all: (has_all(&signs.tools), has_all(&signs.turns)) })
     }

@@ -43,6 +43,8 @@ pub struct Signs {
     /// What begins, ends and closes a header, and its keys.
     pub header: Option<[Vec<Needle>; 4]>,
     pub turns: Vec<Needle>,
+    /// What only templates of this family have.
+    pub own: Vec<String>,
     pub start: Start,
 }
 
@@ -113,6 +115,7 @@ impl Table {
             wrappers: spans(Channel::Content).flat_map(|span| self.openers(span)).collect(),
             header,
             turns: self.all(&model.turns),
+            own: strings(&model.templates),
             start: model.start(),
         }
     }

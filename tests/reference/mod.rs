@@ -19,6 +19,8 @@ pub struct Dialect {
     pub models: Vec<ModelPattern>,
     #[serde(default)]
     pub turns: Vec<String>,
+    #[serde(default)]
+    pub templates: Vec<String>,
     pub start: Option<String>,
     pub case: Option<String>,
     #[serde(default)]

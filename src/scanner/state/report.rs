@@ -476,7 +476,7 @@ impl State {
         }
         self.stack[usize::from(self.depth)] = frame;
         self.depth += 1;
-        self.flags = self.flags & !(flag::QUOTED | flag::ALONE | flag::FORCED);
+        self.flags &= !(flag::QUOTED | flag::ALONE | flag::FORCED);
         self.flags |= (flag::BLANK | flag::OPENED) & tables.used;
         self.settle_frame(tables);
         self.add_span(self.channel);
