@@ -81,6 +81,7 @@ fn split(dialect: &Dialect, start: Start, text: &str) -> Result<Split, aside::Er
     let mut add = |event: aside::Event<'_>| match (event.kind, event.channel) {
         (Kind::Text, Channel::Thinking) => split[0].extend_from_slice(event.bytes),
         (Kind::Text, Channel::Content) => split[1].extend_from_slice(event.bytes),
+        (Kind::Reclassify, _) => split[0] = std::mem::take(&mut split[1]),
         _ => {}
     };
     let mut scanner = Scanner::with_options(dialect, &Options { start: Some(start), ..Options::default() })?;
