@@ -1,6 +1,8 @@
 //! Feeds workloads under callgrind, which counts while it is inside `counted`.
 //!
 //!     instructions WAY DIALECT WORKLOAD     one, for `scripts/count-instructions`; prints how many feeds that was
+//!     instructions openers DIALECT          what opens the dialect's thinking, a line each
+//!     instructions opened DIALECT OPENER    feeds prose that this opens, in Rust; prints how many feeds that was
 //!     instructions all                      all for `scripts/benchmarks`: a line for each, with its name and its feeds
 //!
 //! `all` has every way, dialect and workload; making and freeing; and texts of three lengths for every dialect of the
@@ -8,7 +10,7 @@
 
 use std::hint::black_box;
 
-use aside::{Dialect, JoinOptions, OnMarker, join};
+use aside::{Channel, Dialect, Event, JoinOptions, Kind, OnMarker, Scanner, join};
 use aside_benches::ways::{WAYS, Way};
 use aside_benches::workloads::{DIALECTS, Message, TRAPS, Workload, some_prose, trap};
 
@@ -20,6 +22,10 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["all"] => all(),
+        ["openers", dialect] => openers(dialect),
+        ["opened", dialect, opener] => {
+            println!("{}", run(WAYS[0].1, dialect, &Workload::of_text(format!("{opener}{}", some_prose(BYTES)))));
+        }
         [way, dialect, name] => one(way, dialect, name),
         // `cargo bench` and `cargo test --benches` start every bench with arguments of their own.
         _ => println!("run by scripts/count-instructions"),
@@ -30,6 +36,32 @@ fn one(way: &str, dialect: &str, name: &str) {
     let markers = DIALECTS.iter().find(|markers| markers.dialect == dialect).expect("a dialect of the workloads");
     let way = WAYS.iter().find(|(known, _)| *known == way).expect("rust, callback or array").1;
     println!("{}", run(way, dialect, &Workload::new(name, markers, BYTES)));
+}
+
+/// Of tags, with their brackets; of fences, the line.
+fn openers(dialect: &str) {
+    let dialect = Dialect::find(dialect).expect("a name of the catalogue");
+    for rule in 0.. {
+        if dialect.family(rule).is_none() {
+            return;
+        }
+        for opener in (0..).map_while(|tag| dialect.opener(rule, tag)) {
+            for text in [opener.to_owned(), format!("<{opener}>"), format!("```{opener}\n")] {
+                let mut scanner = Scanner::new(&dialect);
+                let mut opens = false;
+                let mut see = |event: Event<'_>| {
+                    opens |= matches!(event.kind, Kind::Open { rule: opened, .. } if opened == rule)
+                        && event.offset == 0
+                        && event.channel == Channel::Thinking;
+                };
+                scanner.feed(text.as_bytes(), &mut see).expect("there is memory");
+                if opens {
+                    println!("{}", text.trim_end());
+                    break;
+                }
+            }
+        }
+    }
 }
 
 fn all() {

@@ -24,11 +24,6 @@ fn character(text: &[u8]) -> usize {
 }
 
 /// The events of a whole text, with those of the budget among them.
-fn units(bytes: &[u8], unit: BudgetUnit) -> u64 {
-    let counts = |byte: &&u8| unit == BudgetUnit::Bytes || **byte & 0xC0 != 0x80;
-    bytes.iter().filter(counts).count() as u64
-}
-
 fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
     let mut out = Vec::new();
     let (mut used, mut is_exceeded) = (0, false);
@@ -45,12 +40,6 @@ fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
             _ => {}
         }
         if event.channel != "thinking" || event.what != What::Text {
-            if event.what == What::Reclassify {
-                // What the content has had was thinking; it has gone out, so it exceeds nothing itself.
-                let content = events.iter().take_while(|event| event.what != What::Reclassify);
-                let content = content.filter(|event| event.channel == "content" && event.what == What::Text);
-                used += content.map(|event| units(&event.bytes, budget.unit)).sum::<u64>();
-            }
             let begins = matches!(event.what, What::Open { .. }) && event.channel == "thinking";
             if begins && budget.scope == BudgetScope::Span {
                 (used, is_exceeded) = (0, false);
