@@ -949,7 +949,7 @@ aside_status aside_dialect_load(const char *toml,
  * names the nearest ones; `ASIDE_ERROR_MEMORY` where there is no memory for a handle; `ASIDE_ERROR_NULL`,
  * `ASIDE_ERROR_LENGTH`.
  *
- * Threads: any, at any time. Memory: all built-in dialects take some 5 MB, and a tenth of a second to load;
+ * Threads: any, at any time. Memory: all built-in dialects take some 20 MB, and half a second to load;
  * if memory runs out in loading, the process ends.
  */
 aside_status aside_dialect_preload(const char *names,

@@ -18,10 +18,10 @@ pub const LOST: u16 = 0;
 
 /// Bounds of the table: rows in all and of one area, areas of one region, bytes that are held in a row. Beyond them text
 /// is lost.
-const MOST_ROWS: usize = 12_288;
-const MOST_AREA_ROWS: usize = 704;
+const MOST_ROWS: usize = 20_000;
+const MOST_AREA_ROWS: usize = 1024;
 /// … of one where code spans alone hide markers, as in most thinking, and of one that few streams come to.
-const MOST_SPAN_ROWS: usize = 256;
+const MOST_SPAN_ROWS: usize = 512;
 const MOST_RARE_ROWS: usize = 64;
 const MOST_AREAS: usize = 16;
 const MOST_HELD: usize = 24;
