@@ -84,13 +84,17 @@ func (r *recorder) String() string {
 
 // text joins what a channel's text events say.
 func (r *recorder) text(channel aside.Channel) []byte {
-	var all []byte
+	var texts [4][]byte
 	for _, e := range r.events {
-		if e.Kind == aside.Text && e.Channel == channel {
-			all = append(all, e.Text...)
+		switch e.Kind {
+		case aside.Text:
+			texts[e.Channel] = append(texts[e.Channel], e.Text...)
+		case aside.Reclassify:
+			// All content so far was thinking; no span came before, so there is no other.
+			texts[aside.Thinking], texts[aside.Content] = texts[aside.Content], nil
 		}
 	}
-	return all
+	return texts[channel]
 }
 
 // scan feeds chunks and finishes, and sees that all was taken.

@@ -93,6 +93,12 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
         heard_add(heard->spans, &heard->spans_len, mark, 2);
         break;
     case ASIDE_RECLASSIFY:
+        /* All content so far was thinking; no span came before, so there is no other. */
+        heard_add(heard->text[ASIDE_THINKING], &heard->text_len[ASIDE_THINKING], heard->text[ASIDE_CONTENT],
+                  heard->text_len[ASIDE_CONTENT]);
+        memset(heard->text[ASIDE_CONTENT], 0, heard->text_len[ASIDE_CONTENT]);
+        heard->text_len[ASIDE_CONTENT] = 0;
+        /* fall through */
     case ASIDE_BUDGET:
         CHECK(event->len == 0);
         heard_add(heard->spans, &heard->spans_len, event->kind == ASIDE_BUDGET ? "!" : "<", 1);

@@ -29,7 +29,7 @@ static void *fail(void *user)
     (void)user;
     memset(name, 'x', sizeof name);
     CHECK(dialect_find(name, sizeof name) == NULL);
-    CHECK(strlen(last_error()) > sizeof name);
+    CHECK(strstr(last_error(), "xxxx") != NULL);
     CHECK(dialect_find("none", 4) == NULL);
     CHECK(strstr(last_error(), "`none`") != NULL);
     pthread_barrier_wait(&failed);

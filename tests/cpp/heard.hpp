@@ -58,11 +58,15 @@ struct Stream {
 
     std::string text(aside::Channel channel) const
     {
-        std::string text;
-        for (const Heard &event : events)
-            if (event.kind == aside::Kind::text && event.channel == channel)
-                text += event.bytes;
-        return text;
+        std::string texts[4];
+        for (const Heard &event : events) {
+            if (event.kind == aside::Kind::text)
+                texts[static_cast<int>(event.channel)] += event.bytes;
+            // All content so far was thinking; no span came before, so there is no other.
+            if (event.kind == aside::Kind::reclassify)
+                texts[static_cast<int>(aside::Channel::thinking)].swap(texts[static_cast<int>(aside::Channel::content)]);
+        }
+        return texts[static_cast<int>(channel)];
     }
 
     /// Every byte.

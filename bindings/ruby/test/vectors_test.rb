@@ -53,10 +53,20 @@ class VectorsTest < Minitest::Test
     [Support.merged(events), thoughts]
   end
 
+  # A channel's text. What was content may turn out to have been thinking.
+  def text_of(events, channel)
+    turn = events.index { |event| event[0] == :reclassify } || 0
+    texts = events.each_with_index.select do |event, index|
+      is = index < turn && event[1] == :content ? :thinking : event[1]
+      event[0] == :text && is == channel
+    end
+    texts.map { |event, _| event[6] }.join
+  end
+
   def judge(one, (events, thoughts), where)
     %w[content thinking narration tool].each do |channel|
       wanted = one[channel]&.b || one["#{channel}_b64"]&.unpack1("m")
-      got = events.select { |event| event[0] == :text && event[1] == channel.to_sym }.map { |event| event[6] }.join
+      got = text_of(events, channel.to_sym)
       assert_equal wanted, got.b, "#{where}, #{channel}" if wanted
     end
     if one["thoughts"]
