@@ -10,8 +10,9 @@ import (
 
 // What of the C interface a Go program has no use for.
 var notInGo = map[string]string{
-	"aside_abi_version":      "the linker compares versions",
-	"aside_scanner_consumed": "for feeds with a callback; aside_fed has it",
+	"aside_abi_version":               "the linker compares versions",
+	"aside_dialect_find_for_template": "aside_dialect_find_for_template_with takes all that it does",
+	"aside_scanner_consumed":          "for feeds with a callback; aside_fed has it",
 }
 
 // Each function that the library exports is used here. Of two that differ in a callback or an array, the second counts.

@@ -7,6 +7,7 @@ require_relative "helper"
 class NativeTest < Minitest::Test
   # What a Ruby program has no use for.
   LEFT_OUT = {
+    "aside_dialect_find_for_template" => "aside_dialect_find_for_template_with takes all that it does",
     "aside_scanner_consumed" => "for feeds with a callback; aside_fed has it",
     "aside_scanner_quiet" => "to look at a chunk's bytes in Ruby costs more than the call that it saves",
     "aside_scanner_skip" => "says what that let pass",
