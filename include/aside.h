@@ -593,6 +593,10 @@ typedef struct aside_sse_options {
     uint32_t off;
     /** The most bytes of an event, or of a JSON body, that are read: longer ones pass as they are. 0: 16 MiB. */
     uint64_t max_event;
+    /** What becomes of a closer of the thinking without an opener, after content: an `ASIDE_STRAY_CLOSE_` value. */
+    uint32_t stray_close;
+    /** 0. */
+    uint32_t reserved;
 } aside_sse_options;
 
 /** Some bytes. `at` may be NULL where `len` is 0. */

@@ -1040,6 +1040,22 @@ fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() 
 
 /// All content so far was thinking: in the delta that says so it becomes that; what has gone out before stays content.
 #[test]
+fn a_stray_closer_is_text_where_the_host_wants_it() {
+    let dialect = Dialect::find("qwen3").unwrap();
+    let options = Options { stray_close: aside::StrayClose::Text, ..Options::default() };
+    let mut rewriter = Rewriter::new(&dialect, &options).unwrap();
+    let text = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n";
+    // The option stays where the start is said anew.
+    for start in [None, Some(Start::Channel(Channel::Content))] {
+        rewriter.start_at(start).unwrap();
+        let mut out = Vec::new();
+        rewriter.feed(text.as_bytes(), &mut out).unwrap();
+        rewriter.finish(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), text);
+    }
+}
+
+#[test]
 fn what_is_reclassified_is_reasoning() {
     let thinking = "{ channel = 'thinking', open = ['<think>'], close = ['</think>'] }";
     let dialect =

@@ -245,6 +245,29 @@ func TestReclassify(t *testing.T) {
 	}
 }
 
+func TestStrayClose(t *testing.T) {
+	dialect, err := aside.Find("qwen3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := scan(t, scannerOf(t, dialect, &aside.Options{StrayClose: aside.StrayCloseText}), []byte("a</thi"), []byte("nk>b"))
+	if text := string(r.text(aside.Content)); text != "a</think>b" {
+		t.Error(text)
+	}
+	rewriter, err := aside.NewRewriter(dialect, &aside.RewriterOptions{StrayClose: aside.StrayCloseText})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n"
+	out, err := rewriter.Feed(nil, []byte(chunk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err = rewriter.Finish(out); err != nil || string(out) != chunk {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
 func TestForceClose(t *testing.T) {
 	for _, pause := range []bool{false, true} {
 		scanner := newScanner(t, "inline-think")

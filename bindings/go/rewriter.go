@@ -16,6 +16,8 @@ type RewriterOptions struct {
 	Body     Body
 	Off      bool   // nothing is split: what comes in goes out
 	MaxEvent uint64 // the most bytes of an event, or of a JSON body, that are read: longer ones pass. 0: 16 MiB
+
+	StrayClose StrayClose
 }
 
 // Field is what the field for the thinking is called.
@@ -72,6 +74,8 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		field:     C.uint32_t(options.Field),
 		body:      C.uint32_t(options.Body),
 		max_event: C.uint64_t(options.MaxEvent),
+
+		stray_close: C.uint32_t(options.StrayClose),
 	}
 	if options.Off {
 		c.off = 1

@@ -20,7 +20,19 @@ type Options struct {
 	Collect uint64
 	// Budget of the thinking: where it goes beyond, a Budget event stands. nil: none.
 	Budget *Limit
+	// StrayClose is what becomes of a closer of the thinking that has no opener and comes after content.
+	StrayClose StrayClose
 }
+
+// StrayClose is what becomes of a closer of the thinking that has no opener and comes after content.
+type StrayClose uint32
+
+const (
+	// StrayCloseDialect: what the dialect says.
+	StrayCloseDialect StrayClose = C.ASIDE_STRAY_CLOSE_DIALECT
+	// StrayCloseText: it is text, for a host that is sure that its model does not think.
+	StrayCloseText StrayClose = C.ASIDE_STRAY_CLOSE_TEXT
+)
 
 // Limit is the most thinking that there may be.
 type Limit struct {
@@ -128,9 +140,10 @@ func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 		options = &Options{}
 	}
 	c := C.aside_options{
-		size:    C.sizeof_aside_options,
-		start:   C.uint32_t(options.Start),
-		collect: C.uint64_t(options.Collect),
+		size:        C.sizeof_aside_options,
+		start:       C.uint32_t(options.Start),
+		stray_close: C.uint32_t(options.StrayClose),
+		collect:     C.uint64_t(options.Collect),
 	}
 	if limit := options.Budget; limit != nil {
 		c.has_budget = 1

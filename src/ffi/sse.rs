@@ -7,7 +7,7 @@ use safer_ffi::prelude::*;
 
 use super::gate::{Gate, is_ready, is_whole};
 use super::memory::{bytes, free, hand_out, lend, read_sized};
-use super::scanner::{failed, start, start_number};
+use super::scanner::{failed, start, start_number, stray_close};
 use super::status::{fail_no_handle, fail_null, fail_with, guard_handle};
 use super::types::*;
 use crate::Start;
@@ -108,7 +108,16 @@ unsafe fn before_stream(
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says.
 unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_status> {
-    let mut all = aside_sse_options { size: 0, start: ASIDE_START_DEFAULT, field: 0, body: 0, off: 0, max_event: 0 };
+    let mut all = aside_sse_options {
+        size: 0,
+        start: ASIDE_START_DEFAULT,
+        field: 0,
+        body: 0,
+        off: 0,
+        max_event: 0,
+        stray_close: ASIDE_STRAY_CLOSE_DIALECT,
+        reserved: 0,
+    };
     if !options.is_null() {
         // SAFETY: the caller's promise; the struct is made of plain numbers.
         all = unsafe { read_sized(options, "options") }?;
@@ -132,8 +141,12 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
     if all.off > 1 {
         return Err(fail_with(ASIDE_ERROR_OPTION, "options.off is neither 0 nor 1"));
     }
+    if all.reserved != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
+    }
+    let stray_close = stray_close(all.stray_close)?;
     let max_event = (all.max_event > 0).then(|| usize::try_from(all.max_event).unwrap_or(usize::MAX));
-    Ok(Options { start: start(all.start)?, field, body, max_event, off: all.off == 1 })
+    Ok(Options { start: start(all.start)?, field, body, max_event, off: all.off == 1, stray_close })
 }
 
 /// == Event streams ==

@@ -318,6 +318,10 @@ pub struct aside_sse_options {
     pub off: u32,
     /// The most bytes of an event, or of a JSON body, that are read: longer ones pass as they are. 0: 16 MiB.
     pub max_event: u64,
+    /// What becomes of a closer of the thinking without an opener, after content: an `ASIDE_STRAY_CLOSE_` value.
+    pub stray_close: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Versioned for aside_sse_options {
@@ -468,7 +472,8 @@ const _: () = {
     layout!(aside_options 48: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,
         budget_scope 40, reserved 44);
     layout!(aside_counts 40: size 0, bytes 8, characters 16, spans 24, tokens 32);
-    layout!(aside_sse_options 32: size 0, start 8, field 12, body 16, off 20, max_event 24);
+    layout!(aside_sse_options 40: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32,
+        reserved 36);
     layout!(aside_fed 56: count 0, consumed 8, offset 16, held 24, held_len 32, attributes 40, attributes_len 48);
     layout!(aside_attribute 32: name 0, name_len 8, value 16, value_len 24);
     layout!(aside_thought 88: size 0, text 8, text_len 16, offset 24, cause 32, truncated 36, has_thought_type 40,

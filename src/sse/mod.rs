@@ -15,7 +15,7 @@ mod rewrite;
 
 use alloc::vec::Vec;
 
-use crate::{Dialect, Error, Start};
+use crate::{Dialect, Error, Start, StrayClose};
 use event::Cutter;
 use rewrite::Rewrite;
 
@@ -65,6 +65,8 @@ pub struct Options {
     pub max_event: Option<usize>,
     /// Nothing is split: what comes in goes out.
     pub off: bool,
+    /// What becomes of a closer of the thinking that stands in the content after other text.
+    pub stray_close: StrayClose,
 }
 
 impl Options {
@@ -165,7 +167,8 @@ impl Rewriter {
     /// A rewriter at the start of a stream. It fails for a start that the dialect does not have, and where there is no
     /// memory.
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewriter, Error> {
-        let scanner = crate::Options { start: options.start, ..crate::Options::default() };
+        let Options { start, stray_close, .. } = *options;
+        let scanner = crate::Options { start, stray_close, ..crate::Options::default() };
         Ok(Rewriter {
             rewrite: Rewrite::new(dialect, scanner, options.field)?,
             options: *options,

@@ -142,6 +142,26 @@ static void reclassify(void)
     aside_dialect_free(dialect);
 }
 
+/* A host that is sure that its model does not think. */
+static void stray_close(void)
+{
+    aside_dialect *dialect = loaded(late);
+    aside_options options;
+    aside_scanner *scanner;
+
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.stray_close = ASIDE_STRAY_CLOSE_TEXT;
+    scanner = aside_scanner_new(dialect, &options);
+    CHECK(scanner != NULL);
+    memset(&heard, 0, sizeof heard);
+    feed_into(scanner, &heard, "hm</thi", 7, 1);
+    feed_into(scanner, &heard, "nk>yes", 6, 1);
+    CHECK(strcmp(heard.spans, "") == 0 && strcmp(heard.text[ASIDE_CONTENT], "hm</think>yes") == 0);
+    aside_scanner_free(scanner);
+    aside_dialect_free(dialect);
+}
+
 static void tokens(void)
 {
     static const char text[] = "a <think>b<think>c";
@@ -293,6 +313,7 @@ int main(void)
     budgets();
     force();
     reclassify();
+    stray_close();
     tokens();
     tokens_end();
     bad_counts();

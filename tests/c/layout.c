@@ -47,10 +47,11 @@ int main(void)
         CHECK(sizeof(aside_counts) == 40 && offsetof(aside_counts, size) == 0 && offsetof(aside_counts, bytes) == 8);
         CHECK(offsetof(aside_counts, characters) == 16 && offsetof(aside_counts, spans) == 24);
         CHECK(offsetof(aside_counts, tokens) == 32);
-        CHECK(sizeof(aside_sse_options) == 32 && offsetof(aside_sse_options, size) == 0);
+        CHECK(sizeof(aside_sse_options) == 40 && offsetof(aside_sse_options, size) == 0);
         CHECK(offsetof(aside_sse_options, start) == 8 && offsetof(aside_sse_options, field) == 12);
         CHECK(offsetof(aside_sse_options, body) == 16 && offsetof(aside_sse_options, off) == 20);
-        CHECK(offsetof(aside_sse_options, max_event) == 24);
+        CHECK(offsetof(aside_sse_options, max_event) == 24 && offsetof(aside_sse_options, stray_close) == 32);
+        CHECK(offsetof(aside_sse_options, reserved) == 36);
         CHECK(sizeof(aside_fed) == 56 && offsetof(aside_fed, count) == 0 && offsetof(aside_fed, consumed) == 8);
         CHECK(offsetof(aside_fed, offset) == 16 && offsetof(aside_fed, held) == 24);
         CHECK(offsetof(aside_fed, held_len) == 32 && offsetof(aside_fed, attributes) == 40);

@@ -121,8 +121,25 @@ static void options(void)
     options.size = 0;
     refused(&options, ASIDE_ERROR_SIZE);
 
-    /* What passes unread is counted. */
+    /* A closer without an opener says what came before it, or is text. */
+    memset(&options, 0, sizeof options);
     options.size = sizeof options;
+    options.stray_close = ASIDE_STRAY_CLOSE_TEXT + 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.stray_close = ASIDE_STRAY_CLOSE_TEXT;
+    options.reserved = 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.reserved = 0;
+    sse = aside_sse_new(dialect_named("qwen3"), &options);
+    CHECK(sse != NULL);
+    got_len = 0;
+    give(sse, CHUNK("\"content\":\"a</think>b\""), strlen(CHUNK("\"content\":\"a</think>b\"")));
+    end(sse);
+    CHECK(strcmp(got, CHUNK("\"content\":\"a</think>b\"")) == 0);
+    aside_sse_free(sse);
+
+    /* What passes unread is counted. */
+    options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
     options.max_event = 20;
     sse = aside_sse_new(dialect_named("inline-think"), &options);
     CHECK(sse != NULL && aside_sse_too_long(sse) == 0);

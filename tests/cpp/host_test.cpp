@@ -203,6 +203,23 @@ TEST(Scanner, TakesBackContentThatWasThinking)
     EXPECT_EQ(scanner.counts(Channel::content).bytes, 3u);
 }
 
+TEST(Scanner, LeavesStrayClosersToAHostThatWantsThem)
+{
+    aside::Options options;
+    options.stray_close = aside::StrayClose::text;
+    Scanner scanner(Dialect::find("qwen3"), options);
+    const Stream stream = by_loops(scanner, {"a</thi", "nk>b"});
+    EXPECT_EQ(stream.text(Channel::content), "a</think>b") << stream;
+
+    aside::RewriterOptions same;
+    same.stray_close = aside::StrayClose::text;
+    aside::Rewriter rewriter(Dialect::find("qwen3"), same);
+    const std::string chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n";
+    std::string out(rewriter.feed(chunk));
+    out += rewriter.finish();
+    EXPECT_EQ(out, chunk);
+}
+
 // Markers count where a special token begins them; both ways of taking events, at every cut into two, and with pauses.
 TEST(Scanner, KnowsTokens)
 {

@@ -333,6 +333,12 @@ enum class Start : std::uint32_t {
     header = ASIDE_START_HEADER,        ///< a channel header, of a dialect that has headers
 };
 
+/// What becomes of a closer of the thinking that has no opener and comes after content.
+enum class StrayClose : std::uint32_t {
+    dialect = ASIDE_STRAY_CLOSE_DIALECT, ///< what the dialect says
+    text = ASIDE_STRAY_CLOSE_TEXT,       ///< text, for a host that is sure that its model does not think
+};
+
 struct TemplateMatch;
 
 /// Which bytes are markers, and of what. Never changes; any number of threads may use one.
@@ -615,6 +621,7 @@ struct Options {
     std::uint64_t budget = unlimited;
     BudgetUnit budget_unit = BudgetUnit::bytes;
     BudgetScope budget_scope = BudgetScope::span;
+    StrayClose stray_close = StrayClose::dialect;
 };
 
 /// A token of the model's, as the caller's tokenizer knows it: `len` bytes of the chunk, and `special` 1 for one of the
@@ -646,6 +653,7 @@ public:
         raw.size = sizeof raw;
         raw.start = static_cast<std::uint32_t>(options.start);
         raw.collect = options.collect;
+        raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
         if (options.budget != unlimited) {
             raw.has_budget = 1;
             raw.budget = options.budget;
@@ -1158,6 +1166,7 @@ struct RewriterOptions {
     Body body = Body::unknown;
     bool off = false;            ///< nothing is split, what comes in goes out
     std::uint64_t max_event = 0; ///< the most bytes of an event or a body that are read: longer ones pass. 0: 16 MiB
+    StrayClose stray_close = StrayClose::dialect;
 };
 
 /// Rewrites the bytes of an OpenAI-style answer, an event stream or a JSON body: the thinking moves from `content` to a
@@ -1183,6 +1192,7 @@ public:
         raw.body = static_cast<std::uint32_t>(options.body);
         raw.off = options.off ? 1 : 0;
         raw.max_event = options.max_event;
+        raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
         Rewriter rewriter;
         rewriter.handle_.reset(aside_sse_new(dialect.handle(), &raw));
         return rewriter;

@@ -73,6 +73,17 @@ class HostTest < Minitest::Test
     assert_equal [3, 3, 0, 0], scanner.counts(:content).to_a
   end
 
+  def test_stray_closers_for_a_host_that_wants_them
+    scanner = Aside::Scanner.new("qwen3", stray_close: :text)
+    events = Support.scan(scanner, ["a</thi", "nk>b"])
+    assert_equal "a</think>b", events.map(&:text).join
+    assert_equal [:text], events.map(&:kind).uniq
+    rewriter = Aside::Rewriter.new("qwen3", stray_close: :text)
+    chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n"
+    assert_equal chunk, rewriter.feed(chunk) + rewriter.finish
+    assert_raises(ArgumentError) { Aside::Scanner.new("qwen3", stray_close: :drop) }
+  end
+
   def test_closing_by_force
     scanner = Aside::Scanner.new("inline-think", collect: 100)
     events = scanner.feed("<think>ab</thi").to_a

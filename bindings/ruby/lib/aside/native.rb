@@ -18,13 +18,14 @@ module Aside
     NONE = 3
 
     STARTS = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5 }.freeze
+    STRAY_CLOSES = { dialect: 0, text: 1 }.freeze
 
     # The structs of aside.h for String#pack and String#unpack. Numbers are what unpacking costs: of an event and of
     # what a feed says, those that each text needs are apart from the others.
     OPTIONS = "JL2Q2L4"
     OPTIONS_SIZE = 48
-    SSE_OPTIONS = "JL4Q"
-    SSE_OPTIONS_SIZE = 32
+    SSE_OPTIONS = "JL4QL2"
+    SSE_OPTIONS_SIZE = 40
     COUNTS = "x8Q4"
     COUNTS_SIZE = 40
     # kind, channel, offset, len; cause, rule; tag; text_at, name_len, value_len.

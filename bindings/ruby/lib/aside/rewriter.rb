@@ -31,11 +31,13 @@ module Aside
     #          says it
     # +off+:: true: nothing is split, what comes in goes out
     # +max_event+:: the most bytes of an event, or of a JSON body, that are read: longer ones pass; 0 is 16 MiB
-    def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0)
+    # +stray_close+:: as for Scanner.new
+    def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0, stray_close: :dialect)
       dialect = Dialect.of(dialect)
       options = [Native::SSE_OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
                  Native.number("field", field, FIELDS), Native.number("body", body, BODIES), off ? 1 : 0,
-                 Native.count("max_event", max_event)].pack(Native::SSE_OPTIONS)
+                 Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSES),
+                 0].pack(Native::SSE_OPTIONS)
       @lock = Lock.new
       own(Error.check_address(Native.aside_sse_new(dialect.handle, options)), :aside_sse_free)
     end

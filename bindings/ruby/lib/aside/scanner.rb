@@ -60,9 +60,13 @@ module Aside
     # +budget+:: the most thinking before a +:budget+ event; nil is without an end
     # +budget_unit+:: what it counts: +:bytes+ or +:characters+
     # +budget_scope+:: what has it: each +:span+, or all thinking of the +:stream+ together
-    def initialize(dialect, start: nil, collect: 0, budget: nil, budget_unit: :bytes, budget_scope: :span)
+    # +stray_close+:: what becomes of a closer of the thinking without an opener, after content: what the +:dialect+ says, or
+    #                 +:text+, for a host that is sure that its model does not think
+    def initialize(dialect, start: nil, collect: 0, budget: nil, budget_unit: :bytes, budget_scope: :span,
+                   stray_close: :dialect)
       dialect = Dialect.of(dialect)
-      options = [Native::OPTIONS_SIZE, Native.number("start", start, Native::STARTS), 0, Native.count("collect", collect),
+      options = [Native::OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
+                 Native.number("stray_close", stray_close, Native::STRAY_CLOSES), Native.count("collect", collect),
                  Native.count("budget", budget || 0), budget ? 1 : 0, Native.number("budget_unit", budget_unit, UNITS),
                  Native.number("budget_scope", budget_scope, SCOPES), 0].pack(Native::OPTIONS)
       make_room
