@@ -19,6 +19,10 @@ pub fn of_example(example: &str) -> PathBuf {
         build.args(["build", "--quiet", "--example", example]).current_dir(env!("CARGO_MANIFEST_DIR"));
         let name = profile.file_name().unwrap();
         build.arg("--profile").arg(if name == OsStr::new("debug") { OsStr::new("dev") } else { name });
+        // With what the test was built with.
+        if cfg!(feature = "templates") {
+            build.args(["--features", "templates"]);
+        }
         let mut target = profile.parent().unwrap();
         if !target.join("CACHEDIR.TAG").exists() {
             build.arg("--target").arg(target.file_name().unwrap());
