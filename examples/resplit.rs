@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::process::ExitCode;
 
 use aside::sse::{Field, Options, Rewriter};
-use aside::{Dialect, Start};
+use aside::{Dialect, Start, StrayClose};
 
 const HELP: &str = "\
 Splits the answer of a chat completion, an event stream or one JSON body: the thinking moves from
@@ -20,6 +20,10 @@ Usage: resplit [OPTIONS] DIALECT [FIELD] < STREAM
   FIELD            the field for the thinking: reasoning_content (default), reasoning or thinking
   --start WHAT     what is open at the first byte of the text: content, thinking, narration, tool,
                    header; without it, as the dialect says
+  --stray-close WHAT
+                   what becomes of a closer of the thinking without an opener, after content:
+                   dialect (default), what the dialect says; text, it stays, for a model that
+                   does not think
   --help, --version
 ";
 
@@ -28,6 +32,7 @@ struct Settings {
     dialect: Dialect,
     field: Field,
     start: Option<Start>,
+    stray_close: StrayClose,
 }
 
 fn main() -> ExitCode {
@@ -50,7 +55,7 @@ fn main() -> ExitCode {
 
 /// None where all that was asked for is printed.
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>, Box<dyn Error>> {
-    let (mut names, mut start) = (Vec::new(), None);
+    let (mut names, mut start, mut stray_close) = (Vec::new(), None, StrayClose::Dialect);
     while let Some(argument) = arguments.next() {
         let (option, value) = match argument.split_once('=') {
             Some((option, value)) if option.starts_with("--") => (option, Some(value.to_owned())),
@@ -69,6 +74,14 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>
                 let value = value.or_else(|| arguments.next()).ok_or("--start: the value is missing")?;
                 start = Some(value.parse()?);
             }
+            ("--stray-close", value) => {
+                let value = value.or_else(|| arguments.next()).ok_or("--stray-close: the value is missing")?;
+                stray_close = match value.as_str() {
+                    "dialect" => StrayClose::Dialect,
+                    "text" => StrayClose::Text,
+                    _ => return Err(format!("--stray-close: `{value}` is neither dialect nor text").into()),
+                };
+            }
             _ if argument.starts_with('-') => return Err(format!("{argument}: there is no such option").into()),
             _ => names.push(argument),
         }
@@ -79,7 +92,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>
         [] => return Err("the dialect is missing".into()),
         [_, _, other, ..] => return Err(format!("{other}: there are too many arguments").into()),
     };
-    Ok(Some(Settings { dialect: Dialect::find(dialect)?, field, start }))
+    Ok(Some(Settings { dialect: Dialect::find(dialect)?, field, start, stray_close }))
 }
 
 fn known(name: &str) -> Result<Field, String> {
@@ -89,7 +102,8 @@ fn known(name: &str) -> Result<Field, String> {
 }
 
 fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
-    let mut rewriter = Rewriter::new(&settings.dialect, &Options { field: settings.field, ..Options::default() })?;
+    let options = Options { field: settings.field, stray_close: settings.stray_close, ..Options::default() };
+    let mut rewriter = Rewriter::new(&settings.dialect, &options)?;
     // A gateway, which keeps its rewriters, says this for each answer, as the request does.
     rewriter.start_at(settings.start).map_err(|error| format!("{}: {error}", settings.dialect.name()))?;
 

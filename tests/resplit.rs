@@ -32,9 +32,25 @@ fn starts_where_it_is_told() {
 }
 
 #[test]
+fn a_stray_closer_stays_where_that_is_asked_for() {
+    for arguments in [
+        &["--stray-close", "text", "qwen3"][..],
+        &["qwen3", "--stray-close=text"],
+        &["qwen3", "--stray-close=dialect", "--stray-close=text"],
+    ] {
+        assert_eq!(out(&resplit(arguments, IN.as_bytes())), IN, "{arguments:?}");
+    }
+    for arguments in [&["qwen3"][..], &["qwen3", "--stray-close=dialect"]] {
+        let output = resplit(arguments, IN.as_bytes());
+        assert!(output.status.success() && !out(&output).contains("</think>"), "{arguments:?}: {}", out(&output));
+    }
+}
+
+#[test]
 fn says_what_it_is() {
     let help = resplit(&["--help"], b"");
     assert!(help.status.success() && err(&help).is_empty() && out(&help).contains("--start WHAT"));
+    assert!(out(&help).contains("--stray-close WHAT"));
     assert_eq!(resplit(&["-h"], b"").stdout, help.stdout);
     assert!(out(&help).lines().all(|line| line.len() <= 100));
     let version = resplit(&["--version"], b"");
@@ -52,6 +68,8 @@ fn refuses_what_it_does_not_know() {
         (&["--begin", "qwen3"], "--begin: there is no such option"),
         (&["qwen3", "--start"], "--start: the value is missing"),
         (&["qwen3", "--start", "middle"], "middle"),
+        (&["qwen3", "--stray-close"], "--stray-close: the value is missing"),
+        (&["qwen3", "--stray-close", "drop"], "--stray-close: `drop` is neither dialect nor text"),
         (&["--help=x"], "--help=x: there is no such option"),
     ] {
         let output = resplit(arguments, b"");

@@ -135,6 +135,10 @@ fn standard_input_is_split_as_it_arrives() {
 fn options() {
     assert_eq!(out(&feed(&["--start", "thinking", "--only", "thinking"], b"a</think>b")), "a");
     assert_eq!(out(&feed(&["--start=thinking", "--only=content", "-"], b"a</think>b")), "b");
+    for (what, content) in [("dialect", "ab"), ("text", "a</think>b")] {
+        let arguments = ["--dialect=qwen3", "--only=content", "--stray-close", what];
+        assert_eq!(out(&feed(&arguments, b"a</think>b")), content, "{what}");
+    }
     let list = out(&run(split().arg("--list")));
     for name in aside::Dialect::names() {
         assert!(list.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name} in {list}");
@@ -343,6 +347,8 @@ fn bad_usage_is_said() {
     bad(&["--chunk", "x"], "`x`");
     bad(&["--only", "answers"], "`answers`");
     bad(&["--start", "nowhere"], "`nowhere`");
+    bad(&["--stray-close", "drop"], "--stray-close: `drop` is neither dialect nor text");
+    bad(&["--stray-close"], "--stray-close needs a value");
     bad(&["--start", "tool"], "inline-think: ");
     bad(&["--events", "--only=tool"], "exclude each other");
     bad(&["--dialect=qwen3", "--dialect-file=x"], "exclude each other");

@@ -1038,16 +1038,24 @@ fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() 
     assert!(output.len() < 16 * input.len(), "{} bytes became {}", input.len(), output.len());
 }
 
-/// All content so far was thinking: in the delta that says so it becomes that; what has gone out before stays content.
 #[test]
 fn a_stray_closer_is_text_where_the_host_wants_it() {
     let dialect = Dialect::find("qwen3").unwrap();
     let options = Options { stray_close: aside::StrayClose::Text, ..Options::default() };
     let mut rewriter = Rewriter::new(&dialect, &options).unwrap();
     let text = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n";
-    // The option stays where the start is said anew.
-    for start in [None, Some(Start::Channel(Channel::Content))] {
-        rewriter.start_at(start).unwrap();
+    // The option stays where the stream's start or dialect is set again.
+    let steps: [fn(&mut Rewriter); 4] = [
+        |_| {},
+        |rewriter| rewriter.start_at(Some(Start::Channel(Channel::Content))).unwrap(),
+        |rewriter| rewriter.use_dialect(&Dialect::find("glm-4.5").unwrap(), None).unwrap(),
+        |rewriter| {
+            let start = rewriter.start_from_prompt(b"<|im_start|>assistant\n<think>\n\n</think>\n\n").unwrap();
+            assert_eq!(start, Start::Channel(Channel::Content));
+        },
+    ];
+    for step in steps {
+        step(&mut rewriter);
         let mut out = Vec::new();
         rewriter.feed(text.as_bytes(), &mut out).unwrap();
         rewriter.finish(&mut out).unwrap();
@@ -1055,6 +1063,7 @@ fn a_stray_closer_is_text_where_the_host_wants_it() {
     }
 }
 
+/// All content so far was thinking: in the delta that says so it becomes that; what has gone out before stays content.
 #[test]
 fn what_is_reclassified_is_reasoning() {
     let thinking = "{ channel = 'thinking', open = ['<think>'], close = ['</think>'] }";

@@ -13,7 +13,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use aside::{Cause, Channel, Dialect, Event, Kind, Options, Scanner, Start};
+use aside::{Cause, Channel, Dialect, Event, Kind, Options, Scanner, Start, StrayClose};
 
 const HELP: &str = "\
 Splits what a language model writes into its channels, as it arrives.
@@ -30,6 +30,9 @@ Usage: split [OPTIONS] [FILE]        without FILE, or with -, standard input is 
                        needs the feature `templates`
   --check F            run the examples of a dialect file, whole and cut everywhere, and say what differs
   --start WHAT         what is open at the first byte: content, thinking, narration, tool, header
+  --stray-close WHAT   what becomes of a closer of the thinking without an opener, after content:
+                       dialect (default), what the dialect says; text, it stays, for a model that
+                       does not think
   --chunk N            feed the scanner N bytes at a time: 7, 4k (the result is the same for every N)
   --only CHANNEL       the bytes of that channel and nothing else: content, thinking, narration, tool
   --events             one JSON object per event and line; bytes that are no UTF-8 come as text_hex
@@ -73,7 +76,7 @@ fn check_file(path: &OsStr) -> Result<(), Stop> {
 /// Reads, feeds, shows: what every host does.
 fn split(settings: Settings) -> Result<(), Stop> {
     let (mut input, name) = open(settings.file)?;
-    let options = Options { start: settings.start, ..Options::default() };
+    let options = Options { start: settings.start, stray_close: settings.stray_close, ..Options::default() };
     let mut scanner = Scanner::with_options(&settings.dialect, &options)
         .map_err(|error| Stop::Usage(format!("{}: {error}", settings.dialect.name())))?;
     if !settings.is_given {
@@ -309,6 +312,7 @@ struct Settings {
     /// The dialect was asked for, and not guessed.
     is_given: bool,
     start: Option<Start>,
+    stray_close: StrayClose,
     chunk: Option<usize>,
     show: Show,
     file: Option<OsString>,
@@ -318,6 +322,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
     let usage = |message: String| Err(Stop::Usage(message));
     let (mut source, mut file) = (None, None::<OsString>);
     let mut variables = String::new();
+    let mut stray_close = StrayClose::Dialect;
     let (mut start, mut chunk, mut only, mut events) = (None, None, None, false);
     let mut options_over = false;
     let mut alone = true;
@@ -341,6 +346,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
             "--variables",
             "--check",
             "--start",
+            "--stray-close",
             "--chunk",
             "--only",
         ]
@@ -369,6 +375,11 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
             "--start" => match text.parse::<Start>() {
                 Ok(found) => start = Some(found),
                 Err(unknown) => return usage(format!("--start: {unknown}")),
+            },
+            "--stray-close" => match &*text {
+                "dialect" => stray_close = StrayClose::Dialect,
+                "text" => stray_close = StrayClose::Text,
+                _ => return usage(format!("--stray-close: `{text}` is neither dialect nor text")),
             },
             "--chunk" => match size(&text) {
                 Some(n @ 1..=READ) => chunk = Some(n),
@@ -399,7 +410,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
     }
     let (dialect, begins) = choose(source, &variables, file.as_deref())?;
     let start = start.or(begins);
-    Ok(Task::Split(Settings { dialect, is_given, start, chunk, show, file }))
+    Ok(Task::Split(Settings { dialect, is_given, start, stray_close, chunk, show, file }))
 }
 
 /// The dialect that was asked for, and the start that a template says.
