@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use aside::StrayClose;
 use aside::sse::{Body, Field, Options, Rewriter};
 
 use super::super::Input;
@@ -15,6 +16,8 @@ struct SseOptions {
     body: u32,
     off: u32,
     max_event: u64,
+    stray_close: u32,
+    reserved: u32,
 }
 
 unsafe extern "C" {
@@ -31,21 +34,31 @@ pub fn run(input: &mut Input<'_>) {
     let pair = BUILT_IN[usize::from(choices) % BUILT_IN.len()];
     let name = &pair.reference.name;
     let most = input.byte();
+    let stray = input.byte();
     let options = SseOptions {
-        size: [size_of::<SseOptions>(), 24, 7, 0][usize::from(most & 15).saturating_sub(12)],
+        size: [size_of::<SseOptions>(), 32, 24, 7, 0][usize::from(most & 15).saturating_sub(11)],
         start: 0,
         field: u32::from(choices >> 2 & 3),
         body: u32::from(choices >> 4 & 3),
         off: u32::from(choices >> 6),
         max_event: u64::from(most >> 4) * 64,
+        stray_close: u32::from(stray % 3),
+        reserved: u32::from(stray >> 7),
     };
-    let good = options.size >= 24 && options.field < 3 && options.body < 3 && options.off < 2;
+    // An older header's options end before these two.
+    let has_stray = options.size > 32;
+    let good = options.size >= 24
+        && options.field < 3
+        && options.body < 3
+        && options.off < 2
+        && (!has_stray || options.stray_close < 2 && options.reserved == 0);
     let rust = Options {
         field: [Field::ReasoningContent, Field::Reasoning, Field::Thinking][options.field as usize % 3],
         body: [Body::Unknown, Body::Events, Body::Json][options.body as usize % 3],
         off: options.off == 1,
         // An older header's options end before it.
         max_event: (options.max_event > 0 && options.size > 24).then_some(options.max_event as usize),
+        stray_close: if has_stray && options.stray_close == 1 { StrayClose::Text } else { StrayClose::Dialect },
         ..Options::default()
     };
     unsafe {
