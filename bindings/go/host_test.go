@@ -259,12 +259,31 @@ func TestStrayClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	const chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n"
-	out, err := rewriter.Feed(nil, []byte(chunk))
-	if err != nil {
-		t.Fatal(err)
+	for what, set := range map[string]func() error{
+		"as it is":  func() error { return nil },
+		"a start":   func() error { return rewriter.StartAt(aside.StartContent) },
+		"a dialect": func() error { return rewriter.UseDialect(find(t, "glm-4.5"), aside.StartDefault) },
+		"a prompt": func() error {
+			_, err := rewriter.StartFromPrompt("<|im_start|>assistant\n<think>\n\n</think>\n\n")
+			return err
+		},
+	} {
+		if err := set(); err != nil {
+			t.Fatal(what, err)
+		}
+		out, err := rewriter.Feed(nil, []byte(chunk))
+		if err != nil {
+			t.Fatal(what, err)
+		}
+		if out, err = rewriter.Finish(out); err != nil || string(out) != chunk {
+			t.Errorf("%s: %q %v", what, out, err)
+		}
 	}
-	if out, err = rewriter.Finish(out); err != nil || string(out) != chunk {
-		t.Errorf("%q %v", out, err)
+	if _, err := aside.NewScanner(dialect, &aside.Options{StrayClose: 2}); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
+	}
+	if _, err := aside.NewRewriter(dialect, &aside.RewriterOptions{StrayClose: 2}); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
 	}
 }
 

@@ -17,6 +17,8 @@ type RewriterOptions struct {
 	Off      bool   // nothing is split: what comes in goes out
 	MaxEvent uint64 // the most bytes of an event, or of a JSON body, that are read: longer ones pass. 0: 16 MiB
 
+	// StrayClose is what becomes of a closer of the thinking that has no opener and comes after content, in the text of
+	// each choice. It holds for every stream, wherever that starts and whatever its dialect is.
 	StrayClose StrayClose
 }
 
@@ -69,12 +71,11 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		options = &RewriterOptions{}
 	}
 	c := C.aside_sse_options{
-		size:      C.sizeof_aside_sse_options,
-		start:     C.uint32_t(options.Start),
-		field:     C.uint32_t(options.Field),
-		body:      C.uint32_t(options.Body),
-		max_event: C.uint64_t(options.MaxEvent),
-
+		size:        C.sizeof_aside_sse_options,
+		start:       C.uint32_t(options.Start),
+		field:       C.uint32_t(options.Field),
+		body:        C.uint32_t(options.Body),
+		max_event:   C.uint64_t(options.MaxEvent),
 		stray_close: C.uint32_t(options.StrayClose),
 	}
 	if options.Off {

@@ -84,8 +84,11 @@ static void options(void)
         aside_sse_options options;
         unsigned char later[40];
     } newer;
+    static const char stray[] = CHUNK("\"content\":\"a</think>b\"");
+    static const char prompt[] = "<|im_start|>assistant\n<think>\n\n</think>\n\n";
     aside_sse_options options;
     aside_sse *sse;
+    int turn;
 
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
@@ -132,14 +135,32 @@ static void options(void)
     options.reserved = 0;
     sse = aside_sse_new(dialect_named("qwen3"), &options);
     CHECK(sse != NULL);
+    for (turn = 0; turn < 5; turn++) {
+        /* It holds for every stream, wherever that starts. */
+        if (turn == 1)
+            CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_CONTENT), ASIDE_OK);
+        if (turn == 2)
+            CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("glm-4.5"), ASIDE_START_DEFAULT), ASIDE_OK);
+        if (turn == 3)
+            CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK);
+        if (turn == 4)
+            CHECK_STATUS(aside_sse_reset(sse), ASIDE_OK);
+        got_len = 0;
+        give(sse, stray, strlen(stray));
+        end(sse);
+        CHECK(strcmp(got, stray) == 0);
+    }
+    aside_sse_free(sse);
+    options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
+    sse = aside_sse_new(dialect_named("qwen3"), &options);
+    CHECK(sse != NULL);
     got_len = 0;
-    give(sse, CHUNK("\"content\":\"a</think>b\""), strlen(CHUNK("\"content\":\"a</think>b\"")));
+    give(sse, stray, strlen(stray));
     end(sse);
-    CHECK(strcmp(got, CHUNK("\"content\":\"a</think>b\"")) == 0);
+    CHECK(strstr(got, "</think>") == NULL);
     aside_sse_free(sse);
 
     /* What passes unread is counted. */
-    options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
     options.max_event = 20;
     sse = aside_sse_new(dialect_named("inline-think"), &options);
     CHECK(sse != NULL && aside_sse_too_long(sse) == 0);
@@ -152,6 +173,11 @@ static void options(void)
 
     /* An older and a newer header. */
     options.size = offsetof(aside_sse_options, max_event);
+    with_options(&options, stream, wanted);
+    options.size = offsetof(aside_sse_options, stray_close);
+    options.max_event = 0;
+    options.stray_close = 99;
+    options.reserved = 99;
     with_options(&options, stream, wanted);
     memset(&newer, 0, sizeof newer);
     newer.options.size = sizeof newer;

@@ -215,9 +215,25 @@ TEST(Scanner, LeavesStrayClosersToAHostThatWantsThem)
     same.stray_close = aside::StrayClose::text;
     aside::Rewriter rewriter(Dialect::find("qwen3"), same);
     const std::string chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n";
-    std::string out(rewriter.feed(chunk));
-    out += rewriter.finish();
-    EXPECT_EQ(out, chunk);
+    const auto stays = [&] {
+        std::string out(rewriter.feed(chunk));
+        out += rewriter.finish();
+        EXPECT_EQ(out, chunk);
+    };
+    stays();
+    rewriter.start_at(aside::Start::content);
+    stays();
+    rewriter.use_dialect(Dialect::find("glm-4.5"));
+    stays();
+    EXPECT_EQ(rewriter.start_from_prompt("<|im_start|>assistant\n<think>\n\n</think>\n\n"), aside::Start::content);
+    stays();
+
+    options.stray_close = static_cast<aside::StrayClose>(2);
+    EXPECT_FALSE(Scanner::try_make(Dialect::find("qwen3"), options));
+    EXPECT_EQ(aside::last_status(), Status::option);
+    same.stray_close = static_cast<aside::StrayClose>(2);
+    EXPECT_FALSE(aside::Rewriter::try_make(Dialect::find("qwen3"), same));
+    EXPECT_EQ(aside::last_status(), Status::option);
 }
 
 // Markers count where a special token begins them; both ways of taking events, at every cut into two, and with pauses.

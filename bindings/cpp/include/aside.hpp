@@ -621,6 +621,7 @@ struct Options {
     std::uint64_t budget = unlimited;
     BudgetUnit budget_unit = BudgetUnit::bytes;
     BudgetScope budget_scope = BudgetScope::span;
+    /// What becomes of a closer of the thinking that has no opener and comes after content.
     StrayClose stray_close = StrayClose::dialect;
 };
 
@@ -1166,6 +1167,7 @@ struct RewriterOptions {
     Body body = Body::unknown;
     bool off = false;            ///< nothing is split, what comes in goes out
     std::uint64_t max_event = 0; ///< the most bytes of an event or a body that are read: longer ones pass. 0: 16 MiB
+    /// As of a scanner, in each choice's text; of every stream, wherever it starts and whatever its dialect is.
     StrayClose stray_close = StrayClose::dialect;
 };
 

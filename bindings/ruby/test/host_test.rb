@@ -80,8 +80,18 @@ class HostTest < Minitest::Test
     assert_equal [:text], events.map(&:kind).uniq
     rewriter = Aside::Rewriter.new("qwen3", stray_close: :text)
     chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n"
-    assert_equal chunk, rewriter.feed(chunk) + rewriter.finish
-    assert_raises(ArgumentError) { Aside::Scanner.new("qwen3", stray_close: :drop) }
+    [
+      -> {}, -> { rewriter.start_at(:content) }, -> { rewriter.use_dialect("glm-4.5") },
+      -> { assert_equal :content, rewriter.start_from_prompt("<|im_start|>assistant\n<think>\n\n</think>\n\n") }
+    ].each do |set|
+      set.call
+      assert_equal chunk, rewriter.feed(chunk) + rewriter.finish
+    end
+    [Aside::Scanner, Aside::Rewriter].each do |kind|
+      error = assert_raises(ArgumentError) { kind.new("qwen3", stray_close: :drop) }
+      assert_includes error.message, "stray_close is one of [:dialect, :text]"
+    end
+    refute_includes Aside::Rewriter.new("qwen3", stray_close: :dialect).feed(chunk), "</think>"
   end
 
   def test_closing_by_force

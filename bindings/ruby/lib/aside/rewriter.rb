@@ -31,8 +31,9 @@ module Aside
     #          says it
     # +off+:: true: nothing is split, what comes in goes out
     # +max_event+:: the most bytes of an event, or of a JSON body, that are read: longer ones pass; 0 is 16 MiB
-    # +stray_close+:: as for Scanner.new
-    def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0, stray_close: :dialect)
+    # +stray_close+:: as for Scanner.new; of every stream, wherever it starts and whatever its dialect is
+    def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
+                   stray_close: :dialect)
       dialect = Dialect.of(dialect)
       options = [Native::SSE_OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
                  Native.number("field", field, FIELDS), Native.number("body", body, BODIES), off ? 1 : 0,
