@@ -15,6 +15,7 @@
 //! | W4 | beginnings of markers that come to nothing, in tokens |
 //! | W5m, W5t | 10,000 messages of 315 bytes, a fresh scanner each; whole, in tokens |
 //! | W6 | W2 in growing lengths, and traps |
+//! | W7, W7c4, W7c64 | Chinese, Japanese, Korean and emoji: in tokens, in chunks of 4 and of 64 bytes that also cut characters |
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -29,7 +30,7 @@ const MIB: usize = 1 << 20;
 const MANY: usize = 3_150_000;
 
 fn workloads(c: &mut Criterion) {
-    for name in ["W1", "W2", "W3", "W4", "W5m", "W5t"] {
+    for name in ["W1", "W2", "W3", "W4", "W5m", "W5t", "W7", "W7c4", "W7c64"] {
         let size = if name.starts_with("W5") { MANY } else { MIB };
         let mut group = c.benchmark_group(name);
         for (i, markers) in DIALECTS.iter().enumerate() {

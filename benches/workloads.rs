@@ -1,5 +1,6 @@
 //! The texts that the benches feed: generated, the same in every run. English prose with inline code, blocks of Rust,
-//! some Chinese, Japanese and emoji; cut into chunks as long as the tokens of real streams.
+//! some Chinese, Japanese and emoji; or Chinese, Japanese, Korean and emoji alone. They are cut into chunks as long as the
+//! tokens of real streams, or into chunks of one size.
 
 use crate::random::Random;
 
@@ -42,10 +43,13 @@ impl Workload {
         let messages = match name {
             "W1" => one(message(markers, bytes, random), uncut, random),
             "W2" => one(message(markers, bytes, random), tokens, random),
-            "W3" => one(message(markers, bytes, random), lines_of_64, random),
+            "W3" => one(message(markers, bytes, random), |text, _| cut_by(text, || 64), random),
             "W4" => one(near_misses(markers, bytes, random), tokens, random),
             "W5m" => many(uncut, random),
             "W5t" => many(tokens, random),
+            "W7" => one(cjk_message(markers, bytes, random), tokens, random),
+            "W7c4" => one(cjk_message(markers, bytes, random), |text, _| anywhere(text, 4), random),
+            "W7c64" => one(cjk_message(markers, bytes, random), |text, _| anywhere(text, 64), random),
             _ => one(trap(name, markers.open, bytes), tokens, random),
         };
         Workload { messages }
@@ -124,10 +128,6 @@ fn tokens(text: &str, random: &mut Random) -> Vec<usize> {
     })
 }
 
-fn lines_of_64(text: &str, _: &mut Random) -> Vec<usize> {
-    cut_by(text, || 64)
-}
-
 fn cut_by(text: &str, mut length: impl FnMut() -> usize) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut end = 0;
@@ -139,6 +139,11 @@ fn cut_by(text: &str, mut length: impl FnMut() -> usize) -> Vec<usize> {
         ends.push(end);
     }
     ends
+}
+
+/// Cuts every `size` bytes, also inside characters.
+fn anywhere(text: &str, size: usize) -> Vec<usize> {
+    (size..text.len()).step_by(size).chain([text.len()]).collect()
 }
 
 // ---- texts ----
@@ -157,11 +162,19 @@ pub fn trap(name: &str, open: &str, bytes: usize) -> String {
     }
 }
 
-/// Thinking to 700/1024 of the length, then the answer.
 fn message(markers: &Markers, bytes: usize, random: &mut Random) -> String {
+    message_of(prose, markers, bytes, random)
+}
+
+fn cjk_message(markers: &Markers, bytes: usize, random: &mut Random) -> String {
+    message_of(cjk_prose, markers, bytes, random)
+}
+
+/// Thinking to 700/1024 of the length, then the answer.
+fn message_of(write: fn(usize, &mut Random) -> String, markers: &Markers, bytes: usize, random: &mut Random) -> String {
     let thinking = bytes * 700 / 1024 - markers.open.len();
-    let mut text = markers.open.to_owned() + &prose(thinking, random) + markers.close;
-    text += &prose(bytes - text.len(), random);
+    let mut text = markers.open.to_owned() + &write(thinking, random) + markers.close;
+    text += &write(bytes - text.len(), random);
     text
 }
 
@@ -212,6 +225,39 @@ fn sentence(random: &mut Random) -> String {
         text += if random.below(10) == 0 { ", " } else { " " };
     }
     text + "so. "
+}
+
+/// Sentences and paragraphs in Chinese, Japanese and Korean, with emoji, to the byte. Inline code is as frequent as in
+/// `prose`.
+fn cjk_prose(bytes: usize, random: &mut Random) -> String {
+    let mut text = String::with_capacity(bytes);
+    loop {
+        let mut sentence = cjk_sentence(random);
+        if random.below(5) == 0 {
+            sentence += "\n\n";
+        }
+        if text.len() + sentence.len() > bytes {
+            break;
+        }
+        text += &sentence;
+    }
+    let rest = bytes - text.len();
+    text + &"。".repeat(rest / "。".len()) + &".".repeat(rest % "。".len())
+}
+
+fn cjk_sentence(random: &mut Random) -> String {
+    let &(words, space, comma, end) = random.pick(&CJK);
+    let words: Vec<&str> = words.split(' ').collect();
+    let mut text = String::new();
+    for _ in 0..6 + random.below(12) {
+        let word = *random.pick(&words);
+        text += &if random.below(40) == 0 { format!("`{word}()`") } else { word.to_owned() };
+        text += if random.below(10) == 0 { comma } else { space };
+    }
+    if random.below(3) == 0 {
+        text += *random.pick(&EMOJI);
+    }
+    text + end
 }
 
 fn code(bytes: usize, random: &mut Random) -> String {
@@ -271,6 +317,22 @@ const OTHER: [&str; 8] = [
     "Good 👍🏽, next one. ",
     "A family 👨‍👩‍👧‍👦 is one cluster of 25 bytes. ",
 ];
+
+/// The words of a language, with a space between them; what a text has between words, between clauses and after a sentence.
+type Language = (&'static str, &'static str, &'static str, &'static str);
+
+const CJK: [Language; 3] = [(CHINESE, "", "，", "。"), (JAPANESE, "", "、", "。"), (KOREAN, " ", ", ", ". ")];
+
+const CHINESE: &str = "我们 先 检查 第一个 例子 然后 再看 边界 情况 因为 这个 函数 \
+    返回 字节 数量 用户 想要 答案 如果 列表 为空 那么 需要 注意";
+
+const JAPANESE: &str = "次に 入力 が 空の 場合 を 考えて みましょう 結果 は 同じ に \
+    なる はず 関数 値 返す テスト 書く 文字 数 確認 ユーザー データ";
+
+const KOREAN: &str = "먼저 첫 예를 확인하고 다음 입력이 비어 있는 경우를 생각해 봅시다 함수는 \
+    바이트 수를 돌려줍니다 그래서 결과는 같아야 합니다 목록의 길이 사용자가 원하는 답은";
+
+const EMOJI: [&str; 8] = ["🎉", "✅", "⚠️", "👍🏽", "👨‍👩‍👧‍👦", "🤔", "🚀", "🇯🇵"];
 
 const CODE: [&str; 10] = [
     "    let mut sum = 0;\n",
