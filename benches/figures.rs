@@ -2,18 +2,24 @@
 //!
 //!     figures times             workloads through Rust, beside memchr for the same bytes and memcpy
 //!     figures memory            bytes of a scanner and of a dialect, allocations of a feed
-//!     figures many              100,000 scanners in turn, on one thread and on two
+//!     figures many              100,000 scanners, in turn and in random order, on one thread and on two
+//!     figures cold PROGRAM      starts `benches/c/cold.c` up to the first event
+//!     figures finds             the first `find` of every dialect, each in a process of its own
+//!     figures find DIALECT      one of them, in nanoseconds
 //!     figures write WORKLOAD DIALECT BYTES FILE      a workload as a file, for programs in other languages
 //!
 //! Of several rounds the shortest counts, and what is compared takes turns.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::hint::black_box;
+use std::process::Command;
 use std::sync::Barrier;
+use std::time::Instant;
 use std::{fs, thread};
 
 use aside::{Dialect, Scanner};
+use aside_benches::many::{feed, in_random_order, in_turn, scanners};
 use aside_benches::timing;
 use aside_benches::ways::{Handle, WAYS};
 use aside_benches::workloads::{DIALECTS, Markers, Workload};
@@ -28,6 +34,9 @@ fn main() {
         ["times"] => times(),
         ["memory"] => memory(),
         ["many"] => many(),
+        ["cold", program] => cold(program),
+        ["finds"] => finds(),
+        ["find", dialect] => println!("{}", find(dialect)),
         ["write", workload, dialect, bytes, file] => {
             let bytes = bytes.parse().expect("a number of bytes");
             fs::write(file, Workload::new(workload, markers_of(dialect), bytes).to_bytes()).expect("a file to write");
@@ -46,7 +55,7 @@ fn shortest<const N: usize>(mut runs: [&mut dyn FnMut() -> usize; N]) -> [f64; N
 }
 
 fn times() {
-    for name in ["W1", "W2", "W3", "W4", "W5m", "W5t"] {
+    for name in ["W1", "W2", "W3", "W4", "W5m", "W5t", "W7", "W7c4", "W7c64"] {
         for markers in &DIALECTS {
             let workload = Workload::new(name, markers, if name.starts_with("W5") { MANY } else { MIB });
             let mut copy = vec![0; MIB];
@@ -137,7 +146,7 @@ fn memory() {
         let handle = Handle::new(name);
         let (c, allocations) = (LIVE.get() - live, CALLS.get() - calls);
         drop(handle);
-        println!("memory\t{name}\t{rust}\t{c}\t{allocations}\t{compiled}");
+        println!("memory\t{name}\t{rust}\t{c}\t{allocations}\t{compiled}\t{}", dialect.max_hold());
     }
     for markers in &DIALECTS {
         for name in ["W2", "W4"] {
@@ -160,20 +169,17 @@ const FEEDS: usize = 500_000;
 
 fn many() {
     for markers in &DIALECTS {
-        let workload = Workload::new("W2", markers, MIB / 16);
-        let chunks: Vec<&[u8]> = workload.messages[0].chunks().collect();
-        // All are in the midst of thinking, so that each feed costs what one of a single scanner does.
-        let (lead, chunks) = (&chunks[..40], &chunks[40..56]);
         let dialect = markers.dialect;
-        let make = || {
-            let mut handle = Handle::new(dialect);
-            lead.iter().for_each(|chunk| _ = handle.feed(chunk));
-            handle
-        };
-        let mut one = [make()];
-        let mut all: Vec<Handle> = (0..SCANNERS).map(|_| make()).collect();
-        let [alone, in_turn] =
-            shortest([&mut || feed_in_turn(&mut one, chunks), &mut || feed_in_turn(&mut all, chunks)]);
+        let mut one = scanners(markers, 1);
+        let mut all = scanners(markers, SCANNERS);
+        // The same loop over an order of the same length, so that scanners are all that differs.
+        let orders = [in_turn(1, FEEDS), in_turn(SCANNERS, FEEDS), in_random_order(SCANNERS, FEEDS)];
+        let shared = RefCell::new(&mut all);
+        let [alone, turn, random] = shortest([
+            &mut || feed(&mut one, &orders[0]),
+            &mut || feed(&mut shared.borrow_mut(), &orders[1]),
+            &mut || feed(&mut shared.borrow_mut(), &orders[2]),
+        ]);
         let made = shortest([&mut || make_and_free(dialect)])[0];
 
         // Each thread has every second one: neighbours in memory are fed at the same time.
@@ -181,7 +187,8 @@ fn many() {
         for (index, handle) in all.into_iter().enumerate() {
             if index % 2 == 0 { even.push(handle) } else { odd.push(handle) }
         }
-        let feeds = |half: &mut [Handle]| feed_in_turn(half, chunks);
+        let order = in_turn(SCANNERS / 2, FEEDS);
+        let feeds = |half: &mut [Handle]| feed(half, &order);
         let [first, second, both] = {
             let halves = std::sync::Mutex::new((even, odd));
             shortest([
@@ -197,9 +204,10 @@ fn many() {
         let [spin, spins] = shortest([&mut || spin(), &mut || at_once(spin, spin)]);
         let nanos = |seconds: f64, times: usize| seconds * 1e9 / times as f64;
         println!(
-            "many\t{dialect}\t{:.2}\t{:.2}\t{:.1}\t{:.3}\t{:.3}",
+            "many\t{dialect}\t{:.2}\t{:.2}\t{:.2}\t{:.1}\t{:.3}\t{:.3}",
             nanos(alone, FEEDS),
-            nanos(in_turn, FEEDS),
+            nanos(turn, FEEDS),
+            nanos(random, FEEDS),
             nanos(made, SCANNERS),
             (first + second) / both,
             2.0 * spin / spins
@@ -210,15 +218,6 @@ fn many() {
 fn make_and_free(dialect: &str) -> usize {
     (0..SCANNERS).for_each(|_| drop(black_box(Handle::new(dialect))));
     SCANNERS
-}
-
-fn feed_in_turn(handles: &mut [Handle], chunks: &[&[u8]]) -> usize {
-    let count = handles.len();
-    let mut bytes = 0;
-    for feed in 0..FEEDS {
-        bytes += handles[feed % count].feed(chunks[feed / count % chunks.len()]);
-    }
-    bytes
 }
 
 fn at_once(one: impl FnOnce() -> usize + Send, other: impl FnOnce() -> usize) -> usize {
@@ -236,4 +235,42 @@ fn at_once(one: impl FnOnce() -> usize + Send, other: impl FnOnce() -> usize) ->
 
 fn spin() -> usize {
     (0..20_000_000).fold(1usize, |sum, i| black_box(sum.wrapping_mul(i | 1)))
+}
+
+// ---- cold starts ----
+
+const STARTS: usize = 50;
+const FINDS: usize = 10;
+
+fn cold(program: &str) {
+    let start = |dialect: &str| {
+        let status = Command::new(program).arg(dialect).status().expect("a program that starts");
+        assert!(status.success(), "{program} {dialect}: {status}");
+        1
+    };
+    let mut runs = COLD.map(|dialect| move || start(dialect));
+    for (dialect, seconds) in COLD.iter().zip(timing::shortest(STARTS, &mut runs)) {
+        println!("cold\t{dialect}\t{:.3}", seconds * 1e3);
+    }
+}
+
+/// `none` starts the process and finds nothing.
+const COLD: [&str; 4] = ["none", "inline-think", "qwen3", "any"];
+
+fn finds() {
+    let this = std::env::current_exe().expect("this program");
+    for name in Dialect::names() {
+        let nanos = (0..FINDS).map(|_| {
+            let output = Command::new(&this).args(["find", name]).output().expect("this program starts");
+            let text = String::from_utf8(output.stdout).expect("it prints text");
+            text.trim().parse::<u128>().expect("it prints a number")
+        });
+        println!("find\t{name}\t{:.3}", nanos.min().expect("there are runs") as f64 / 1e6);
+    }
+}
+
+fn find(name: &str) -> u128 {
+    let start = Instant::now();
+    black_box(Dialect::find(name)).expect("a name of the catalogue");
+    start.elapsed().as_nanos()
 }

@@ -1,66 +1,67 @@
-//! Feeds workloads under callgrind, which counts while it is inside `counted`.
+//! Feeds workloads under callgrind, which counts while it is inside `counted`. For each count there is a line, which names
+//! it and ends with how many feeds, or calls, were counted.
 //!
-//!     instructions WAY DIALECT WORKLOAD     one, for `scripts/count-instructions`; prints how many feeds that was
-//!     instructions openers DIALECT          what opens the dialect's thinking, a line each
-//!     instructions opened DIALECT OPENER    feeds prose that this opens, in Rust; prints how many feeds that was
-//!     instructions all                      all for `scripts/benchmarks`: a line for each, with its name and its feeds
-//!
-//! `all` has every way, dialect and workload; making and freeing; and texts of three lengths for every dialect of the
-//! catalogue, traps among them.
+//!     instructions WAY DIALECT WORKLOAD...  some workloads
+//!     instructions openers DIALECT          prose in Rust after each opener of the dialect
+//!     instructions all                      every way, dialect and workload; making and freeing; texts of three lengths for
+//!                                           every dialect of the catalogue, traps among them; many scanners against one
+//!     instructions finds                    the first `find` of every dialect
+//!     instructions result failed            the first result of a compressor in this process, of an output with failures, and
+//!     instructions result passed            the second one; and of an output without failures
 
 use std::hint::black_box;
 
-use aside::{Channel, Dialect, Event, JoinOptions, Kind, OnMarker, Scanner, join};
+use aside::compress::{Call, Compressor, Input, Part, Registry};
+use aside::{Dialect, JoinOptions, OnMarker, join};
+use aside_benches::many;
+use aside_benches::openers::{Opener, openers, scanner, stays_open};
 use aside_benches::ways::{WAYS, Way};
 use aside_benches::workloads::{DIALECTS, Message, TRAPS, Workload, some_prose, trap};
 
 const BYTES: usize = 128 * 1024;
 /// The shortest of the growing texts; others are 8 and 64 times as long.
 const SHORT: usize = 2 * 1024;
+/// Instructions do not depend on how many scanners there are.
+const SCANNERS: usize = 1000;
+const FEEDS: usize = 10_000;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["all"] => all(),
-        ["openers", dialect] => openers(dialect),
-        ["opened", dialect, opener] => {
-            println!("{}", run(WAYS[0].1, dialect, &Workload::of_text(format!("{opener}{}", some_prose(BYTES)))));
-        }
-        [way, dialect, name] => one(way, dialect, name),
+        ["finds"] => finds(),
+        ["openers", dialect] => in_openers(dialect),
+        ["result", kind] => results(kind),
+        [way, dialect, ref workloads @ ..] if !workloads.is_empty() => some(way, dialect, workloads),
         // `cargo bench` and `cargo test --benches` start every bench with arguments of their own.
         _ => println!("run by scripts/count-instructions"),
     }
 }
 
-fn one(way: &str, dialect: &str, name: &str) {
+fn some(way: &str, dialect: &str, workloads: &[&str]) {
     let markers = DIALECTS.iter().find(|markers| markers.dialect == dialect).expect("a dialect of the workloads");
     let way = WAYS.iter().find(|(known, _)| *known == way).expect("rust, callback or array").1;
-    println!("{}", run(way, dialect, &Workload::new(name, markers, BYTES)));
+    for name in workloads {
+        println!("{name}\t{}", run(way, dialect, &Workload::new(name, markers, BYTES)));
+    }
 }
 
-/// Of tags, with their brackets; of fences, the line.
-fn openers(dialect: &str) {
-    let dialect = Dialect::find(dialect).expect("a name of the catalogue");
-    for rule in 0.. {
-        if dialect.family(rule).is_none() {
-            return;
-        }
-        for opener in (0..).map_while(|tag| dialect.opener(rule, tag)) {
-            for text in [opener.to_owned(), format!("<{opener}>"), format!("```{opener}\n")] {
-                let mut scanner = Scanner::new(&dialect);
-                let mut opens = false;
-                let mut see = |event: Event<'_>| {
-                    opens |= matches!(event.kind, Kind::Open { rule: opened, .. } if opened == rule)
-                        && event.offset == 0
-                        && event.channel == Channel::Thinking;
-                };
-                scanner.feed(text.as_bytes(), &mut see).expect("there is memory");
-                if opens {
-                    println!("{}", text.trim_end());
-                    break;
-                }
+fn in_openers(name: &str) {
+    let dialect = Dialect::find(name).expect("a name of the catalogue");
+    let prose = some_prose(BYTES);
+    for Opener { channel, text: opener } in openers(&dialect) {
+        let text = format!("{opener}{prose}");
+        assert!(stays_open(&dialect, &text), "the prose closes {opener:?} of {name}");
+        let workload = Workload::of_text(text);
+        let mut scanner = scanner(&dialect);
+        counted(&mut || {
+            let mut bytes = 0;
+            for chunk in workload.messages[0].chunks() {
+                scanner.feed(chunk, |event| bytes += black_box(event.bytes).len()).expect("nothing to fail");
             }
-        }
+            bytes
+        });
+        println!("opener\t{channel}\t{}\t{}", opener.trim_end(), workload.feeds());
     }
 }
 
@@ -68,7 +69,7 @@ fn all() {
     for (name, way) in WAYS {
         for markers in &DIALECTS {
             let dialect = markers.dialect;
-            for workload in ["W2", "W3", "W4", "W5m", "W5t"] {
+            for workload in ["W2", "W3", "W4", "W5m", "W5t", "W7", "W7c4", "W7c64"] {
                 let feeds = run(way, dialect, &Workload::new(workload, markers, BYTES));
                 println!("instructions\t{name}\t{dialect}\t{workload}\t{feeds}");
             }
@@ -77,6 +78,18 @@ fn all() {
             println!("instructions\t{name}\t{dialect}\tnew, finish, free\t{}", nothing.messages.len());
         }
     }
+    growing();
+    for markers in &DIALECTS {
+        for (what, count) in [("one", 1), ("many", SCANNERS)] {
+            let mut scanners = many::scanners(markers, count);
+            let order = many::in_random_order(count, FEEDS);
+            counted(&mut || many::feed(&mut scanners, &order));
+            println!("scanners\t{what}\t{}\t{FEEDS}", markers.dialect);
+        }
+    }
+}
+
+fn growing() {
     for name in Dialect::names() {
         let dialect = Dialect::find(name).expect("a name of the catalogue");
         let text = |thinking: &str, content: &str| {
@@ -99,16 +112,58 @@ fn all() {
     }
 }
 
+fn finds() {
+    for name in Dialect::names() {
+        counted(&mut || usize::from(black_box(Dialect::find(name)).is_ok()));
+        println!("found\t{name}\t1");
+    }
+}
+
+fn results(kind: &str) {
+    let text = test_run(kind == "failed");
+    let input = Input::of_command("cargo test");
+    let mut compressor = None;
+    for which in ["first", "second"] {
+        let mut compress = || {
+            let compressor = compressor.get_or_insert_with(|| Compressor::new(Registry::new()));
+            let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+            black_box(result).report.after
+        };
+        counted(&mut compress);
+        println!("result\t{which}\t{kind}\t1");
+    }
+}
+
+/// What `cargo test` prints for 100 tests.
+fn test_run(fails: bool) -> String {
+    let mut text = "   Compiling parser v0.3.1 (/home/user/parser)\n    Finished `test` profile [unoptimized + debuginfo] \
+                    target(s) in 4.21s\n     Running unittests src/lib.rs (target/debug/deps/parser-5e1b7a3c)\n\nrunning \
+                    100 tests\n"
+        .to_owned();
+    for number in 0..100 {
+        let verdict = if fails && number == 61 { "FAILED" } else { "ok" };
+        text += &format!("test reads_case_{number} ... {verdict}\n");
+    }
+    text + if fails {
+        "\nfailures:\n\n---- reads_case_61 stdout ----\n\nthread 'reads_case_61' panicked at src/lib.rs:212:9:\nassertion \
+         `left == right` failed\n  left: 3\n right: 4\nnote: run with `RUST_BACKTRACE=1` environment variable to display a \
+         backtrace\n\n\nfailures:\n    reads_case_61\n\ntest result: FAILED. 99 passed; 1 failed; 0 ignored; 0 measured; 0 \
+         filtered out; finished in 0.02s\n\nerror: test failed, to rerun pass `--lib`\n"
+    } else {
+        "\ntest result: ok. 100 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.02s\n\n"
+    }
+}
+
 fn run(way: Way, dialect: &str, workload: &Workload) -> usize {
     // A dialect is compiled when it is first used: not in the count.
     let none = Workload { messages: Vec::new() };
     way(dialect, &none);
-    assert_eq!(counted(way, dialect, workload), workload.bytes());
+    assert_eq!(counted(&mut || way(dialect, black_box(workload))), workload.bytes());
     workload.feeds()
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-fn counted(way: Way, dialect: &str, workload: &Workload) -> usize {
-    black_box(way)(dialect, black_box(workload))
+fn counted(run: &mut dyn FnMut() -> usize) -> usize {
+    black_box(run)()
 }

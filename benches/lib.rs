@@ -1,6 +1,8 @@
 //! What the benches share: the texts that they feed, the ways to feed them, and how they are timed.
 
 pub mod logs;
+pub mod many;
+pub mod openers;
 #[path = "../tests/support/random.rs"]
 mod random;
 pub mod timing;

@@ -18,12 +18,15 @@ const SINGLE: [&str; 2] = ["inline-think", "thought-stream"];
 /// Those in which nothing but `<` decides; and with fences.
 const BY_TAGS: [&str; 4] = ["inline-think", "qwen3", "thinking-tags", "thought-stream"];
 const BY_FENCES: [&str; 2] = ["fenced-thinking", "any"];
+/// Those that others are measured with too.
 const WORKLOADS: [&str; 6] = ["W1", "W2", "W3", "W4", "W5m", "W5t"];
+const CJK: [&str; 3] = ["W7", "W7c4", "W7c64"];
 const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "open fence"];
 const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
 /// The least that a method of Ruby's can cost that calls the library.
 const METHOD: &str = "empty call in a method";
-const PARTS: [&str; 9] = ["instructions", "times", "c", "memory", "many", "peers", "go", "ruby", "compress"];
+const PARTS: [&str; 11] =
+    ["instructions", "openers", "times", "c", "memory", "many", "cold", "peers", "go", "ruby", "compress"];
 
 fn main() {
     let folder = env::args().nth(1).expect("the folder of the lines");
@@ -34,10 +37,12 @@ fn main() {
     report += &machine(&figures);
     report += &targets(&figures);
     report += &crossings(&figures);
+    report += &places(&figures);
     report += &times(&figures);
     report += &peers(&figures, &root);
     report += &growth(&figures);
     report += &memory(&figures);
+    report += &cold(&figures);
     report += &tools(&figures);
     fs::write(root.join("BENCHMARKS.md"), report).expect("a file to write");
 }
@@ -55,6 +60,11 @@ with what ran in the same run, and are best read as ratios. Instruction counts (
 | W3 | the same in chunks of 64 bytes |
 | W4 | beginnings of markers that come to nothing, in tokens: 18 % `<`, 12 % backticks |
 | W5m, W5t | 10,000 messages of 315 bytes, a fresh scanner each; whole, in tokens |
+| W6 | texts of growing length in tokens, traps among them |
+| W7 | a message as W1, but Chinese, Japanese, Korean and emoji, in tokens |
+| W7c4, W7c64 | the same in chunks of 4 and of 64 bytes, which also cut characters |
+| W8 | 100,000 scanners in the middle of a thinking, each fed a short token, in random order |
+| W11 | cold start: a process from its start to the first event; the first result of a compressor |
 
 Instructions are counted on 128 KiB of the same.
 ";
@@ -297,6 +307,9 @@ fn crossings(figures: &Figures) -> String {
                 of("W4"),
                 of("W5m"),
                 of("W5t"),
+                of("W7"),
+                of("W7c4"),
+                of("W7c64"),
                 of("new, finish, free"),
             ]);
         }
@@ -305,7 +318,8 @@ fn crossings(figures: &Figures) -> String {
         "\n## Instructions per feed\n\n`callback` and `array` are the C interface; W5m and W5t count making and \
                     freeing the scanners too.\n"
             .to_owned();
-    text += &table(["way", "dialect", "W2", "W3", "W4", "W5m", "W5t", "make, finish, free"], rows);
+    let head = ["way", "dialect", "W2", "W3", "W4", "W5m", "W5t", "W7", "W7c4", "W7c64", "make, finish, free"];
+    text += &table(head, rows);
 
     text += "\nA C program through `libaside.so`, its loop included. Functions of another shared library have the same \
              arguments: an empty one, and one that hands over an event of the whole chunk and looks at nothing.\n";
@@ -375,6 +389,29 @@ fn crossings(figures: &Figures) -> String {
     text + &table(["a token", "ns", "empty calls", "allocations"], rows)
 }
 
+fn counts_of_places(figures: &Figures) -> impl Iterator<Item = Option<f64>> {
+    figures.all(&["opener"]).map(|line| ratio(line[3].parse().ok(), line[2].parse().ok()))
+}
+
+fn median_place(figures: &Figures) -> Option<f64> {
+    let mut counts: Vec<f64> = counts_of_places(figures).flatten().collect();
+    counts.sort_by(f64::total_cmp);
+    let last = counts.len().checked_sub(1)?;
+    Some((counts[last / 2] + counts[last.div_ceil(2)]) / 2.0)
+}
+
+fn places(figures: &Figures) -> String {
+    let median = median_place(figures);
+    let rows = figures.all(&["opener"]).zip(counts_of_places(figures)).map(|(line, count)| {
+        let opener = line[1].replace('|', "\\|");
+        [line[0].clone(), format!("`` {opener} ``"), show(count, 0), show(ratio(count, median), 2)]
+    });
+    "\nA feed of prose in tokens inside everything that opens a span of `any`, in Rust; the last column is against the \
+     median.\n"
+        .to_owned()
+        + &table(["channel", "opener", "instructions", "ratio"], rows)
+}
+
 fn times(figures: &Figures) -> String {
     let mut text =
         "\n## Times beside what the machine can do\n\nns per byte; `memchr` looks for the bytes at which the dialect \
@@ -385,10 +422,11 @@ fn times(figures: &Figures) -> String {
         for way in ["rust", "callback", "array", "memchr", "memcpy"] {
             let of = |workload: &str| show(figures.number(&["time", way, dialect, workload], 0), 3);
             let [w1, w2, w3, w4, w5m, w5t] = WORKLOADS.map(of);
-            rows.push([format!("`{dialect}`"), way.to_owned(), w1, w2, w3, w4, w5m, w5t]);
+            let [w7, w7c4, w7c64] = CJK.map(of);
+            rows.push([format!("`{dialect}`"), way.to_owned(), w1, w2, w3, w4, w5m, w5t, w7, w7c4, w7c64]);
         }
     }
-    text += &table(["dialect", "way", "W1", "W2", "W3", "W4", "W5m", "W5t"], rows);
+    text += &table(["dialect", "way", "W1", "W2", "W3", "W4", "W5m", "W5t", "W7", "W7c4", "W7c64"], rows);
     text += "\nW1 as speed:\n";
     text + &table(
         ["W1", "Rust, GB/s", "C, GB/s", "`memchr`, GB/s", "`memcpy`, GB/s", "Rust against `memchr`"],
@@ -499,35 +537,93 @@ fn growth(figures: &Figures) -> String {
 fn memory(figures: &Figures) -> String {
     let mut text =
         "\n## Memory, and many streams\n\nBytes asked of the allocator for an idle scanner (in Rust the value itself \
-                    counts too), and for a dialect, which all its scanners share.\n"
+                    counts too), and for a dialect, which all its scanners share; and the most bytes that a scanner holds \
+                    back.\n"
             .to_owned();
     text += &table(
-        ["dialect", "scanner, Rust", "scanner, C", "allocations, C", "dialect"],
+        ["dialect", "scanner, Rust", "scanner, C", "allocations, C", "shared", "held"],
         figures.all(&["memory"]).map(|line| {
-            let [name, rust, c, allocations, dialect] = line else { panic!("a line of memory has five fields") };
-            [format!("`{name}`"), rust.clone(), c.clone(), allocations.clone(), dialect.clone()]
+            let [name, rust, c, allocations, dialect, held] = line else { panic!("a line of memory has six fields") };
+            [format!("`{name}`"), rust.clone(), c.clone(), allocations.clone(), dialect.clone(), held.clone()]
         }),
     );
-    text += "\n100,000 live scanners through C, each fed a token in its turn. On two threads neighbours in memory belong to \
-             different threads; twice the speed would be all that two cores have, and the last column is what two threads got \
-             that share nothing at all.\n";
+    text += "\n100,000 live scanners through C, each in the middle of a thinking, and the same feeds to one scanner: in turn, \
+             and in random order (W8). The instructions are those of a feed to one scanner and to one of many: what differs \
+             is the time that memory takes. On two threads neighbours in memory belong to different threads; twice the \
+             speed would be all that two cores have, and the last column is what two threads got that share nothing at all.\n";
     text + &table(
         [
             "dialect",
+            "instructions",
             "one scanner, ns a feed",
-            "100,000, ns a feed",
+            "in turn, ns",
+            "ratio",
+            "random, ns",
             "ratio",
             "make and free, ns",
             "two threads",
             "two loops",
         ],
         figures.all(&["many"]).map(|line| {
-            let [name, one, all, make, threads, spins] = line else { panic!("a line of many has six fields") };
-            let ratio = show(ratio(all.parse().ok(), one.parse().ok()), 2);
-            let times = |text: &String| format!("{text} ×");
-            [format!("`{name}`"), one.clone(), all.clone(), ratio, make.clone(), times(threads), times(spins)]
+            let [name, one, turn, random, make, threads, spins] = line else {
+                panic!("a line of many has seven fields")
+            };
+            let against_one = |all: &String| show(ratio(all.parse().ok(), one.parse().ok()), 2);
+            let instructions = ["one", "many"].map(|what| show(figures.each(&["scanners", what, name]), 0));
+            [
+                format!("`{name}`"),
+                instructions.join(", "),
+                one.clone(),
+                turn.clone(),
+                against_one(turn),
+                random.clone(),
+                against_one(random),
+                make.clone(),
+                format!("{threads} ×"),
+                format!("{spins} ×"),
+            ]
         }),
     )
+}
+
+fn cold(figures: &Figures) -> String {
+    const SHOWN: usize = 8;
+    let mut text = "\n## Cold starts (W11)\n\nA C program linked with `libaside.so`, from the start of its process to the first \
+                    event: it finds a dialect, makes a scanner and feeds `<think>a`. `none` ends at once: what the process \
+                    and its libraries cost alone. Times are those of the parent, from start to end.\n"
+        .to_owned();
+    let rows = figures.all(&["start"]).map(|line| {
+        let [dialect, _] = line else { panic!("a line of start has two fields") };
+        let name = if dialect == "none" { dialect.clone() } else { format!("`{dialect}`") };
+        let [count, time] = ["start", "cold"].map(|key| figures.number(&[key, dialect], 0));
+        [name, show(count.map(|count| count / 1e6), 2), show(time, 2)]
+    });
+    text += &table(["dialect", "millions of instructions", "ms"], rows);
+
+    text += "\nThe first `find` of a dialect in a process, the longest ones and all together:\n";
+    let mut finds: Vec<(&str, f64, Option<f64>)> = figures
+        .all(&["find"])
+        .filter_map(|line| {
+            let count = figures.each(&["found", &line[0]]).map(|count| count / 1e6);
+            Some((line[0].as_str(), line[1].parse().ok()?, count))
+        })
+        .collect();
+    finds.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let row = |name: String, time: f64, count: Option<f64>| [name, show(count, 2), show(Some(time), 2)];
+    let mut rows: Vec<[String; 3]> =
+        finds.iter().take(SHOWN).map(|&(name, time, count)| row(format!("`{name}`"), time, count)).collect();
+    let counts: Option<f64> = finds.iter().map(|find| find.2).sum();
+    let total = finds.iter().map(|find| find.1).sum();
+    rows.push(row(format!("all {}", finds.len()), total, counts));
+    text += &table(["dialect", "millions of instructions", "ms"], rows);
+
+    text += "\nThe result of a run of `cargo test` with 100 tests, of which one fails or none, and the same once more. The \
+             first one in a process makes the compressor too.\n";
+    let rows = [("failed", "with a failure"), ("passed", "without")].map(|(kind, name)| {
+        let of = |which| show(figures.each(&["result", which, kind]).map(|count| count / 1e6), 1);
+        [name.to_owned(), of("first"), of("second")]
+    });
+    text + &table(["output", "first, millions of instructions", "second"], rows)
 }
 
 fn tools(figures: &Figures) -> String {

@@ -1,0 +1,31 @@
+/* A process from its start to its first event, so that a cold start can be counted and timed whole: what a short-lived
+ * program pays, such as a hook or a command in a pipe.
+ *
+ *     cold DIALECT      finds the dialect, makes a scanner, feeds it, and ends inside the first event
+ *     cold none         ends at once: what the process and its libraries cost alone */
+#define _POSIX_C_SOURCE 200112L
+#include <aside.h>
+
+#include <string.h>
+#include <unistd.h>
+
+static int32_t end(void *user, const aside_event *event, const char *bytes)
+{
+    (void)user, (void)event, (void)bytes;
+    _exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    static const char chunk[] = "<think>a";
+    aside_scanner *scanner;
+
+    if (argc != 2)
+        return 2;
+    if (strcmp(argv[1], "none") == 0)
+        _exit(0);
+    scanner = aside_scanner_new(aside_dialect_find(argv[1], strlen(argv[1])), NULL);
+    aside_scanner_feed(scanner, chunk, strlen(chunk), end, NULL);
+    /* Without an event something is wrong. */
+    return 1;
+}
