@@ -1,7 +1,7 @@
 //! Times and memory, a line for each figure, for `scripts/benchmarks`.
 //!
 //!     figures times             workloads through Rust, beside memchr for the same bytes and memcpy
-//!     figures memory            bytes of a scanner and of a dialect, allocations of a feed
+//!     figures memory            bytes of a scanner and of a dialect
 //!     figures many              100,000 scanners, in turn and in random order, on one thread and on two
 //!     figures cold PROGRAM      starts `benches/c/cold.c` up to the first event
 //!     figures finds             the first `find` of every dialect, each in a process of its own
@@ -147,18 +147,6 @@ fn memory() {
         let (c, allocations) = (LIVE.get() - live, CALLS.get() - calls);
         drop(handle);
         println!("memory\t{name}\t{rust}\t{c}\t{allocations}\t{compiled}\t{}", dialect.max_hold());
-    }
-    for markers in &DIALECTS {
-        for name in ["W2", "W4"] {
-            let workload = Workload::new(name, markers, MIB);
-            let dialect = Dialect::find(markers.dialect).expect("a dialect of this crate");
-            let mut scanner = Scanner::new(&dialect);
-            let calls = CALLS.get();
-            for chunk in workload.messages[0].chunks() {
-                scanner.feed(chunk, |event| _ = black_box(event)).expect("nothing to fail");
-            }
-            println!("allocations\t{}\t{name}\t{}\t{}", markers.dialect, CALLS.get() - calls, workload.feeds());
-        }
     }
 }
 
