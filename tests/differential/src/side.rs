@@ -1,0 +1,214 @@
+//! Makes a case's calls of one library. This file is compiled twice: `super::library` is the library as it is, or as it
+//! was.
+
+use super::library::{
+    Budget, BudgetScope, BudgetUnit, Channel, Counts, Dialect, Error, Event, Events, Kind, Options, Scanner, Start,
+    StrayClose, Thought, Token,
+};
+use crate::case::{Call, Case, Input, Setup, Step, Stop};
+use crate::seen::{self, Bytes, Seen, What};
+
+/// A scanner, and what a stopped call has left of its chunk.
+struct One {
+    scanner: Scanner,
+    rest: Input,
+}
+
+/// Makes the calls, and adds what is seen of each, of the scanner's making first.
+pub fn run(dialect: &Dialect, case: &Case, out: &mut Vec<Seen>) {
+    let scanner = match Scanner::with_options(dialect, &options(&case.setup)) {
+        Ok(scanner) => scanner,
+        Err(error) => return out.push(Seen { error: Some(shown(error)), ..Seen::default() }),
+    };
+    let mut all = vec![One { scanner, rest: Input::default() }];
+    out.push(stand(&all[0].scanner, Seen::default()));
+    for Step { on, call } in &case.steps {
+        let on = on % all.len();
+        let mut seen = Seen::default();
+        if let Err(error) = all[on].call(dialect, call, &mut seen) {
+            seen.error = Some(shown(error));
+        }
+        if *call == Call::Clone {
+            match all[on].scanner.try_clone() {
+                Ok(scanner) => {
+                    let rest = all[on].rest.clone();
+                    out.push(stand(&scanner, Seen::default()));
+                    all.push(One { scanner, rest });
+                }
+                Err(error) => seen.error = Some(shown(error)),
+            }
+        }
+        out.push(stand(&all[on].scanner, seen));
+    }
+}
+
+fn options(setup: &Setup) -> Options {
+    let start = setup.start.map(|start| start.parse().expect("a start's name"));
+    let budget = setup.budget.map(|budget| Budget {
+        limit: budget.limit,
+        unit: if budget.in_characters { BudgetUnit::Characters } else { BudgetUnit::Bytes },
+        scope: if budget.of_stream { BudgetScope::Stream } else { BudgetScope::Span },
+    });
+    let stray_close = if setup.keeps_stray { StrayClose::Text } else { StrayClose::Dialect };
+    Options { start, collect: setup.collect, budget, stray_close }
+}
+
+fn shown(error: Error) -> String {
+    format!("{error:?}: {error}")
+}
+
+fn stand(scanner: &Scanner, seen: Seen) -> Seen {
+    let counts = |channel| {
+        let Counts { bytes, characters, spans, tokens } = scanner.counts(channel);
+        [bytes, characters, spans, tokens]
+    };
+    Seen {
+        held: scanner.held().into(),
+        offset: scanner.offset(),
+        counts: Channel::ALL.map(counts),
+        lost_thoughts: scanner.lost_thoughts(),
+        ..seen
+    }
+}
+
+impl One {
+    fn call(&mut self, dialect: &Dialect, call: &Call, seen: &mut Seen) -> Result<(), Error> {
+        let One { scanner, rest } = self;
+        let mut hear = |event: Event<'_>| seen.push(owned(dialect, &event));
+        match call {
+            Call::Feed(input, stop) => *rest = feed(scanner, dialect, input.clone(), *stop, seen)?,
+            Call::Rest(stop) => *rest = feed(scanner, dialect, std::mem::take(rest), *stop, seen)?,
+            Call::Flush(Stop::Never) => scanner.flush(&mut hear)?,
+            Call::Force(Stop::Never) => scanner.force_close(&mut hear)?,
+            Call::Finish(Stop::Never) => scanner.finish(&mut hear)?,
+            Call::Flush(stop) => again(scanner, dialect, Scanner::flush_events, *stop, seen)?,
+            Call::Force(stop) => again(scanner, dialect, Scanner::force_close_events, *stop, seen)?,
+            Call::Finish(stop) => again(scanner, dialect, Scanner::finish_events, *stop, seen)?,
+            Call::Reset => scanner.reset(),
+            Call::Clone => {}
+            Call::TakeThoughts(most) => {
+                seen.thoughts.extend(std::iter::from_fn(|| scanner.take_thought()).take(*most).map(thought));
+            }
+            Call::Prompt(tail) => seen.start = Some(scanner.start_from_prompt(&tail.0)?.as_str()),
+        }
+        Ok(())
+    }
+}
+
+/// Feeds what there is, and gives what is left of it.
+fn feed(
+    scanner: &mut Scanner,
+    dialect: &Dialect,
+    mut input: Input,
+    stop: Stop,
+    seen: &mut Seen,
+) -> Result<Input, Error> {
+    if stop == Stop::Never {
+        let hear = |event: Event<'_>| seen.push(owned(dialect, &event));
+        match &input.tokens {
+            Some(tokens) => scanner.feed_tokens(&input.bytes.0, &library_tokens(tokens), hear)?,
+            None => scanner.feed(&input.bytes.0, hear)?,
+        }
+        return Ok(Input::default());
+    }
+    loop {
+        let tokens = input.tokens.as_deref().map(library_tokens);
+        let mut events = match &tokens {
+            Some(tokens) => scanner.token_events(&input.bytes.0, tokens)?,
+            None => scanner.events(&input.bytes.0),
+        };
+        let is_done = pull(&mut events, dialect, stop, seen)?;
+        let consumed = events.consumed();
+        drop(events);
+        *seen.consumed.get_or_insert(0) += consumed;
+        input.pass(consumed);
+        if is_done {
+            assert!(input.bytes.0.is_empty(), "no event is left, but bytes are");
+        }
+        if is_done || !stop.goes_on() {
+            seen.before = before(scanner, stop);
+            return Ok(input);
+        }
+    }
+}
+
+/// Pulls the events of a call without a chunk.
+fn again(
+    scanner: &mut Scanner,
+    dialect: &Dialect,
+    begin: fn(&mut Scanner) -> Events<'_>,
+    stop: Stop,
+    seen: &mut Seen,
+) -> Result<(), Error> {
+    loop {
+        let is_done = pull(&mut begin(scanner), dialect, stop, seen)?;
+        if is_done || !stop.goes_on() {
+            seen.before = before(scanner, stop);
+            return Ok(());
+        }
+    }
+}
+
+/// What was held when the call began. Where it was stopped behind text, that may be another call of those that it took.
+fn before(scanner: &Scanner, stop: Stop) -> Option<Bytes> {
+    (!stop.goes_on()).then(|| scanner.before().into())
+}
+
+/// Pulls events until it is to stop; true where there are no more.
+fn pull(events: &mut Events<'_>, dialect: &Dialect, stop: Stop, seen: &mut Seen) -> Result<bool, Error> {
+    let mut count = 0;
+    while count < stop.most() {
+        let Some(event) = events.next()? else { return Ok(true) };
+        count += usize::from(stop.counts_text() || event.kind != Kind::Text);
+        seen.push(owned(dialect, &event));
+    }
+    // Within a call a text may be cut anywhere, so a call that is stopped behind text may be stopped more often.
+    seen.stops += u64::from(!stop.goes_on());
+    Ok(false)
+}
+
+fn library_tokens(tokens: &[(u32, bool)]) -> Vec<Token> {
+    let token = |&(len, special): &(u32, bool)| if special { Token::special(len) } else { Token::text(len) };
+    tokens.iter().map(token).collect()
+}
+
+fn owned(dialect: &Dialect, event: &Event<'_>) -> seen::Event {
+    let what = match &event.kind {
+        &Kind::Open { rule, tag } => What::Open {
+            rule,
+            tag,
+            family: dialect.family(rule).map(str::to_owned),
+            opener: dialect.opener(rule, tag).map(str::to_owned),
+        },
+        Kind::Attribute(attribute) => What::Attribute {
+            name: attribute.name.into(),
+            value: attribute.value.into(),
+            raw_name: attribute.raw_name.clone(),
+            raw_value: attribute.raw_value.clone(),
+        },
+        Kind::Text => What::Text,
+        Kind::Framing => What::Framing,
+        Kind::Close(cause) => What::Close(cause.as_str()),
+        Kind::Reclassify => What::Reclassify,
+        Kind::Budget => What::Budget,
+    };
+    seen::Event { what, channel: event.channel.as_str(), offset: event.offset, bytes: event.bytes.into() }
+}
+
+fn thought(thought: Thought) -> seen::Thought {
+    let attributes = thought.attributes.into_iter().map(|(name, value)| (Bytes(name), Bytes(value)));
+    seen::Thought {
+        offset: thought.offset,
+        text: Bytes(thought.text),
+        attributes: attributes.collect(),
+        thought_type: thought.thought_type.map(Bytes),
+        confidence: thought.confidence,
+        cause: thought.cause.as_str(),
+        truncated: thought.truncated,
+    }
+}
+
+/// What a dialect says of itself: its start and how much of its streams is held.
+pub fn dialect_seen(dialect: &Dialect) -> (&str, &'static str, usize) {
+    (dialect.name(), Start::as_str(dialect.start()), dialect.max_hold())
+}
