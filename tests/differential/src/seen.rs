@@ -88,6 +88,12 @@ impl Seen {
         self.events.push(event);
     }
 
+    /// Leaves out how much is held.
+    pub fn forget_held(&mut self) {
+        self.offset -= self.held.0.len() as u64;
+        self.held = Bytes::default();
+    }
+
     /// The fields in which the two differ, for a message.
     pub fn difference(&self, other: &Seen) -> String {
         let fields = |seen: &Seen| -> Vec<(&'static str, String)> {

@@ -8,10 +8,13 @@ use super::library::{
 use crate::case::{Call, Case, Input, Setup, Step, Stop};
 use crate::seen::{self, Bytes, Seen, What};
 
-/// A scanner, and what a stopped call has left of its chunk.
+/// A scanner, and what a stopped call has left of its chunk. How much of a chunk a stopped call takes is the library's
+/// affair: what it has not taken comes again. So, after a stop, how much is held is not compared, and what is left is fed
+/// before any call to which that matters.
 struct One {
     scanner: Scanner,
     rest: Input,
+    is_stopped: bool,
 }
 
 /// Makes the calls, and adds what is seen of each, of the scanner's making first.
@@ -20,11 +23,17 @@ pub fn run(dialect: &Dialect, case: &Case, out: &mut Vec<Seen>) {
         Ok(scanner) => scanner,
         Err(error) => return out.push(Seen { error: Some(shown(error)), ..Seen::default() }),
     };
-    let mut all = vec![One { scanner, rest: Input::default() }];
+    let mut all = vec![One { scanner, rest: Input::default(), is_stopped: false }];
     out.push(stand(&all[0].scanner, Seen::default()));
     for Step { on, call } in &case.steps {
         let on = on % all.len();
         let mut seen = Seen::default();
+        let was_stopped = all[on].is_stopped;
+        if was_stopped && !matches!(call, Call::Rest(_) | Call::Clone | Call::TakeThoughts(_)) {
+            if let Err(error) = all[on].call(dialect, &Call::Rest(Stop::Never), &mut seen) {
+                seen.error = Some(shown(error));
+            }
+        }
         if let Err(error) = all[on].call(dialect, call, &mut seen) {
             seen.error = Some(shown(error));
         }
@@ -32,13 +41,24 @@ pub fn run(dialect: &Dialect, case: &Case, out: &mut Vec<Seen>) {
             match all[on].scanner.try_clone() {
                 Ok(scanner) => {
                     let rest = all[on].rest.clone();
-                    out.push(stand(&scanner, Seen::default()));
-                    all.push(One { scanner, rest });
+                    let mut seen = stand(&scanner, Seen::default());
+                    if was_stopped {
+                        seen.forget_held();
+                    }
+                    out.push(seen);
+                    all.push(One { scanner, rest, is_stopped: was_stopped });
                 }
                 Err(error) => seen.error = Some(shown(error)),
             }
         }
-        out.push(stand(&all[on].scanner, seen));
+        let mut seen = stand(&all[on].scanner, seen);
+        if was_stopped || all[on].is_stopped {
+            (seen.consumed, seen.before) = (None, None);
+        }
+        if all[on].is_stopped {
+            seen.forget_held();
+        }
+        out.push(seen);
     }
 }
 
@@ -73,17 +93,18 @@ fn stand(scanner: &Scanner, seen: Seen) -> Seen {
 
 impl One {
     fn call(&mut self, dialect: &Dialect, call: &Call, seen: &mut Seen) -> Result<(), Error> {
-        let One { scanner, rest } = self;
+        let One { scanner, rest, is_stopped } = self;
         let mut hear = |event: Event<'_>| seen.push(owned(dialect, &event));
         match call {
-            Call::Feed(input, stop) => *rest = feed(scanner, dialect, input.clone(), *stop, seen)?,
-            Call::Rest(stop) => *rest = feed(scanner, dialect, std::mem::take(rest), *stop, seen)?,
+            Call::Feed(input, stop) => (*rest, *is_stopped) = feed(scanner, dialect, input.clone(), *stop, seen)?,
+            Call::Rest(stop) => (*rest, *is_stopped) = feed(scanner, dialect, std::mem::take(rest), *stop, seen)?,
             Call::Flush(Stop::Never) => scanner.flush(&mut hear)?,
             Call::Force(Stop::Never) => scanner.force_close(&mut hear)?,
             Call::Finish(Stop::Never) => scanner.finish(&mut hear)?,
-            Call::Flush(stop) => again(scanner, dialect, Scanner::flush_events, *stop, seen)?,
-            Call::Force(stop) => again(scanner, dialect, Scanner::force_close_events, *stop, seen)?,
-            Call::Finish(stop) => again(scanner, dialect, Scanner::finish_events, *stop, seen)?,
+            // A feed after a flush that was stopped may find that the character that was let go goes on.
+            Call::Flush(stop) => again(scanner, dialect, Scanner::flush_events, *stop, true, seen)?,
+            Call::Force(stop) => again(scanner, dialect, Scanner::force_close_events, *stop, true, seen)?,
+            Call::Finish(stop) => again(scanner, dialect, Scanner::finish_events, *stop, stop.goes_on(), seen)?,
             Call::Reset => scanner.reset(),
             Call::Clone => {}
             Call::TakeThoughts(most) => {
@@ -95,21 +116,21 @@ impl One {
     }
 }
 
-/// Feeds what there is, and gives what is left of it.
+/// Feeds what there is. Returns what is left of it, and whether the call was stopped.
 fn feed(
     scanner: &mut Scanner,
     dialect: &Dialect,
     mut input: Input,
     stop: Stop,
     seen: &mut Seen,
-) -> Result<Input, Error> {
+) -> Result<(Input, bool), Error> {
     if stop == Stop::Never {
         let hear = |event: Event<'_>| seen.push(owned(dialect, &event));
         match &input.tokens {
             Some(tokens) => scanner.feed_tokens(&input.bytes.0, &library_tokens(tokens), hear)?,
             None => scanner.feed(&input.bytes.0, hear)?,
         }
-        return Ok(Input::default());
+        return Ok((Input::default(), false));
     }
     loop {
         let tokens = input.tokens.as_deref().map(library_tokens);
@@ -127,7 +148,7 @@ fn feed(
         }
         if is_done || !stop.goes_on() {
             seen.before = before(scanner, stop);
-            return Ok(input);
+            return Ok((input, !is_done));
         }
     }
 }
@@ -138,12 +159,18 @@ fn again(
     dialect: &Dialect,
     begin: fn(&mut Scanner) -> Events<'_>,
     stop: Stop,
+    goes_on: bool,
     seen: &mut Seen,
 ) -> Result<(), Error> {
+    let mut next = stop;
     loop {
-        let is_done = pull(&mut begin(scanner), dialect, stop, seen)?;
-        if is_done || !stop.goes_on() {
+        let is_done = pull(&mut begin(scanner), dialect, next, seen)?;
+        // A stop before the first event comes once.
+        next = if stop.most() == 0 { Stop::AfterEvents(1) } else { stop };
+        if !goes_on {
             seen.before = before(scanner, stop);
+        }
+        if is_done || !goes_on {
             return Ok(());
         }
     }
