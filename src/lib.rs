@@ -5,12 +5,14 @@
 
 extern crate alloc;
 
+mod channel;
 #[cfg(feature = "compress")]
 pub mod compress;
 mod dialect;
 mod distance;
 mod ffi;
 mod file_error;
+mod matcher;
 #[cfg(test)]
 #[path = "../tests/reference/mod.rs"]
 mod reference;
@@ -27,7 +29,8 @@ mod tables_only;
 mod template;
 mod utf8;
 
-pub use dialect::{Channel, Dialect, DialectError, KnownModel, Start, UnknownDialect, UnknownModel, UnknownStart};
+pub use channel::{Channel, Start, UnknownStart};
+pub use dialect::{Dialect, DialectError, KnownModel, UnknownDialect, UnknownModel};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, JoinError, JoinOptions, Kind,
     OnMarker, Options, Scanner, StrayClose, Thought, Token, escape, join, strip,

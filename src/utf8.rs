@@ -36,6 +36,10 @@ pub fn is_continuation(byte: u8) -> bool {
 /// Bytes that continue a character.
 #[inline]
 pub fn continuations(bytes: &[u8]) -> u64 {
+    // Below this, the call costs more than it saves.
+    if bytes.len() <= 16 {
+        return bytes.iter().filter(|&&byte| is_continuation(byte)).count() as u64;
+    }
     (bytes.len() - bytecount::num_chars(bytes)) as u64
 }
 

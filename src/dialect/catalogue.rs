@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::{
     Dialect, Start,
-    models::{self, Fit, Found, Model, Nearness, Pattern},
+    model_names::{self, Fit, Found, Model, Nearness, Pattern},
 };
 use crate::distance::distance;
 
@@ -74,7 +74,7 @@ fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<St
     let mut later = usize::MAX;
     for entry in entries {
         for pattern in entry.models {
-            let fit = match models::fit(pattern.text, &model) {
+            let fit = match model_names::fit(pattern.text, &model) {
                 Found::Fits(fit) => fit,
                 Found::Later(place) => {
                     later = later.min(place);
@@ -167,7 +167,7 @@ impl UnknownModel {
     /// ```
     pub fn writes_no_thinking(&self) -> bool {
         let model = Model::new(self.asked.bytes());
-        model.is_some_and(|model| WITHOUT_THINKING.iter().any(|pattern| models::begins(pattern, &model)))
+        model.is_some_and(|model| WITHOUT_THINKING.iter().any(|pattern| model_names::begins(pattern, &model)))
     }
 }
 
@@ -215,7 +215,7 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
     let mut nearest: [Option<(Near, KnownModel)>; 2] = [None; 2];
     for entry in entries {
         for pattern in entry.models {
-            let kin = models::nearness(pattern.text, model).map(Near::Kin);
+            let kin = model_names::nearness(pattern.text, model).map(Near::Kin);
             let Some(near) = kin.or_else(|| misspelt(pattern.text, model.last_part())) else { continue };
             let is_elder = matches!(near, Near::Kin(nearness) if nearness.is_elder());
             let found = (near, KnownModel { model: pattern.text, dialect: entry.name, is_elder });

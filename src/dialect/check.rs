@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::{
     Channel, Start,
     error::Fault,
-    model::{Case, Header, Literal, Model, Place, Span, markers},
+    schema::{Case, Header, Literal, Model, Place, Span, markers},
 };
 use crate::file_error::quoted;
 

@@ -1,4 +1,4 @@
-//! From a dialect's file to the scanner's tables: which patterns count in which region, and tries that find them.
+//! From a dialect's file to what the matcher reads: which patterns count in which region, and tries that find them.
 
 use alloc::{boxed::Box, format, vec, vec::Vec};
 
@@ -6,25 +6,31 @@ use toml::Spanned;
 
 use super::{
     Channel,
-    calm::Calm,
-    candidates::{Candidate, Shape, check_apart, distinct},
+    ambiguity::{Candidate, Shape, check_apart, distinct},
     check::{check, fault},
+    compiled::{Compiled, Labels, SpanRule, ThoughtRule},
     error::Fault,
     markers,
-    model::{
+    schema::{
         Again, Case, Closer, Dropped, ExtraClose, Guard, Literal, Model, Place, Span, StrayClose, Tag, strings, text,
     },
-    tables::{
-        Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Guarded, HeaderKey, HeaderRule, LineRule, Node, Pattern,
-        PatternSet, Region, Route, SpanRule, Tables, TagRule, ThoughtRule, Triggers, Words, flag,
+};
+use crate::{
+    file_error::quoted,
+    matcher::{
+        Automaton,
+        bytes::insert,
+        grammar::{
+            Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, Guarded, HeaderKey, HeaderRule, LineRule, Node,
+            Pattern, PatternSet, Region, Route, TagRule, flag,
+        },
     },
 };
-use crate::file_error::quoted;
 
 /// A tag with attributes that is longer than so many bytes makes its scanner grow.
 const LONG_TAG: usize = 255;
 
-pub fn compile(model: &Model) -> Result<Tables, Fault> {
+pub fn compile(model: &Model) -> Result<Compiled, Fault> {
     check(model)?;
     let mut compiler = Compiler {
         model,
@@ -49,33 +55,35 @@ pub fn compile(model: &Model) -> Result<Tables, Fault> {
         }
     }
     let header = compiler.header()?;
-    let mut tables = Tables {
+    let used = regions.iter().fold(0, |used, region| used | region.used);
+    let grammar = Grammar {
+        fold: compiler.fold,
+        guards: !model.guard.is_empty(),
+        regions,
+        nodes: compiler.nodes,
+        framings: compiler.framings,
+        tag: compiler.tag,
+        header,
+    };
+    Ok(Compiled {
         name: model.name.get_ref().clone(),
         aliases: model.aliases.iter().map(|alias| alias.get_ref().clone()).collect(),
         turns: model.turns.iter().map(|turn| turn.get_ref().as_bytes().into()).collect(),
         start: model.start(),
-        fold: compiler.fold,
-        guards: !model.guard.is_empty(),
-        used: regions.iter().fold(0, |used, region| used | region.used),
+        used,
         spans: model.spans.iter().map(|span| span_rule(span.get_ref())).collect(),
-        regions,
-        written: markers::written(model),
+        automaton: Automaton::new(&grammar, used),
+        grammar,
+        templates: markers::templates(model),
         markers: markers::markers(model),
-        nodes: compiler.nodes,
-        calm: Calm::default(),
-        framings: compiler.framings,
-        tag: compiler.tag,
-        header,
         max_hold: compiler.max_hold,
         room: compiler.room,
-        words: words(model),
-    };
-    tables.calm = Calm::new(&tables);
-    Ok(tables)
+        labels: labels(model),
+    })
 }
 
 /// What the spans and the header are called.
-fn words(model: &Model) -> Vec<Words> {
+fn labels(model: &Model) -> Vec<Labels> {
     let spans = model.spans.iter().map(|span| {
         let span = span.get_ref();
         let tag = span.tag.as_ref().map(|tag| &tag.names);
@@ -85,7 +93,7 @@ fn words(model: &Model) -> Vec<Words> {
     let header = model.header.iter().map(|header| (&header.get_ref().family, header.get_ref().begin.as_slice()));
     spans
         .chain(header)
-        .map(|(family, openers)| Words {
+        .map(|(family, openers)| Labels {
             family: family.as_ref().unwrap_or(&model.name).get_ref().clone(),
             openers: strings(openers),
         })
@@ -507,12 +515,10 @@ impl Compiler<'_> {
             literals: 0,
             open_names: 0,
             close_names: 0,
-            first_triggers: Triggers::default(),
-            triggers: Triggers::default(),
+            first_bytes: [0; 4],
             special: 0,
             in_fences: 0,
             in_code_spans: 0,
-            seconds: [false; 256],
             used: list.iter().fold(0, |used, it| used | it.pattern.needs | it.pattern.avoids),
             cleared: match channel {
                 Channel::Content => flag::LEAD | flag::FRESH | flag::FORCED | flag::BLANK,
@@ -542,12 +548,8 @@ impl Compiler<'_> {
                 }
             };
             let first = if matches!(shape, Shape::Literal(_)) { bytes[0] } else { b'<' };
-            let is_lasting = pattern.needs & (flag::FIRST | region.cleared) == 0;
             for first in [first, if self.fold { first.to_ascii_uppercase() } else { first }] {
-                region.first_triggers.insert(first);
-                if is_lasting {
-                    region.triggers.insert(first);
-                }
+                insert(&mut region.first_bytes, first);
             }
             if *root == 0 {
                 *root = self.node(0);
@@ -555,27 +557,8 @@ impl Compiler<'_> {
             let root = *root;
             self.insert(root, bytes, bit);
             region.patterns.push(pattern);
-            for value in 0..=u8::MAX {
-                if self.may_be_second(&shape, value) {
-                    region.seconds[usize::from(value)] = true;
-                }
-            }
         }
         Ok(region)
-    }
-
-    /// May a marker of this shape have that second byte?
-    fn may_be_second(&self, shape: &Shape, value: u8) -> bool {
-        let is = |byte: Option<&u8>| {
-            byte.is_some_and(|&byte| byte == if self.fold { value.to_ascii_lowercase() } else { value })
-        };
-        let is_gap = self.tag.space > 0 && value.is_ascii_whitespace();
-        match shape {
-            Shape::Literal(bytes) => bytes.len() < 2 || is(bytes.get(1)),
-            Shape::OpenName(name) => is_gap || is(name.first()),
-            Shape::CloseName(_) => is_gap || value == b'/',
-            Shape::FenceClose => false,
-        }
     }
 
     /// Raises `max_hold` to what this pattern may hold back.

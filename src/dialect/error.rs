@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::{fmt, ops::Range};
 
-use super::model::Model;
+use super::schema::Model;
 use crate::file_error::{self, FileError};
 
 /// A dialect file that cannot be used, and why.

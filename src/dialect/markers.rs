@@ -5,22 +5,22 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use super::{
     Channel,
-    model::{Case, Header, Model, Place, Span, strings, text},
-    tables::{Block, Markers, Written},
+    compiled::{Block, Markers, Templates},
+    schema::{Case, Header, Model, Place, Span, strings, text},
 };
 
 /// What can break a marker: a character that nobody sees.
 pub const BREAK: char = '\u{200b}';
 
-pub fn written(model: &Model) -> Written {
+pub fn templates(model: &Model) -> Templates {
     let mut spans = model.spans.iter().map(|span| span.get_ref());
     let thinking = spans.find_map(|span| if span.channel == Channel::Thinking { span_block(span) } else { None });
     match &model.header {
-        Some(header) if thinking.is_none() => Written {
+        Some(header) if thinking.is_none() => Templates {
             thinking: message_block(header.get_ref(), Channel::Thinking),
             content: message_block(header.get_ref(), Channel::Content),
         },
-        _ => Written { thinking, content: None },
+        _ => Templates { thinking, content: None },
     }
 }
 

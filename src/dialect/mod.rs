@@ -1,118 +1,27 @@
-//! What a dialect is: its TOML file read (`model`), refused where it cannot work (`check`), compiled to the scanner's
-//! tables (`compile`, `candidates`, `markers`, `tables`; `calm` for plain text, in which `few` looks for bytes), and found
-//! by name (`catalogue`) or by model (`models`); and where the model's turn begins in a prompt (`prompt`). How
-//! bytes become a marker is here too: `starts` says where one may begin, `attempt` reads on, `lines` follows code fences.
+//! What a dialect is: its TOML file read (`schema`), refused where it cannot work (`check`, `ambiguity`), compiled to
+//! what the matcher reads (`compile`, `markers`), and found by name (`catalogue`) or by model (`model_names`); and where
+//! the model's turn begins in a prompt (`prompt`). Nothing here runs while a stream is read.
 
-pub(crate) mod attempt;
-pub(crate) mod calm;
-mod candidates;
+mod ambiguity;
 pub(crate) mod catalogue;
 mod check;
 mod compile;
+pub(crate) mod compiled;
 pub(crate) mod error;
-mod few;
-pub(crate) mod lines;
 mod markers;
-pub(crate) mod model;
-mod models;
+mod model_names;
 mod prompt;
-pub(crate) mod starts;
-pub(crate) mod tables;
+pub(crate) mod schema;
 
 use alloc::{string::String, sync::Arc};
-use core::{fmt, str::FromStr};
+use core::fmt;
 
-use serde::Deserialize;
-
+use crate::channel::{Channel, Start};
 pub(crate) use catalogue::{COUNT, c_name, find, find_for_model, starts};
 pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
+use compiled::{Compiled, Labels};
 pub use error::DialectError;
 pub(crate) use markers::BREAK;
-use tables::Tables;
-
-/// Whom a stretch of the stream is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[repr(u8)]
-pub enum Channel {
-    /// What the model says.
-    Content = 0,
-    /// What it thinks; APIs call the field `reasoning_content`, `reasoning` or `thinking`.
-    Thinking = 1,
-    /// What it tells the user on the way to the answer.
-    Narration = 2,
-    /// A tool call, for the host's own tool parser.
-    Tool = 3,
-}
-
-impl Channel {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
-
-    /// The channel's name: `content`, `thinking`, `narration` or `tool`.
-    pub fn as_str(self) -> &'static str {
-        ["content", "thinking", "narration", "tool"][self as usize]
-    }
-}
-
-impl fmt::Display for Channel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// What is open at byte 0 of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(try_from = "String")]
-pub enum Start {
-    /// A span of this channel; `Content` is no span at all.
-    Channel(Channel),
-    /// A message header, of a dialect that has them.
-    Header,
-}
-
-impl Start {
-    /// The name that `parse` reads: a channel's, or `header`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Start::Channel(channel) => channel.as_str(),
-            Start::Header => "header",
-        }
-    }
-}
-
-/// A name that is neither a channel's nor `header`.
-#[derive(Debug, PartialEq, Eq)]
-pub struct UnknownStart(String);
-
-impl FromStr for Start {
-    type Err = UnknownStart;
-
-    fn from_str(name: &str) -> Result<Start, UnknownStart> {
-        let channel = Channel::ALL.into_iter().find(|channel| channel.as_str() == name);
-        match (channel, name) {
-            (Some(channel), _) => Ok(Start::Channel(channel)),
-            (None, "header") => Ok(Start::Header),
-            _ => Err(UnknownStart(name.into())),
-        }
-    }
-}
-
-impl TryFrom<String> for Start {
-    type Error = UnknownStart;
-
-    fn try_from(name: String) -> Result<Start, UnknownStart> {
-        name.parse()
-    }
-}
-
-impl fmt::Display for UnknownStart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is none of content, thinking, narration, tool, header", self.0.escape_debug())
-    }
-}
-
-impl core::error::Error for UnknownStart {}
 
 /// A model family's markers and rules, ready for scanners: immutable, shared between threads, cheap to clone.
 ///
@@ -132,7 +41,7 @@ impl core::error::Error for UnknownStart {}
 /// ```
 #[derive(Clone)]
 pub struct Dialect {
-    pub(crate) tables: Arc<Tables>,
+    pub(crate) compiled: Arc<Compiled>,
     /// As the file says, or the pattern of the model that it was found by.
     start: Start,
 }
@@ -189,23 +98,23 @@ impl Dialect {
     /// Reads a dialect file. Its `[[example]]`s are checked for their form, not run.
     pub fn from_toml(text: &str) -> Result<Dialect, DialectError> {
         let model = error::read(text)?;
-        let tables = compile::compile(&model).map_err(|fault| fault.locate(text))?;
-        Ok(Dialect { start: tables.start, tables: Arc::new(tables) })
+        let compiled = compile::compile(&model).map_err(|fault| fault.locate(text))?;
+        Ok(Dialect { start: compiled.start, compiled: Arc::new(compiled) })
     }
 
-    /// The same tables with another start, which the file has been checked for.
+    /// The same dialect with another start, which the file has been checked for.
     pub(crate) fn starting(self, start: Start) -> Dialect {
         Dialect { start, ..self }
     }
 
     /// The name that its file gives it.
     pub fn name(&self) -> &str {
-        &self.tables.name
+        &self.compiled.name
     }
 
     /// Its other names: models that write the same bytes.
     pub fn aliases(&self) -> &[String] {
-        &self.tables.aliases
+        &self.compiled.aliases
     }
 
     /// Returns what is open at byte 0 where the scanner's options do not say otherwise: of a dialect from
@@ -217,7 +126,7 @@ impl Dialect {
     /// The family of an `Open` event's rule: what its span or the header names as its `family`, or else the dialect's
     /// name. None where there is no such rule.
     pub fn family(&self, rule: u32) -> Option<&str> {
-        Some(&self.words(rule)?.family)
+        Some(&self.labels(rule)?.family)
     }
 
     /// What an `Open` event's rule and tag stand for, as the file has it: the literal, the tag's name, the fence's info
@@ -232,16 +141,16 @@ impl Dialect {
     /// ```
     pub fn opener(&self, rule: u32, tag: u32) -> Option<&str> {
         let tag = usize::try_from(tag).ok()?;
-        self.words(rule)?.openers.get(tag).map(String::as_str)
+        self.labels(rule)?.openers.get(tag).map(String::as_str)
     }
 
-    fn words(&self, rule: u32) -> Option<&tables::Words> {
-        self.tables.words.get(usize::try_from(rule).ok()?)
+    fn labels(&self, rule: u32) -> Option<&Labels> {
+        self.compiled.labels.get(usize::try_from(rule).ok()?)
     }
 
     /// The most bytes that a scanner holds back for what may come.
     pub fn max_hold(&self) -> usize {
-        self.tables.max_hold
+        self.compiled.max_hold
     }
 }
 

@@ -2,9 +2,9 @@
 
 use memchr::memmem;
 
-use super::tables::Tables;
+use super::compiled::Compiled;
 
-impl Tables {
+impl Compiled {
     /// What a prompt that ends in `tail` has written of the model's turn: all behind the turn marker that ends last.
     /// Where there is none, the model's turn began before the tail.
     pub fn own_turn<'a>(&self, tail: &'a [u8]) -> &'a [u8] {

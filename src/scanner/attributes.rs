@@ -3,16 +3,14 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::dialect::{
-    attempt::{is_name, is_name_start, is_tag_space},
-    lines::is_blank,
-    tables::{HeaderRule, Route},
+use super::{Error, event::Attribute, try_box::TryBox};
+use crate::matcher::{
+    bytes::{is_blank, is_name, is_name_start, is_tag_space, same},
+    grammar::{HeaderRule, Route},
 };
 
-use super::{Error, event::Attribute, lazy::Lazy};
-
 /// The attributes of the marker that was read last. Its memory is made with the first one.
-pub struct Attributes(Lazy<Lists>);
+pub struct Attributes(TryBox<Lists>);
 
 #[derive(Default)]
 struct Lists {
@@ -31,7 +29,7 @@ struct Entry {
 }
 
 impl Attributes {
-    pub const NONE: Attributes = Attributes(Lazy::NONE);
+    pub const NONE: Attributes = Attributes(TryBox::NONE);
 
     pub fn try_clone(&self) -> Result<Attributes, Error> {
         let mut copy = Attributes::NONE;
@@ -216,11 +214,6 @@ pub fn fits(rule: &HeaderRule, route: &Route, fields: &Attributes) -> bool {
         let is_wanted = |value: &[u8]| wanted.iter().any(|wanted| same(rule.fold, value, wanted.as_bytes()));
         fields.last_value(field).is_some_and(|value| wanted.is_empty() || is_wanted(value))
     })
-}
-
-/// Are these the same bytes, in any ASCII case where `fold` says so?
-pub fn same(fold: bool, a: &[u8], b: &[u8]) -> bool {
-    if fold { a.eq_ignore_ascii_case(b) } else { a == b }
 }
 
 /// The first stretch from `at` on whose first byte is `first` and whose others are `rest`.

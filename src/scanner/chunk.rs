@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use crate::dialect::attempt::Mark;
+use crate::matcher::recogniser::TokenMark;
 
 /// A token of the model's, as the caller's tokenizer knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,13 +75,8 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// The same chunk, but for what is behind `end`.
-    pub fn head(&self, end: usize) -> Chunk<'a> {
-        Chunk { bytes: &self.bytes[..end], tokens: self.tokens.clone() }
-    }
-
-    pub fn mark(&self, at: usize) -> Mark {
-        self.tokens.as_ref().map_or(Mark::PLAIN, |tokens| tokens.mark(at))
+    pub fn mark(&self, at: usize) -> TokenMark {
+        self.tokens.as_ref().map_or(TokenMark::PLAIN, |tokens| tokens.mark(at))
     }
 
     /// Tokens that begin in the `len` bytes from `at` on.
@@ -121,11 +116,11 @@ impl Tokens<'_> {
         index > 0 || !self.goes_on
     }
 
-    fn mark(&self, at: usize) -> Mark {
+    fn mark(&self, at: usize) -> TokenMark {
         let (index, start) = self.find(at);
         match self.list.get(index) {
-            Some(token) if start == at && self.is_begun(index) => Mark::start(token.is_special()),
-            _ => Mark::NONE,
+            Some(token) if start == at && self.is_begun(index) => TokenMark::start(token.is_special()),
+            _ => TokenMark::NONE,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How much of each channel has come, and the limit that thinking may have.
 
-use crate::dialect::Channel;
-use crate::utf8::{continuations, fit, incomplete_tail, is_continuation};
+use crate::channel::Channel;
+use crate::utf8::{continuations, fit, is_continuation};
 
 /// What a channel has had of the stream so far. Markers and framing count nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum BudgetScope {
 
 /// The counts of a stream, by channel; its tokens are elsewhere.
 #[derive(Clone, Default)]
-pub struct Meter {
+pub struct ChannelCounts {
     bytes: [u64; 4],
     /// Bytes that continue a character.
     continuations: [u64; 4],
@@ -56,7 +56,7 @@ pub struct Meter {
     spans: [u32; 4],
 }
 
-impl Meter {
+impl ChannelCounts {
     /// `more`: bytes of text of the channel that came since, each of them a character.
     pub fn counts(&self, channel: Channel, more: u64) -> Counts {
         let at = channel as usize;
@@ -77,16 +77,6 @@ impl Meter {
     #[inline]
     pub fn add_continuations(&mut self, channel: Channel, bytes: &[u8]) {
         self.continuations[channel as usize] += continuations(bytes);
-    }
-
-    /// As `add_continuations`, but where the text ends inside a character: then nothing is counted, and it is false.
-    #[inline(never)]
-    pub fn add_whole(&mut self, channel: Channel, bytes: &[u8]) -> bool {
-        let is_whole = incomplete_tail(bytes) == 0;
-        if is_whole {
-            self.add_continuations(channel, bytes);
-        }
-        is_whole
     }
 
     pub fn add_span(&mut self, channel: Channel) {
@@ -112,41 +102,41 @@ pub fn all_to_thinking(counts: &mut [u64; 4]) {
 
 /// What is left of the budget.
 #[derive(Clone, Copy)]
-pub struct Limit {
+pub struct BudgetTracker {
     budget: Budget,
     /// The count at which the budget's scope began.
     from: u64,
     is_exceeded: bool,
 }
 
-impl Limit {
-    pub fn new(budget: Budget) -> Limit {
-        Limit { budget, from: 0, is_exceeded: false }
+impl BudgetTracker {
+    pub fn new(budget: Budget) -> BudgetTracker {
+        BudgetTracker { budget, from: 0, is_exceeded: false }
     }
 
     pub fn clear(&mut self) {
-        *self = Limit::new(self.budget);
+        *self = BudgetTracker::new(self.budget);
     }
 
     /// A thinking begins.
-    pub fn begin_span(&mut self, meter: &Meter) {
+    pub fn begin_span(&mut self, counts: &ChannelCounts) {
         if self.budget.scope == BudgetScope::Span {
-            self.from = self.used(meter);
+            self.from = self.used(counts);
             self.is_exceeded = false;
         }
     }
 
     /// What thinking may still come, in bytes at least; none where nothing limits it.
-    pub fn left(&self, meter: &Meter, channel: Channel) -> Option<u64> {
+    pub fn left(&self, counts: &ChannelCounts, channel: Channel) -> Option<u64> {
         if channel != Channel::Thinking || self.is_exceeded {
             return None;
         }
-        Some(self.budget.limit.saturating_sub(self.used(meter) - self.from))
+        Some(self.budget.limit.saturating_sub(self.used(counts) - self.from))
     }
 
     /// How many of the bytes of a text are within the budget.
-    pub fn fitting(&self, meter: &Meter, channel: Channel, text: &[u8]) -> usize {
-        let Some(left) = self.left(meter, channel) else { return text.len() };
+    pub fn fitting(&self, counts: &ChannelCounts, channel: Channel, text: &[u8]) -> usize {
+        let Some(left) = self.left(counts, channel) else { return text.len() };
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         match self.budget.unit {
             BudgetUnit::Bytes => fit(text, left).len(),
@@ -161,8 +151,8 @@ impl Limit {
         self.is_exceeded = true;
     }
 
-    fn used(&self, meter: &Meter) -> u64 {
-        let counts = meter.counts(Channel::Thinking, 0);
+    fn used(&self, counts: &ChannelCounts) -> u64 {
+        let counts = counts.counts(Channel::Thinking, 0);
         match self.budget.unit {
             BudgetUnit::Bytes => counts.bytes,
             BudgetUnit::Characters => counts.characters,

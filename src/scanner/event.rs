@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::dialect::Channel;
+use crate::channel::Channel;
 
 /// A stretch of the stream and what it is, or an attribute of the marker before.
 ///

@@ -4,9 +4,11 @@
 use alloc::{borrow::Cow, boxed::Box, collections::TryReserveError, vec::Vec};
 use core::{fmt, ops::Range};
 
-use crate::dialect::{BREAK, Channel, Dialect, Start, attempt::is_tag_space, tables::Tables};
+use crate::channel::{Channel, Start};
+use crate::dialect::{BREAK, Dialect, compiled::Compiled};
+use crate::matcher::bytes::{is_tag_space, same};
 
-use super::{Error, Kind, Options, Scanner, attributes::same};
+use super::{Error, Kind, Options, Scanner};
 use crate::utf8::is_continuation;
 
 /// How a text is joined.
@@ -108,10 +110,10 @@ impl From<Error> for JoinError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOptions) -> Result<Vec<u8>, JoinError> {
-    let tables = &*dialect.tables;
+    let compiled = &*dialect.compiled;
     let start = options.start.unwrap_or(dialect.start());
     let mut scanner = Scanner::with_options(dialect, &Options { start: Some(start), ..Options::default() })?;
-    let text = Joined::new(tables, start, thinking, content)?;
+    let text = Joined::new(compiled, start, thinking, content)?;
     let Some(fault) = text.fault(&mut scanner)? else { return Ok(text.bytes) };
     if options.markers == OnMarker::Refuse {
         return Err(fault.into());
@@ -119,9 +121,9 @@ pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOp
     // The part with the fault alone, then both, then both between characters that nothing joins with.
     let first = [fault.part == Channel::Thinking, fault.part == Channel::Content];
     for (escaped, padded) in [(first, false), ([true; 2], false), ([true; 2], true)] {
-        let thinking = safe_if(escaped[0], tables, Channel::Thinking, thinking, padded)?;
-        let content = safe_if(escaped[1], tables, Channel::Content, content, padded)?;
-        let text = Joined::new(tables, start, &thinking, &content)?;
+        let thinking = safe_if(escaped[0], compiled, Channel::Thinking, thinking, padded)?;
+        let content = safe_if(escaped[1], compiled, Channel::Content, content, padded)?;
+        let text = Joined::new(compiled, start, &thinking, &content)?;
         if text.fault(&mut scanner)?.is_none() {
             return Ok(text.bytes);
         }
@@ -145,32 +147,32 @@ pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOp
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn escape(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, JoinError> {
-    escape_in(&dialect.tables, text)
+    escape_in(&dialect.compiled, text)
 }
 
-fn escape_in(tables: &Tables, text: &[u8]) -> Result<Vec<u8>, JoinError> {
-    let markers = &tables.markers;
+fn escape_in(compiled: &Compiled, text: &[u8]) -> Result<Vec<u8>, JoinError> {
+    let markers = &compiled.markers;
     if let Some(marker) = &markers.unbreakable {
         return Err(JoinError::Unbreakable(marker.clone()));
     }
     let mut may_begin = [false; 256];
     for literal in &markers.literals {
         may_begin[usize::from(literal[0])] = true;
-        may_begin[usize::from(literal[0].to_ascii_uppercase())] |= tables.fold;
+        may_begin[usize::from(literal[0].to_ascii_uppercase())] |= compiled.grammar.fold;
     }
     may_begin[usize::from(b'<')] |= !markers.names.is_empty();
 
     let mut out = Vec::new();
     out.try_reserve_exact(text.len())?;
-    if markers.first.iter().any(|marker| begins(tables, marker, text)) {
+    if markers.first.iter().any(|marker| begins(compiled, marker, text)) {
         push_break(&mut out)?;
     }
     let (mut done, mut from) = (0, 0);
     while let Some(at) = text[from..].iter().position(|&byte| may_begin[usize::from(byte)]).map(|at| from + at) {
         from = at + 1;
         let rest = &text[at..];
-        let literal = markers.literals.iter().find(|marker| begins(tables, marker, rest));
-        if literal.is_some() || begins_tag(tables, rest) {
+        let literal = markers.literals.iter().find(|marker| begins(compiled, marker, rest));
+        if literal.is_some() || begins_tag(compiled, rest) {
             let len = literal.map_or(1, |marker| first_character(marker));
             append(&mut out, &text[done..at + len])?;
             push_break(&mut out)?;
@@ -181,8 +183,8 @@ fn escape_in(tables: &Tables, text: &[u8]) -> Result<Vec<u8>, JoinError> {
     Ok(out)
 }
 
-fn begins(tables: &Tables, marker: &[u8], text: &[u8]) -> bool {
-    text.get(..marker.len()).is_some_and(|begin| same(tables.fold, begin, marker))
+fn begins(compiled: &Compiled, marker: &[u8], text: &[u8]) -> bool {
+    text.get(..marker.len()).is_some_and(|begin| same(compiled.grammar.fold, begin, marker))
 }
 
 /// Bytes of a marker's first character.
@@ -191,10 +193,10 @@ fn first_character(marker: &[u8]) -> usize {
 }
 
 /// Does a tag of a known name begin here? Whether it ends does not matter.
-fn begins_tag(tables: &Tables, text: &[u8]) -> bool {
+fn begins_tag(compiled: &Compiled, text: &[u8]) -> bool {
     let Some(mut rest) = text.strip_prefix(b"<") else { return false };
     let skip_space = |text: &mut &[u8]| {
-        let most = text.len().min(tables.tag.space as usize);
+        let most = text.len().min(compiled.grammar.tag.space as usize);
         let space = text[..most].iter().take_while(|&&byte| is_tag_space(byte)).count();
         *text = &text[space..];
     };
@@ -203,15 +205,15 @@ fn begins_tag(tables: &Tables, text: &[u8]) -> bool {
         rest = behind;
         skip_space(&mut rest);
     }
-    tables.markers.names.iter().any(|name| {
-        begins(tables, name, rest)
+    compiled.markers.names.iter().any(|name| {
+        begins(compiled, name, rest)
             && rest.get(name.len()).is_some_and(|&next| is_tag_space(next) || b">/:".contains(&next))
     })
 }
 
 fn safe_if<'a>(
     escaped: bool,
-    tables: &Tables,
+    compiled: &Compiled,
     channel: Channel,
     text: &'a [u8],
     padded: bool,
@@ -220,16 +222,16 @@ fn safe_if<'a>(
     if !escaped || text.is_empty() {
         return Ok(Cow::Borrowed(text));
     }
-    safe(tables, channel, text, padded).map(Cow::Owned)
+    safe(compiled, channel, text, padded).map(Cow::Owned)
 }
 
 /// A part that holds no marker. `padded`: nor anything that could be one with what stands around it.
-fn safe(tables: &Tables, channel: Channel, text: &[u8], padded: bool) -> Result<Vec<u8>, JoinError> {
+fn safe(compiled: &Compiled, channel: Channel, text: &[u8], padded: bool) -> Result<Vec<u8>, JoinError> {
     let mut out = Vec::new();
     if padded {
         push_break(&mut out)?;
     }
-    append(&mut out, &escape_in(tables, text)?)?;
+    append(&mut out, &escape_in(compiled, text)?)?;
     if padded {
         push_break(&mut out)?;
     }
@@ -237,10 +239,10 @@ fn safe(tables: &Tables, channel: Channel, text: &[u8], padded: bool) -> Result<
         return Ok(out);
     }
     // Where the thinking was open at the start, a fence's closer ends it however it is written.
-    if tables.regions.iter().any(|region| region.fence_close.is_some()) {
+    if compiled.grammar.regions.iter().any(|region| region.fence_close.is_some()) {
         out = without_fences(&out)?;
     }
-    if tables.written.thinking.as_ref().is_some_and(|it| it.is_fence) && !out.ends_with(b"\n") {
+    if compiled.templates.thinking.as_ref().is_some_and(|it| it.is_fence) && !out.ends_with(b"\n") {
         append(&mut out, b"\n")?;
     }
     Ok(out)
@@ -292,17 +294,17 @@ impl From<Fault> for JoinError {
 }
 
 impl Joined {
-    fn new(tables: &Tables, start: Start, thinking: &[u8], content: &[u8]) -> Result<Joined, JoinError> {
+    fn new(compiled: &Compiled, start: Start, thinking: &[u8], content: &[u8]) -> Result<Joined, JoinError> {
         let is_inside = match start {
             Start::Channel(Channel::Thinking) => true,
             Start::Channel(Channel::Content) | Start::Header => false,
             Start::Channel(other) => return Err(JoinError::NotWritten(other)),
         };
-        let written = &tables.written;
+        let templates = &compiled.templates;
         let mut bytes = Vec::new();
         let mut place = 0..0;
         if is_inside || !thinking.is_empty() {
-            let block = written.thinking.as_ref().ok_or(JoinError::NotWritten(Channel::Thinking))?;
+            let block = templates.thinking.as_ref().ok_or(JoinError::NotWritten(Channel::Thinking))?;
             if !is_inside {
                 append(&mut bytes, &block.open)?;
             }
@@ -311,7 +313,7 @@ impl Joined {
             append(&mut bytes, &block.close)?;
         }
         // Text outside of all messages is content too, but no model writes it so.
-        let block = written.content.as_ref().filter(|_| !content.is_empty());
+        let block = templates.content.as_ref().filter(|_| !content.is_empty());
         append(&mut bytes, block.map_or(b"", |block| &block.open))?;
         let content_at = bytes.len();
         append(&mut bytes, content)?;

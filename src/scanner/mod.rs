@@ -1,31 +1,43 @@
-//! The engine: feed and finish over a compiled dialect. It knows tables alone, no TOML and no FFI, and needs only
-//! `core` and `alloc`.
+//! The scanner: feed and finish over a compiled dialect. It knows no TOML and no FFI.
 //!
-//! This file is its surface; `state` is the stream behind it.
-//! `join` goes the other way.
+//! This file is its surface. `engine` is what it remembers of its stream, and the way of a chunk that completes no marker.
+//! A `call` takes all other chunks apart: it has text and markers found (`read`) and reports them (`report`), one event
+//! after the other. `hold`, `spans` and `ledger` each keep one part of the stream true. `join` goes the other way.
 
 mod attributes;
+mod call;
 mod chunk;
 mod counts;
+mod engine;
 mod event;
-mod extra;
+#[cfg(test)]
+mod explored;
+mod hold;
 mod join;
-mod lazy;
-mod room;
-mod state;
+mod ledger;
+mod optional;
+mod read;
+mod report;
+mod spans;
 mod thoughts;
+mod try_box;
 
 use alloc::{collections::TryReserveError, vec::Vec};
 use core::fmt;
 
-use crate::dialect::{Channel, Dialect, Start};
+use crate::{
+    channel::{Channel, Start},
+    dialect::Dialect,
+};
+use call::{Call, EventRef, KindRef, Place};
 use chunk::Chunk;
 pub use chunk::Token;
 pub use counts::{Budget, BudgetScope, BudgetUnit, Counts};
+use engine::Engine;
+pub(crate) use engine::SHORT;
+pub(crate) use engine::Text;
 pub use event::{Attribute, Cause, Event, Kind};
 pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
-pub(crate) use state::SHORT;
-use state::{Place, Raw, RawKind, State};
 pub use thoughts::Thought;
 
 /// How a scanner differs from its dialect's defaults.
@@ -109,7 +121,7 @@ impl From<TryReserveError> for Error {
 #[repr(C)]
 pub struct Scanner {
     dialect: Dialect,
-    state: State,
+    engine: Engine,
 }
 
 impl Scanner {
@@ -127,14 +139,14 @@ impl Scanner {
 
     /// A scanner that starts elsewhere, collects thoughts, or has a budget.
     pub fn with_options(dialect: &Dialect, options: &Options) -> Result<Scanner, Error> {
-        let state = State::new(&dialect.tables, options.start.unwrap_or(dialect.start()), options)?;
-        Ok(Scanner { dialect: dialect.clone(), state })
+        let engine = Engine::new(&dialect.compiled, options.start.unwrap_or(dialect.start()), options)?;
+        Ok(Scanner { dialect: dialect.clone(), engine })
     }
 
     /// Feeds the next bytes of the stream, cut anywhere, and reports all that is decided.
     #[inline]
     pub fn feed(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        if let Some((channel, offset)) = self.short_text(chunk) {
+        if let Some((channel, offset)) = self.feed_loop(chunk) {
             on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
             return Ok(());
         }
@@ -142,96 +154,68 @@ impl Scanner {
     }
 
     fn feed_any(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        if let Some((channel, offset)) = self.long_text(chunk) {
-            on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
-            return Ok(());
+        let mut rest = chunk;
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(self.first_part(rest).unwrap_or(rest.len()));
+            let text = if part.len() <= SHORT { self.feed_short(part) } else { self.feed_long(part) };
+            let Some(text) = text else { break };
+            if text.len > 0 {
+                let bytes = self.bytes(&text, part);
+                on_event(Event { kind: Kind::Text, channel: self.channel(), offset: text.offset, bytes });
+            }
+            rest = after;
         }
-        if chunk.len() > SHORT
-            && let Some(part) = self.first_part(chunk)
-        {
-            let (part, rest) = chunk.split_at(part);
-            self.feed_part(part, &mut on_event)?;
-            return self.feed_part(rest, &mut on_event);
-        }
-        self.feed_part(chunk, &mut on_event)
-    }
-
-    #[inline(always)]
-    fn feed_part(&mut self, chunk: &[u8], on_event: &mut impl FnMut(Event<'_>)) -> Result<(), Error> {
-        let of_chunk = |(channel, offset, len)| (channel, offset, &chunk[..len]);
-        let text = match (self.is_holding(), chunk.len() <= SHORT) {
-            (true, true) => self.joined_text(chunk),
-            (true, false) => None,
-            (false, true) => self.fresh_text(chunk).map(of_chunk),
-            (false, false) => self.long_part(chunk).map(of_chunk),
-        };
-        let Some((channel, offset, bytes)) = text else {
-            return self.events(chunk).for_each(on_event);
-        };
-        if !bytes.is_empty() {
-            on_event(Event { kind: Kind::Text, channel, offset, bytes });
-        }
-        Ok(())
-    }
-
-    /// Where something is held: how much of a long chunk decides it, and is best fed by itself.
-    #[inline(always)]
-    pub(crate) fn first_part(&self, chunk: &[u8]) -> Option<usize> {
-        if self.is_holding() { self.state.first_part(&self.dialect.tables, chunk) } else { None }
+        if rest.is_empty() && !chunk.is_empty() { Ok(()) } else { self.events(rest).for_each(on_event) }
     }
 
     /// The innermost channel.
+    #[inline(always)]
     pub(crate) fn channel(&self) -> Channel {
-        self.state.channel()
+        self.engine.spans.channel()
     }
 
-    /// Feeds a short chunk of ASCII in which nothing begins: most tokens. Gives channel and offset of its event; in all other
-    /// cases none, and nothing is fed. Cannot panic.
+    /// Feeds a short chunk of ASCII in which nothing begins: most tokens. Returns channel and offset of its text; in all
+    /// other cases none, and nothing is fed. Cannot panic.
     #[inline(always)]
-    pub(crate) fn short_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
-        self.state.short_text(&self.dialect.tables, chunk)
+    pub(crate) fn feed_loop(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        let offset = self.engine.advance_in_loop(&self.dialect.compiled, chunk)?;
+        Some((self.channel(), offset))
     }
 
-    /// The same of longer ones, with line ends and other characters too.
+    /// Feeds a short chunk, of at most `SHORT` bytes, that completes no marker, and returns its text; the rest is held. In all
+    /// other cases none, and nothing is fed. Cannot panic.
     #[inline(always)]
-    pub(crate) fn long_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
-        if chunk.len() <= SHORT { None } else { self.state.long_text(&self.dialect.tables, chunk) }
+    pub(crate) fn feed_short(&mut self, chunk: &[u8]) -> Option<Text> {
+        self.engine.advance_short(&self.dialect.compiled, chunk)
     }
 
-    /// Of short ones that complete no marker, where nothing is held: how much is text, too.
+    /// The same of a long chunk, where nothing is held.
     #[inline(always)]
-    pub(crate) fn fresh_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
-        self.state.fresh_text(&self.dialect.tables, chunk)
+    pub(crate) fn feed_long(&mut self, chunk: &[u8]) -> Option<Text> {
+        self.engine.advance_long(&self.dialect.compiled, chunk)
     }
 
-    /// The same of longer ones. Where something is held, the text begins with that: see `before`.
+    /// How much of a long chunk decides what is held, and is best fed by itself; none where nothing is held.
     #[inline(always)]
-    pub(crate) fn long_part(&mut self, chunk: &[u8]) -> Option<(Channel, u64, usize)> {
-        self.state.long_part(&self.dialect.tables, chunk)
+    pub(crate) fn first_part(&self, chunk: &[u8]) -> Option<usize> {
+        self.engine.first_part(&self.dialect.compiled, chunk)
     }
 
-    /// The same of short ones where something is held: gives all bytes of the text, which begins with those. They stand
-    /// behind each other until the next call.
+    /// The bytes of a text that `feed_text` has returned for this chunk. Cannot panic.
     #[inline(always)]
-    pub(crate) fn joined_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64, &[u8])> {
-        let (channel, offset, len) = self.state.joined_text(&self.dialect.tables, chunk)?;
-        Some((channel, offset, self.state.all_held().get(..len).unwrap_or_default()))
-    }
-
-    /// Is something held, where the stream is calm?
-    #[inline(always)]
-    pub(crate) fn is_holding(&self) -> bool {
-        self.state.is_holding()
+    pub(crate) fn bytes<'a>(&'a self, text: &Text, chunk: &'a [u8]) -> &'a [u8] {
+        let bytes = if text.is_held { self.engine.hold.all() } else { chunk };
+        bytes.get(..text.len).unwrap_or_default()
     }
 
     /// See `aside_scanner_quiet` and `aside_scanner_skip`, which these are for. They cannot panic.
     #[inline]
     pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {
-        self.state.quiet(&self.dialect.tables)
+        self.engine.quiet(&self.dialect.compiled)
     }
 
     pub(crate) fn skip(&mut self, len: u64) -> bool {
-        self.state.skip(len)
+        self.engine.skip(len)
     }
 
     /// Feeds bytes whose tokens are known. A dialect's markers that are special (`special = true`) then count only where
@@ -257,28 +241,29 @@ impl Scanner {
         mut on_event: impl FnMut(Event<'_>),
     ) -> Result<(), Error> {
         check_lengths(chunk, tokens)?;
-        if let Some((channel, offset)) = self.plain_tokens(chunk, tokens) {
+        if let Some((channel, offset)) = self.feed_whole_tokens(chunk, tokens) {
             on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
             return Ok(());
         }
         self.summed_token_events(chunk, tokens)?.for_each(on_event)
     }
 
-    /// Feeds a chunk that is text and nothing else: channel and offset of the event. None, and nothing fed, in all other
-    /// cases.
+    /// Feeds a chunk that is text to its end, where nothing is held: channel and offset of the event. None, and nothing fed,
+    /// in all other cases.
     #[inline]
-    pub(crate) fn plain_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
-        self.short_text(chunk)
-            .or_else(|| self.long_text(chunk))
-            .or_else(|| self.state.whole_text(&self.dialect.tables, chunk))
+    pub(crate) fn feed_whole_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
+        self.feed_loop(chunk).or_else(|| {
+            let offset = self.engine.advance_whole(&self.dialect.compiled, chunk)?;
+            Some((self.channel(), offset))
+        })
     }
 
     /// The same of tokens whose lengths add up.
     #[inline]
-    pub(crate) fn plain_tokens(&mut self, chunk: &[u8], tokens: &[Token]) -> Option<(Channel, u64)> {
+    pub(crate) fn feed_whole_tokens(&mut self, chunk: &[u8], tokens: &[Token]) -> Option<(Channel, u64)> {
         // The first tokens make room for what is known of them.
-        let text = if self.state.has_tokens() { self.plain_text(chunk)? } else { return None };
-        self.state.add_plain_tokens(tokens.iter().filter(|token| token.len() > 0).count() as u64);
+        let text = if self.engine.hold.has_marks() { self.feed_whole_text(chunk)? } else { return None };
+        self.engine.add_plain_tokens(tokens.iter().filter(|token| token.len() > 0).count() as u64);
         Some(text)
     }
 
@@ -302,12 +287,12 @@ impl Scanner {
     /// Reports what is held where a tool call stands that is not in the text. As one in the text does, it ends the thinking
     /// if the dialect says so (`ends` of its tool spans); a closer that comes next, with only blanks before it, is removed.
     pub(crate) fn pass_call(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        if self.state.is_ended_by_calls(&self.dialect.tables) {
+        if self.engine.is_ended_by_calls(&self.dialect.compiled) {
             self.force_close(on_event)?;
         } else {
             self.flush(on_event)?;
         }
-        self.state.expect_closer(&self.dialect.tables);
+        self.engine.expect_closer(&self.dialect.compiled);
         Ok(())
     }
 
@@ -329,11 +314,11 @@ impl Scanner {
         chunk: &'a [u8],
         tokens: &'a [Token],
     ) -> Result<Events<'a>, Error> {
-        if self.state.is_finishing() {
+        if self.engine.is_finishing {
             return Err(Error::FinishPending);
         }
-        self.state.begin_tokens()?;
-        let chunk = Chunk::of_tokens(chunk, tokens, self.state.in_token());
+        self.engine.begin_tokens()?;
+        let chunk = Chunk::of_tokens(chunk, tokens, self.engine.in_token());
         Ok(Events::new(self, chunk, Mode::Feed))
     }
 
@@ -354,13 +339,13 @@ impl Scanner {
 
     /// Forgets the stream, its counts, and the thoughts that were not taken. The scanner is then as new.
     pub fn reset(&mut self) {
-        self.state.reset(&self.dialect.tables);
+        self.engine.reset(&self.dialect.compiled);
     }
 
     /// Another scanner in the same state, in mid-stream too: for beams, and for trying again from here. What is fed to
     /// one does not change the other. Thoughts that were not taken are in both.
     pub fn try_clone(&self) -> Result<Scanner, Error> {
-        Ok(Scanner { dialect: self.dialect.clone(), state: self.state.try_clone()? })
+        Ok(Scanner { dialect: self.dialect.clone(), engine: self.engine.try_clone()? })
     }
 
     /// How much of a channel's text was reported since the stream began, or of the stream that was finished last where no
@@ -381,7 +366,7 @@ impl Scanner {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn counts(&self, channel: Channel) -> Counts {
-        self.state.counts(channel)
+        self.engine.counts(channel)
     }
 
     /// Says where the next stream starts, before its first byte: behind a rendered prompt that ends in `tail`. Of that,
@@ -410,29 +395,29 @@ impl Scanner {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
-        if self.state.is_finishing() {
+        if self.engine.is_finishing {
             return Err(Error::FinishPending);
         }
-        if self.state.has_begun() {
+        if self.engine.has_begun {
             return Err(Error::StreamBegun);
         }
-        let tables = &*self.dialect.tables;
+        let compiled = &*self.dialect.compiled;
         if tail.is_empty() {
-            self.state.begin_stream(tables);
-            return Ok(self.state.start());
+            self.engine.begin_stream(compiled);
+            return Ok(self.engine.start());
         }
-        self.state.begin_behind(tables, tables.own_turn(tail))
+        self.engine.begin_after(compiled, compiled.own_turn(tail))
     }
 
     /// What is held back now. It stands directly before the next chunk.
     pub fn held(&self) -> &[u8] {
-        self.state.held_of_stream()
+        self.engine.held_of_stream()
     }
 
     /// What was held back when the last call that gives events one by one began; it stood directly before that call's
     /// chunk.
     pub fn before(&self) -> &[u8] {
-        self.state.before()
+        self.engine.hold.before()
     }
 
     /// The most bytes that are held back for what may come. In a pause, a marker whose events are still due is held too.
@@ -442,22 +427,22 @@ impl Scanner {
 
     /// Bytes since the start of the stream: the offset of the next chunk.
     pub fn offset(&self) -> u64 {
-        self.state.fed()
+        self.engine.fed()
     }
 
     /// The oldest whole thought that was not taken yet, where collecting is on.
     pub fn take_thought(&mut self) -> Option<Thought> {
-        self.state.thoughts_mut()?.take()
+        self.engine.thoughts_mut()?.take()
     }
 
     /// The one that `take_thought` would give.
     pub(crate) fn next_thought(&self) -> Option<&Thought> {
-        self.state.thoughts()?.first()
+        self.engine.thoughts()?.first()
     }
 
     /// Whole thoughts that were not kept, because 1,024 were waiting.
     pub fn lost_thoughts(&self) -> u64 {
-        self.state.thoughts().map_or(0, |thoughts| thoughts.lost())
+        self.engine.thoughts().map_or(0, |thoughts| thoughts.lost())
     }
 
     /// The dialect that it was made with.
@@ -491,38 +476,33 @@ enum Mode {
 /// goes into the next call, where events still due come first.
 #[must_use = "nothing is fed until the events are pulled"]
 pub struct Events<'a> {
-    scanner: &'a mut Scanner,
-    chunk: Chunk<'a>,
-    pos: usize,
+    call: Call<'a>,
     mode: Mode,
 }
 
 impl<'a> Events<'a> {
     fn new(scanner: &'a mut Scanner, chunk: Chunk<'a>, mode: Mode) -> Events<'a> {
-        scanner.state.begin_call(&scanner.dialect.tables);
-        Events { scanner, chunk, pos: 0, mode }
+        let Scanner { dialect, engine } = scanner;
+        Events { call: Call::new(&dialect.compiled, engine, chunk), mode }
     }
 
     /// The next event; `None` when all that is decided has been reported.
     #[allow(clippy::should_implement_trait)] // An event lives until the next one is pulled, which `Iterator` cannot say.
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
-        let Scanner { dialect, state } = &mut *self.scanner;
-        let tables = &*dialect.tables;
-        let raw = match self.mode {
-            Mode::Finish => state.next_of_finish(tables)?,
-            _ if state.is_finishing() => return Err(Error::FinishPending),
-            Mode::Flush => state.next_of_flush(tables)?,
-            Mode::ForceClose => state.next_of_force(tables)?,
-            Mode::Feed => state.next_of_feed(tables, &self.chunk, &mut self.pos, false)?,
+        let event = match self.mode {
+            Mode::Finish => self.call.next_of_finish()?,
+            _ if self.call.engine.is_finishing => return Err(Error::FinishPending),
+            Mode::Flush => self.call.next_of_flush()?,
+            Mode::ForceClose => self.call.next_of_force_close()?,
+            Mode::Feed => self.call.next_of_feed(false)?,
         };
-        Ok(raw.map(|raw| event(raw, state, self.chunk.bytes)))
+        Ok(event.map(|event| with_bytes(event, &self.call)))
     }
 
     /// Bytes of the chunk that are done and must not be fed again: reported, held back, or of a marker whose last
     /// events are still due.
     pub fn consumed(&mut self) -> usize {
-        self.scanner.state.park(&self.chunk, &mut self.pos);
-        self.pos
+        self.call.consumed()
     }
 
     fn for_each(mut self, mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
@@ -535,9 +515,8 @@ impl<'a> Events<'a> {
 
 impl Drop for Events<'_> {
     fn drop(&mut self) {
-        self.scanner.state.park(&self.chunk, &mut self.pos);
-        if self.mode == Mode::Feed && self.pos > 0 {
-            self.scanner.state.end_tokens(self.chunk.is_inside_token(self.pos));
+        if self.call.consumed() > 0 && self.mode == Mode::Feed {
+            self.call.engine.end_tokens(self.call.is_inside_token());
         }
     }
 }
@@ -549,24 +528,25 @@ pub(crate) fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error>
 }
 
 /// Gives an event its bytes.
-fn event<'a>(raw: Raw, state: &'a State, chunk: &'a [u8]) -> Event<'a> {
-    let bytes = match raw.place {
-        Place::Held(at) => &state.all_held()[at..at + raw.len],
-        Place::Chunk(at) => &chunk[at..at + raw.len],
+fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
+    let EventRef { kind, channel, offset, len, place } = event;
+    let bytes = match place {
+        Place::Held(at) => &call.engine.hold.all()[at..at + len],
+        Place::Chunk(at) => &call.chunk.bytes[at..at + len],
     };
-    let kind = match raw.kind {
-        RawKind::Open { rule, tag } => Kind::Open { rule: rule.into(), tag: tag.into() },
-        RawKind::Attribute(index) => match state.attribute(index) {
+    let kind = match kind {
+        KindRef::Open { rule, tag } => Kind::Open { rule: rule.into(), tag: tag.into() },
+        KindRef::Attribute(index) => match call.engine.attribute(index) {
             Some(attribute) => Kind::Attribute(attribute),
             None => unreachable!("an attribute is reported before it is forgotten"),
         },
-        RawKind::Text => Kind::Text,
-        RawKind::Framing => Kind::Framing,
-        RawKind::Close(cause) => Kind::Close(cause),
-        RawKind::Reclassify => Kind::Reclassify,
-        RawKind::Budget => Kind::Budget,
+        KindRef::Text => Kind::Text,
+        KindRef::Framing => Kind::Framing,
+        KindRef::Close(cause) => Kind::Close(cause),
+        KindRef::Reclassify => Kind::Reclassify,
+        KindRef::Budget => Kind::Budget,
     };
-    Event { kind, channel: raw.channel, offset: raw.offset, bytes }
+    Event { kind, channel, offset, bytes }
 }
 
 /// The content of a whole text, without ASCII white space at both ends.
@@ -630,7 +610,7 @@ mod tests {
                 passed += chunk.len() as u64;
                 continue;
             }
-            if late && let Some((channel, offset)) = scanner.plain_text(chunk) {
+            if late && let Some((channel, offset)) = scanner.feed_whole_text(chunk) {
                 heard.add("Text".into(), channel, offset + skipped, chunk);
             } else {
                 assert!(skipped == 0 || scanner.skip(skipped), "behind {heard:?}");
@@ -711,7 +691,7 @@ mod tests {
                         if scanner.held().is_empty() && !is_rare {
                             let shown = input[..end].escape_ascii();
                             assert!(
-                                scanner.plain_text(b"More").is_some(),
+                                scanner.feed_whole_text(b"More").is_some(),
                                 "{name}: not in the table after \"{shown}\""
                             );
                             places += 1;

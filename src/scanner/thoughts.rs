@@ -2,8 +2,7 @@
 
 use alloc::{collections::VecDeque, vec::Vec};
 
-use crate::dialect::{Channel, lines::is_blank, tables::ThoughtRule};
-use crate::utf8::fit;
+use crate::{channel::Channel, dialect::compiled::ThoughtRule, matcher::bytes::is_blank, utf8::fit};
 
 use super::{Error, attributes::Attributes, event::Cause};
 

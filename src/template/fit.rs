@@ -8,7 +8,7 @@ use super::{
     memory::{Result, filled},
     signs::{Catalogue, Framing, Needle, Pair, Signs, Sought},
 };
-use crate::dialect::{Channel, Start};
+use crate::channel::{Channel, Start};
 
 /// What is known of a template.
 pub struct Evidence<'a> {

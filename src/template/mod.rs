@@ -18,7 +18,7 @@ mod syntax;
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-use crate::dialect::{Dialect, Start};
+use crate::{channel::Start, dialect::Dialect};
 use expression::UNKNOWN;
 use fit::{Evidence, Fit, Reader};
 use memory::{OutOfMemory, push};

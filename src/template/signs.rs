@@ -11,9 +11,10 @@ use std::sync::OnceLock;
 
 use toml::Spanned;
 
+use crate::channel::{Channel, Start};
 use crate::dialect::{
-    Channel, Start, catalogue, error,
-    model::{Literal, Place, Span, strings, text},
+    catalogue, error,
+    schema::{Literal, Place, Span, strings, text},
 };
 
 /// A text of the table, by its index.

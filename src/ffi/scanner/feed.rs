@@ -1,15 +1,145 @@
-//! What both forms of feeding share: what a call works on, and events as C sees them.
+//! The one way to feed, and what all forms of it share: what a call works on, events as C sees them, and the sinks that
+//! they go to. Callbacks, arrays and plain text are three sinks.
 
 use libc::{c_char, size_t};
 
-use super::{Lent, failed, lent};
+use super::{Lent, failed, inside, lent, ready};
 use crate::ffi::memory::bytes;
 use crate::ffi::status::{fail, fail_null, fail_with};
 use crate::ffi::types::*;
-use crate::scanner::check_lengths;
+use crate::scanner::{SHORT, Text, check_lengths};
 use crate::{Channel, Error, Event, Events, Kind, Scanner, Token};
 
+/// Where the events of a call go.
+pub(super) trait Sink: Copy {
+    /// Whether a chunk may be fed in two parts, each with a text of its own: then what is held need not be copied together
+    /// with a long chunk.
+    const IN_PARTS: bool;
+
+    /// Returns whether events can go there without a closer look.
+    fn is_sound(self) -> bool;
+
+    /// Feeds a chunk of at most `SHORT` bytes that is text, if all that comes of it can go there.
+    #[inline(always)]
+    fn advance_short(scanner: &mut Scanner, chunk: &[u8]) -> Option<Text> {
+        scanner.feed_short(chunk)
+    }
+
+    /// The same of a longer one.
+    #[inline(always)]
+    fn advance_long(scanner: &mut Scanner, chunk: &[u8]) -> Option<Text> {
+        scanner.feed_long(chunk)
+    }
+
+    /// Takes a text of the innermost channel, which has just been fed: of the chunk, or of what was held.
+    ///
+    /// # Safety
+    /// The scanner is there, and READY; the sink is sound. No `&mut Stream` from before is used again.
+    unsafe fn text(self, scanner: *mut aside_scanner, chunk: &[u8], text: Text) -> aside_status;
+
+    /// Does all else: takes the events of a call one by one, or says what is wrong. `fed`: bytes of the caller's buffer that
+    /// were fed before.
+    ///
+    /// # Safety
+    /// `scanner` is NULL or there; the sink's pointers are as its function's caller promises.
+    unsafe fn events(self, scanner: *mut aside_scanner, work: Work<'_>, fed: usize) -> aside_status;
+
+    /// Does all else for a chunk, of which `fed` bytes were fed before.
+    ///
+    /// # Safety
+    /// As of `events`; a `buf` that is not NULL leads to `len` bytes.
+    unsafe fn rest(self, scanner: *mut aside_scanner, buf: *const c_char, len: size_t, fed: usize) -> aside_status {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match bytes(buf.wrapping_add(fed), len - fed, "buf") {
+                Ok(chunk) => self.events(scanner, Work::Feed(chunk), fed),
+                Err(status) => status,
+            }
+        }
+    }
+}
+
+/// Feeds a chunk. Most are short, and loop in a state of the automaton: their text goes straight to the sink.
+///
+/// # Safety
+/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes; the sink's pointers
+/// are as its function's caller promises.
+#[inline(always)]
+pub(super) unsafe fn feed<S: Sink>(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    sink: S,
+) -> aside_status {
+    // SAFETY: the caller's promise. `stream` is not used after the sink has the text.
+    unsafe {
+        if sink.is_sound()
+            && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
+        {
+            if let Some((_, offset)) = stream.scanner.feed_loop(chunk) {
+                stream.consumed = len;
+                return sink.text(scanner, chunk, Text { offset, is_held: false, len });
+            }
+            return feed_short(scanner, buf, len, sink);
+        }
+        feed_long(scanner, buf, len, sink)
+    }
+}
+
+/// The same of short chunks that go from state to state, and of those that only a `Call` can take apart.
+///
+/// # Safety
+/// As of `feed`; `ready` gives the stream and the chunk.
+#[inline(never)]
+unsafe fn feed_short<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
+    // SAFETY: the caller's promise. `stream` is not used after the sink has the text.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        if let Some(text) = S::advance_short(&mut stream.scanner, chunk) {
+            stream.consumed = len;
+            return sink.text(scanner, chunk, text);
+        }
+        sink.rest(scanner, buf, len, 0)
+    }
+}
+
+/// The same of longer chunks, and of what is wrong.
+///
+/// # Safety
+/// As of `feed`.
+#[inline(never)]
+unsafe fn feed_long<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
+    // SAFETY: the caller's promise. `stream` is not used after the sink has a text: each part asks for it again.
+    unsafe {
+        let mut fed = 0;
+        if sink.is_sound()
+            && let Some((mut stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+        {
+            let mut rest = chunk;
+            loop {
+                let part = if S::IN_PARTS { stream.scanner.first_part(rest) } else { None };
+                let Some((part, after)) = rest.split_at_checked(part.unwrap_or(rest.len())) else { break };
+                let text = match part.len() <= SHORT {
+                    true => S::advance_short(&mut stream.scanner, part),
+                    false => S::advance_long(&mut stream.scanner, part),
+                };
+                let Some(text) = text else { break };
+                fed += part.len();
+                stream.consumed = fed;
+                let status = sink.text(scanner, part, text);
+                if after.is_empty() || status != ASIDE_OK {
+                    return status;
+                }
+                rest = after;
+                (stream, _) = inside(scanner, buf, len);
+            }
+        }
+        sink.rest(scanner, buf, len, fed)
+    }
+}
+
 /// What a call works on.
+#[derive(Clone, Copy)]
 pub(super) enum Work<'a> {
     Feed(&'a [u8]),
     /// The tokens' lengths add up to the chunk's.
@@ -20,12 +150,12 @@ pub(super) enum Work<'a> {
 }
 
 impl Work<'_> {
-    /// Tokens that are text and nothing else: most are. Gives channel and offset of the event, and its bytes.
+    /// Feeds tokens that are text and nothing else: most are.
     #[inline]
-    pub(super) fn plain(&self, scanner: &mut Scanner) -> Option<(Channel, u64, &[u8])> {
+    pub(super) fn advance(&self, scanner: &mut Scanner) -> Option<(&[u8], Text)> {
         let Work::FeedTokens(chunk, tokens) = self else { return None };
-        let (channel, offset) = scanner.plain_tokens(chunk, tokens)?;
-        Some((channel, offset, chunk))
+        let (_, offset) = scanner.feed_whole_tokens(chunk, tokens)?;
+        Some((chunk, Text { offset, is_held: false, len: chunk.len() }))
     }
 
     #[inline]

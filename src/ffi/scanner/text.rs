@@ -5,10 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::{enter, ready};
+use super::enter;
+use super::feed::{Sink, Work, feed};
+use crate::Scanner;
 use crate::ffi::gate::{READY, is_ready};
 use crate::ffi::status::fail_with;
 use crate::ffi::types::*;
+use crate::scanner::Text;
 
 /// The cheapest way to feed, for hosts where even an event array is dear: takes `buf` if all of it is text of one
 /// channel and nothing else happens, as with most tokens. Otherwise nothing is fed, and the same `buf` goes to
@@ -22,15 +25,45 @@ use crate::ffi::types::*;
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_text(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> i32 {
     // SAFETY: the caller promises `len` bytes, and a scanner that is there.
-    unsafe {
-        if let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
-            && let Some((channel, _)) = stream.scanner.plain_text(chunk)
-        {
-            stream.consumed = len;
-            return channel as i32;
-        }
+    unsafe { feed(scanner, buf, len, WholeText) }
+}
+
+/// Takes chunks that are text to their end, of which it says the channel.
+#[derive(Clone, Copy)]
+struct WholeText;
+
+impl Sink for WholeText {
+    const IN_PARTS: bool = false;
+
+    #[inline(always)]
+    fn is_sound(self) -> bool {
+        true
     }
-    ASIDE_NOT_TEXT
+
+    #[inline(always)]
+    fn advance_short(scanner: &mut Scanner, chunk: &[u8]) -> Option<Text> {
+        let (_, offset) = scanner.feed_whole_text(chunk)?;
+        Some(Text { offset, is_held: false, len: chunk.len() })
+    }
+
+    #[inline(always)]
+    fn advance_long(scanner: &mut Scanner, chunk: &[u8]) -> Option<Text> {
+        WholeText::advance_short(scanner, chunk)
+    }
+
+    #[inline(always)]
+    unsafe fn text(self, scanner: *mut aside_scanner, _: &[u8], _: Text) -> aside_status {
+        // SAFETY: the caller's promise: the scanner is there.
+        unsafe { (*(*scanner).gate.inner.get()).scanner.channel() as i32 }
+    }
+
+    unsafe fn events(self, _: *mut aside_scanner, _: Work<'_>, _: usize) -> aside_status {
+        ASIDE_NOT_TEXT
+    }
+
+    unsafe fn rest(self, _: *mut aside_scanner, _: *const c_char, _: size_t, _: usize) -> aside_status {
+        ASIDE_NOT_TEXT
+    }
 }
 
 /// Which bytes change nothing where the stream now stands, so that a host for which a call is dear need not make one for

@@ -1,41 +1,45 @@
-//! An attempt to read a marker from one place on, byte by byte. It is over as soon as no continuation can make it a
-//! marker, or as soon as it is one: nothing is held longer.
+//! The recogniser reads one marker, byte by byte, from the place where it may begin. It has decided as soon as no
+//! continuation can make a marker of what it has read, or as soon as it is one.
+//!
+//! It knows the whole grammar: it is the oracle from which the automaton's builder derives its table, and it reads what
+//! has no end of forms and so no place in a table: attributes, the values of headers, long fences, suffixes.
 
 use core::ops::Range;
 
 use super::{
-    lines::{COMMON_LANGUAGE, COMMON_RUN, Lines, is_blank, is_language},
-    starts::{at_fence_line, unguarded},
-    tables::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Node, PatternSet, Region, Tables, TagRule},
+    bytes::{is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
+    code::{COMMON_LANGUAGE, COMMON_RUN, Code, CodeTracker},
+    grammar::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, LineRule, PatternSet, Region, TagRule},
 };
 
-/// What is known of a byte. Plain bytes, of which nothing is known, may begin a special marker.
+/// What is known of the token that a byte is of. Plain bytes, of which nothing is known, may begin a special marker.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Mark(u8);
+pub struct TokenMark(u8);
 
-impl Mark {
-    pub const PLAIN: Mark = Mark(Mark::SPECIAL);
-    pub const NONE: Mark = Mark(0);
+impl TokenMark {
+    pub const PLAIN: TokenMark = TokenMark(TokenMark::SPECIAL);
+    pub const NONE: TokenMark = TokenMark(0);
     const SPECIAL: u8 = 1;
     const START: u8 = 2;
 
     /// The first byte of a token.
-    pub fn start(is_special: bool) -> Mark {
-        Mark(Mark::START | if is_special { Mark::SPECIAL } else { 0 })
+    pub fn start(is_special: bool) -> TokenMark {
+        TokenMark(TokenMark::START | if is_special { TokenMark::SPECIAL } else { 0 })
     }
 
     pub fn may_be_special(self) -> bool {
-        self.0 & Mark::SPECIAL != 0
+        self.0 & TokenMark::SPECIAL != 0
     }
 
     pub fn begins_token(self) -> bool {
-        self.0 & Mark::START != 0
+        self.0 & TokenMark::START != 0
     }
 }
 
 /// What the bytes so far are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub enum Outcome {
+    /// Only more bytes can tell.
     More,
     Fail,
     /// The first `len` bytes are the marker of this pattern of the region.
@@ -43,12 +47,14 @@ pub enum Verdict {
         pattern: u8,
         len: usize,
     },
+    /// All bytes are the framing that was expected.
+    Framing,
     /// A header came to its end.
     HeaderEnd {
         pattern: u8,
     },
     /// A header broke off before this byte. The last `pending` bytes before it are not of the header; `torn`: nor is
-    /// the value that ends there, for the header grew too long in the middle of it.
+    /// the value that ends there, because the header grew too long in the middle of it.
     HeaderBreak {
         pattern: u8,
         pending: u32,
@@ -56,48 +62,63 @@ pub enum Verdict {
     },
 }
 
-/// Up to three readings of the same bytes: as a literal, as a tag, as a fence line that closes.
+/// Up to three readings of the same bytes: as a literal, as a tag, as a fence line that closes. Or one, as the framing
+/// that may follow the marker before.
 #[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy, Default)]
-pub struct Attempt {
-    /// Bytes read so far; 0 is no attempt.
+#[derive(Clone, Copy)]
+pub struct Recogniser {
+    /// Bytes read so far.
     len: u32,
     /// Patterns of the region that it may become.
     active: PatternSet,
     literal: Literal,
     tag: Tag,
     close: FenceClose,
+    /// The number of the framing that it may be; 0 is none.
+    framing: u16,
     /// The line opens a nested block.
     nests: bool,
 }
 
-impl Attempt {
-    /// An attempt that has read nothing, at a byte before which the line stands so. `active`: the patterns that count in the
-    /// region now.
-    pub fn begin(region: &Region, active: PatternSet, lines: &Lines, byte: u8) -> Attempt {
-        let active = active & unguarded(region, lines, byte);
+impl Recogniser {
+    /// Returns a recogniser that has read nothing, for a marker that begins with `byte`. `code`: where in code the byte
+    /// stands. `active`: the patterns that count in the region now.
+    pub fn of_marker(region: &Region, active: PatternSet, code: &CodeTracker, byte: u8) -> Recogniser {
         let is_tag = region.open_names != 0 || region.close_names != 0;
-        Attempt {
+        let is_fence_line = active != 0 && closes_by_line(region) && code.at_start() && !code.in_block();
+        Recogniser {
             len: 0,
-            active,
+            active: active & unguarded(region, code, byte),
             literal: if region.literals != 0 { Literal::Trie(region.literals) } else { Literal::Dead },
             tag: if is_tag { Tag::Begin } else { Tag::Dead },
-            close: if at_fence_line(region, lines) { FenceClose::Indent(0) } else { FenceClose::Dead },
+            close: if is_fence_line { FenceClose::Indent(0) } else { FenceClose::Dead },
+            framing: 0,
             nests: false,
         }
     }
 
-    pub fn is_alive(&self) -> bool {
-        self.len > 0
+    /// Returns a recogniser for the framing with this number, which is not 0.
+    pub fn of_framing(framing: u16) -> Recogniser {
+        let (literal, tag, close) = (Literal::Dead, Tag::Dead, FenceClose::Dead);
+        Recogniser { len: 0, active: 0, literal, tag, close, framing, nests: false }
     }
 
-    /// Has it seen, where it failed, that its line opens a nested block of a fence span?
+    /// How many bytes it has read, the one that decided included.
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    pub fn is_of_framing(&self) -> bool {
+        self.framing != 0
+    }
+
+    /// Returns whether it has seen, where it failed, that its line opens a nested block of a fence span.
     pub fn nests(&self) -> bool {
         self.nests
     }
 
-    /// Is it in the middle of what a marker always has? What a text makes up, in names, values and white space, takes too
-    /// many forms to list. `read`: what it has read.
+    /// Returns whether it is in the middle of what a marker always has. What a text makes up, in names, values and white
+    /// space, takes too many forms to list. `read`: what it has read.
     pub fn is_common(&self, read: &[u8]) -> bool {
         if let Some(token) = self.token(read) {
             return token.start <= COMMON_RUN as usize && token.len() <= COMMON_LANGUAGE as usize;
@@ -139,82 +160,109 @@ impl Attempt {
         self.active &= !here;
     }
 
-    /// Reads on in `text` from `read` on, up to its end or to the byte that decides. `mark` says what is known of a byte.
+    /// Reads on in `text`, up to its end or to the byte that decides: how many bytes that were, the deciding one
+    /// included, and what they are. `mark` returns what is known of a byte.
     pub fn run(
         &mut self,
-        tables: &Tables,
+        grammar: &Grammar,
         region: &Region,
         text: &[u8],
-        read: &mut usize,
-        mark: impl Fn(usize) -> Mark,
-    ) -> Verdict {
-        while let Some(&byte) = text.get(*read) {
-            if region.special != 0 && !mark(*read).may_be_special() {
+        mark: impl Fn(usize) -> TokenMark,
+    ) -> (usize, Outcome) {
+        for (at, &byte) in text.iter().enumerate() {
+            if region.special != 0 && !mark(at).may_be_special() {
                 self.rule_out_special(region);
             }
-            let verdict = self.step_in_trie(tables, byte).unwrap_or_else(|| self.step(tables, region, byte));
-            if verdict != Verdict::More {
-                return verdict;
+            let outcome = self.step_in_trie(grammar, byte).unwrap_or_else(|| self.step(grammar, region, byte));
+            if outcome != Outcome::More {
+                return (at + 1, outcome);
             }
-            *read += 1;
         }
-        Verdict::More
+        (text.len(), Outcome::More)
     }
 
     /// The common step, made cheap: on to a node where nothing ends, in the one reading that is left.
     #[inline]
-    fn step_in_trie(&mut self, tables: &Tables, byte: u8) -> Option<Verdict> {
-        let most = if tables.tag.attributes > 0 { tables.tag.attributes } else { u32::MAX };
+    fn step_in_trie(&mut self, grammar: &Grammar, byte: u8) -> Option<Outcome> {
+        let most = if grammar.tag.attributes > 0 { grammar.tag.attributes } else { u32::MAX };
         let node = match (&mut self.literal, &mut self.tag, &self.close) {
             (Literal::Trie(node), Tag::Dead, FenceClose::Dead) => node,
             (Literal::Dead, Tag::Name { node, .. }, FenceClose::Dead) if self.len + 1 < most => node,
             _ => return None,
         };
-        let next = child(&tables.nodes, *node, fold(tables, byte), self.active);
-        if next == 0 || tables.nodes[next as usize].accept & self.active != 0 {
+        let next = grammar.child(*node, byte, self.active);
+        if next == 0 || grammar.nodes[next as usize].accept & self.active != 0 {
             return None;
         }
         *node = next;
         self.len += 1;
-        Some(Verdict::More)
+        Some(Outcome::More)
     }
 
-    fn step(&mut self, tables: &Tables, region: &Region, byte: u8) -> Verdict {
+    fn step(&mut self, grammar: &Grammar, region: &Region, byte: u8) -> Outcome {
         self.len += 1;
         let (len, active) = (self.len, self.active);
-        let verdict = self.literal.step(tables, region, active, byte, len);
-        if verdict != Verdict::Fail && verdict != Verdict::More {
-            return verdict;
+        if self.framing != 0 {
+            let framing = grammar.framing(self.framing);
+            return match framing.get(len as usize - 1) {
+                Some(&next) if grammar.fold(byte) != grammar.fold(next) => Outcome::Fail,
+                Some(_) if (len as usize) < framing.len() => Outcome::More,
+                Some(_) => Outcome::Framing,
+                None => Outcome::Fail,
+            };
         }
-        let mut alive = verdict == Verdict::More;
+        let outcome = self.literal.step(grammar, region, active, byte, len);
+        if outcome != Outcome::Fail && outcome != Outcome::More {
+            return outcome;
+        }
+        let mut alive = outcome == Outcome::More;
         if !matches!(self.tag, Tag::Dead) {
-            match self.tag.step(tables, region, active, byte, len) {
-                Verdict::Fail => self.tag = Tag::Dead,
-                Verdict::More => alive = true,
+            match self.tag.step(grammar, region, active, byte, len) {
+                Outcome::Fail => self.tag = Tag::Dead,
+                Outcome::More => alive = true,
                 done => return done,
             }
         }
         if !matches!(self.close, FenceClose::Dead) {
             let pattern = region.fence_close.unwrap_or(0);
             match self.close.step(pattern, byte) {
-                Verdict::Fail => {
+                Outcome::Fail => {
                     self.nests = self.close.in_token();
                     self.close = FenceClose::Dead;
                 }
-                Verdict::More => alive = true,
+                Outcome::More => alive = true,
                 done => return done,
             }
         }
-        if alive { Verdict::More } else { Verdict::Fail }
+        if alive { Outcome::More } else { Outcome::Fail }
     }
 
-    /// What the bytes so far are if nothing comes after them.
-    pub fn end(&self, region: &Region) -> Verdict {
+    /// Returns what the bytes so far are if nothing comes after them.
+    pub fn end(&self, region: &Region) -> Outcome {
         if let Literal::Header { pattern, pending, .. } = self.literal {
-            return Verdict::HeaderBreak { pattern, pending: pending.into(), torn: false };
+            return Outcome::HeaderBreak { pattern, pending: pending.into(), torn: false };
         }
         self.close.end(region.fence_close.unwrap_or(0))
     }
+}
+
+/// Returns the patterns that may begin at this byte, by the code around it.
+fn unguarded(region: &Region, code: &CodeTracker, byte: u8) -> PatternSet {
+    let code = match region.lines {
+        LineRule::Ignore => Code::None,
+        LineRule::Guard { .. } => code.code(byte, region.lines),
+        LineRule::Fence { .. } if code.is_nested(byte) => return 0,
+        LineRule::Fence { .. } => code.code(byte, region.lines),
+    };
+    match code {
+        Code::None => PatternSet::MAX,
+        Code::Block => region.in_fences,
+        Code::Span => region.in_code_spans,
+    }
+}
+
+fn closes_by_line(region: &Region) -> bool {
+    matches!(region.lines, LineRule::Fence { .. })
 }
 
 /// The bits of ends in a header's inner trie.
@@ -226,19 +274,19 @@ enum Literal {
     #[default]
     Dead,
     Trie(u32),
-    /// Behind the info string of a fence that opens: blanks, and perhaps a carriage return.
+    /// After the info string of a fence that opens: blanks, and perhaps a carriage return.
     FenceOpen {
         pattern: u8,
         blanks: u8,
         cr: bool,
     },
-    /// Behind a key that is a header only whole: bytes of its name, and the node of its end.
+    /// After a key that is a header only whole: bytes of its name, and the node of its end.
     Whole {
         pattern: u8,
         count: u16,
         node: u32,
     },
-    /// Behind a header's beginning: bytes of what a `<` began, and the node that it has come to.
+    /// After a header's beginning: bytes of what a `<` began, and the node that it has come to.
     Header {
         pattern: u8,
         pending: u16,
@@ -247,55 +295,55 @@ enum Literal {
 }
 
 impl Literal {
-    fn step(&mut self, tables: &Tables, region: &Region, active: PatternSet, byte: u8, len: u32) -> Verdict {
+    fn step(&mut self, grammar: &Grammar, region: &Region, active: PatternSet, byte: u8, len: u32) -> Outcome {
         match *self {
-            Literal::Dead => Verdict::Fail,
+            Literal::Dead => Outcome::Fail,
             Literal::Trie(node) => {
-                let node = child(&tables.nodes, node, fold(tables, byte), active);
-                let accepted = tables.nodes[node as usize].accept & active;
+                let node = grammar.child(node, byte, active);
+                let accepted = grammar.nodes[node as usize].accept & active;
                 if node == 0 {
                     *self = Literal::Dead;
-                    return Verdict::Fail;
+                    return Outcome::Fail;
                 }
                 *self = Literal::Trie(node);
                 if accepted == 0 {
-                    return Verdict::More;
+                    return Outcome::More;
                 }
                 let pattern = accepted.trailing_zeros() as u8;
                 match region.patterns[usize::from(pattern)].action {
                     Action::FenceOpen { .. } => *self = Literal::FenceOpen { pattern, blanks: 0, cr: false },
                     Action::HeaderBegin { .. } => {
-                        let node = tables.header.as_ref().map_or(0, |header| header.inner);
+                        let node = grammar.header.as_ref().map_or(0, |header| header.inner);
                         *self = Literal::Header { pattern, pending: 0, node };
                     }
                     Action::HeaderWhole => {
-                        let node = tables.header.as_ref().map_or(0, |header| header.inner);
+                        let node = grammar.header.as_ref().map_or(0, |header| header.inner);
                         *self = Literal::Whole { pattern, count: 0, node };
                     }
-                    Action::HeaderEnd => return Verdict::HeaderEnd { pattern },
-                    _ => return Verdict::Match { pattern, len: len as usize },
+                    Action::HeaderEnd => return Outcome::HeaderEnd { pattern },
+                    _ => return Outcome::Match { pattern, len: len as usize },
                 }
-                Verdict::More
+                Outcome::More
             }
             Literal::FenceOpen { pattern, blanks, cr } => {
                 match byte {
-                    b'\n' => return Verdict::Match { pattern, len: len as usize },
+                    b'\n' => return Outcome::Match { pattern, len: len as usize },
                     b' ' | b'\t' if !cr && u32::from(blanks) < FENCE_INFO => {
                         *self = Literal::FenceOpen { pattern, blanks: blanks + 1, cr };
                     }
                     b'\r' if !cr => *self = Literal::FenceOpen { pattern, blanks, cr: true },
                     _ => {
                         *self = Literal::Dead;
-                        return Verdict::Fail;
+                        return Outcome::Fail;
                     }
                 }
-                Verdict::More
+                Outcome::More
             }
             Literal::Whole { pattern, count, node } => {
-                let Some(rule) = &tables.header else { return Verdict::Fail };
-                let next = child(&tables.nodes, node, fold(tables, byte), ENDS);
-                if tables.nodes[next as usize].accept & ENDS != 0 {
-                    return Verdict::HeaderEnd { pattern };
+                let Some(rule) = &grammar.header else { return Outcome::Fail };
+                let next = grammar.child(node, byte, ENDS);
+                if grammar.nodes[next as usize].accept & ENDS != 0 {
+                    return Outcome::HeaderEnd { pattern };
                 }
                 let is_name = node == rule.inner && u32::from(count) < rule.max && !is_blank(byte) && byte != b'<';
                 *self = match next {
@@ -304,26 +352,26 @@ impl Literal {
                     _ if count == 0 => Literal::Dead,
                     node => Literal::Whole { pattern, count, node },
                 };
-                if matches!(self, Literal::Dead) { Verdict::Fail } else { Verdict::More }
+                if matches!(self, Literal::Dead) { Outcome::Fail } else { Outcome::More }
             }
             Literal::Header { pattern, pending, node } => {
                 // Of the header's middle so far.
                 let count = len - 1 - u32::from(region.patterns[usize::from(pattern)].len) - u32::from(pending);
-                self.header(tables, pattern, count, pending, node, byte)
+                self.header(grammar, pattern, count, pending, node, byte)
             }
         }
     }
 
-    fn header(&mut self, tables: &Tables, pattern: u8, count: u32, pending: u16, node: u32, byte: u8) -> Verdict {
-        let Some(rule) = &tables.header else { return Verdict::Fail };
-        let next = child(&tables.nodes, node, fold(tables, byte), !0);
+    fn header(&mut self, grammar: &Grammar, pattern: u8, count: u32, pending: u16, node: u32, byte: u8) -> Outcome {
+        let Some(rule) = &grammar.header else { return Outcome::Fail };
+        let next = grammar.child(node, byte, !0);
         let is_text = pending == 0 && next == 0;
         if is_text && (byte == b'\n' || byte == b'<') || pending > 0 && next == 0 {
-            return Verdict::HeaderBreak { pattern, pending: pending.into(), torn: false };
+            return Outcome::HeaderBreak { pattern, pending: pending.into(), torn: false };
         }
-        let accepted = tables.nodes[next as usize].accept;
+        let accepted = grammar.nodes[next as usize].accept;
         if accepted & ENDS != 0 {
-            return Verdict::HeaderEnd { pattern };
+            return Outcome::HeaderEnd { pattern };
         }
         let (count, begun, node) = if is_text {
             (count + 1, 0, rule.inner)
@@ -333,24 +381,24 @@ impl Literal {
             (count, pending + 1, next)
         };
         // What may yet be the end is not of the header's middle.
-        let may_end = tables.nodes[node as usize].reach & ENDS != 0;
+        let may_end = grammar.nodes[node as usize].reach & ENDS != 0;
         let middle = if may_end { count } else { count + u32::from(begun) };
         if middle > rule.max {
-            return Verdict::HeaderBreak { pattern, pending: pending.into(), torn: is_text && !is_blank(byte) };
+            return Outcome::HeaderBreak { pattern, pending: pending.into(), torn: is_text && !is_blank(byte) };
         }
         *self = Literal::Header { pattern, pending: begun, node };
-        Verdict::More
+        Outcome::More
     }
 }
 
-/// A tag: `<`, white space, perhaps `/` and white space, a name, and what the grammar allows behind it.
+/// A tag: `<`, white space, perhaps `/` and white space, a name, and what the grammar allows after it.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
 enum Tag {
     #[default]
     Dead,
     Begin,
-    /// Behind `<`, or behind `</`: white space so far.
+    /// After `<`, or after `</`: white space so far.
     Lead {
         slash: bool,
         space: u32,
@@ -359,36 +407,36 @@ enum Tag {
         slash: bool,
         node: u32,
     },
-    /// A colon and a word behind the name: bytes so far.
+    /// A colon and a word after the name: bytes so far.
     Suffix {
         slash: bool,
         pattern: u8,
         count: u32,
     },
-    /// White space behind the name, where no attributes may follow.
+    /// White space after the name, where no attributes may follow.
     Tail {
         slash: bool,
         pattern: u8,
         space: u32,
     },
-    /// White space behind the name or a value: an attribute may begin.
+    /// White space after the name or a value: an attribute may begin.
     Gap(u8),
     AttributeName(u8),
     BeforeEquals(u8),
     BeforeValue(u8),
     /// Inside this quote.
     Value(u8, u8),
-    BehindValue(u8),
-    /// Behind the `/` of a tag that closes itself.
+    AfterValue(u8),
+    /// After the `/` of a tag that closes itself.
     Slash(u8),
 }
 
 impl Tag {
-    fn step(&mut self, tables: &Tables, region: &Region, active: PatternSet, byte: u8, len: u32) -> Verdict {
-        let rule = &tables.tag;
+    fn step(&mut self, grammar: &Grammar, region: &Region, active: PatternSet, byte: u8, len: u32) -> Outcome {
+        let rule = &grammar.tag;
         let is_space = is_tag_space(byte);
-        let counts = |root: u32| tables.nodes[root as usize].reach & active != 0;
-        let done = |pattern| Verdict::Match { pattern, len: len as usize };
+        let counts = |root: u32| grammar.nodes[root as usize].reach & active != 0;
+        let done = |pattern| Outcome::Match { pattern, len: len as usize };
         let next = match *self {
             Tag::Begin if byte == b'<' && (counts(region.open_names) || counts(region.close_names)) => {
                 Tag::Lead { slash: false, space: 0 }
@@ -399,18 +447,18 @@ impl Tag {
             }
             Tag::Lead { slash, .. } => {
                 let root = if slash { region.close_names } else { region.open_names };
-                match child(&tables.nodes, root, fold(tables, byte), active) {
-                    0 => return Verdict::Fail,
+                match grammar.child(root, byte, active) {
+                    0 => return Outcome::Fail,
                     node => Tag::Name { slash, node },
                 }
             }
-            Tag::Name { slash, node } => match child(&tables.nodes, node, fold(tables, byte), active) {
-                0 => match tables.nodes[node as usize].accept & active {
-                    0 => return Verdict::Fail,
+            Tag::Name { slash, node } => match grammar.child(node, byte, active) {
+                0 => match grammar.nodes[node as usize].accept & active {
+                    0 => return Outcome::Fail,
                     accepted if byte == b':' && rule.suffix > 0 => {
                         Tag::Suffix { slash, pattern: accepted.trailing_zeros() as u8, count: 1 }
                     }
-                    accepted => return self.behind_name(rule, slash, accepted.trailing_zeros() as u8, byte, len),
+                    accepted => return self.after_name(rule, slash, accepted.trailing_zeros() as u8, byte, len),
                 },
                 node => Tag::Name { slash, node },
             },
@@ -418,44 +466,44 @@ impl Tag {
                 Tag::Suffix { slash, pattern, count: count + 1 }
             }
             Tag::Suffix { slash, pattern, count } if count > 1 => {
-                return self.behind_name(rule, slash, pattern, byte, len);
+                return self.after_name(rule, slash, pattern, byte, len);
             }
             Tag::Tail { pattern, .. } | Tag::Slash(pattern) if byte == b'>' => return done(pattern),
             Tag::Tail { slash, pattern, space } if is_space && space < rule.space => {
                 Tag::Tail { slash, pattern, space: space + 1 }
             }
             Tag::Tail { slash: false, pattern, .. } if byte == b'/' && rule.self_close => Tag::Slash(pattern),
-            Tag::Gap(pattern) | Tag::BehindValue(pattern) if byte == b'>' => return done(pattern),
-            Tag::Gap(pattern) | Tag::BehindValue(pattern) if byte == b'/' && rule.self_close => Tag::Slash(pattern),
-            Tag::Gap(pattern) | Tag::BehindValue(pattern) if is_space => Tag::Gap(pattern),
+            Tag::Gap(pattern) | Tag::AfterValue(pattern) if byte == b'>' => return done(pattern),
+            Tag::Gap(pattern) | Tag::AfterValue(pattern) if byte == b'/' && rule.self_close => Tag::Slash(pattern),
+            Tag::Gap(pattern) | Tag::AfterValue(pattern) if is_space => Tag::Gap(pattern),
             Tag::Gap(pattern) if is_name_start(byte) => Tag::AttributeName(pattern),
             Tag::AttributeName(pattern) if is_name(byte) => Tag::AttributeName(pattern),
             Tag::AttributeName(pattern) | Tag::BeforeEquals(pattern) if is_space => Tag::BeforeEquals(pattern),
             Tag::AttributeName(pattern) | Tag::BeforeEquals(pattern) if byte == b'=' => Tag::BeforeValue(pattern),
             Tag::BeforeValue(pattern) if is_space => Tag::BeforeValue(pattern),
             Tag::BeforeValue(pattern) if byte == b'"' || byte == b'\'' => Tag::Value(pattern, byte),
-            Tag::Value(pattern, quote) if byte == quote => Tag::BehindValue(pattern),
+            Tag::Value(pattern, quote) if byte == quote => Tag::AfterValue(pattern),
             Tag::Value(pattern, quote) => Tag::Value(pattern, quote),
-            _ => return Verdict::Fail,
+            _ => return Outcome::Fail,
         };
         self.go(rule, next, len)
     }
 
-    /// The name is over, and `byte` is the first behind it.
-    fn behind_name(&mut self, rule: &TagRule, slash: bool, pattern: u8, byte: u8, len: u32) -> Verdict {
+    /// The name is over, and `byte` is the first after it.
+    fn after_name(&mut self, rule: &TagRule, slash: bool, pattern: u8, byte: u8, len: u32) -> Outcome {
         let has_attributes = rule.attributes > 0 && !slash;
         let next = match byte {
-            b'>' => return Verdict::Match { pattern, len: len as usize },
+            b'>' => return Outcome::Match { pattern, len: len as usize },
             b'/' if rule.self_close && !slash => Tag::Slash(pattern),
-            _ if !is_tag_space(byte) => return Verdict::Fail,
+            _ if !is_tag_space(byte) => return Outcome::Fail,
             _ if has_attributes => Tag::Gap(pattern),
             _ if rule.space > 0 => Tag::Tail { slash, pattern, space: 1 },
-            _ => return Verdict::Fail,
+            _ => return Outcome::Fail,
         };
         self.go(rule, next, len)
     }
 
-    fn go(&mut self, rule: &TagRule, next: Tag, len: u32) -> Verdict {
+    fn go(&mut self, rule: &TagRule, next: Tag, len: u32) -> Outcome {
         let is_closer = matches!(
             next,
             Tag::Lead { slash: true, .. }
@@ -464,28 +512,11 @@ impl Tag {
                 | Tag::Tail { slash: true, .. }
         );
         if rule.attributes > 0 && len >= rule.attributes && !is_closer {
-            return Verdict::Fail;
+            return Outcome::Fail;
         }
         *self = next;
-        Verdict::More
+        Outcome::More
     }
-}
-
-/// The white space of a tag: HTML's, which has no vertical tab.
-pub fn is_tag_space(byte: u8) -> bool {
-    is_blank(byte) && byte != 0x0B
-}
-
-pub fn is_name_start(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_' || byte == b':'
-}
-
-pub fn is_name(byte: u8) -> bool {
-    is_name_start(byte) || byte.is_ascii_digit() || byte == b'.' || byte == b'-'
-}
-
-pub fn is_suffix(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
 
 /// A line that may close a fence span: indent, run of backticks, info string.
@@ -519,8 +550,8 @@ impl FenceClose {
         matches!(self, FenceClose::Token { .. } | FenceClose::TokenReturn { .. })
     }
 
-    fn step(&mut self, pattern: u8, byte: u8) -> Verdict {
-        let closes = |len: u8| Verdict::Match { pattern, len: usize::from(len) };
+    fn step(&mut self, pattern: u8, byte: u8) -> Outcome {
+        let closes = |len: u8| Outcome::Match { pattern, len: usize::from(len) };
         let next = match *self {
             FenceClose::Indent(indent) if byte == b' ' && u32::from(indent) < FENCE_INDENT => {
                 FenceClose::Indent(indent + 1)
@@ -549,47 +580,30 @@ impl FenceClose {
                 }
             }
             FenceClose::Token { marker, count } => match byte {
-                b'\n' => return Verdict::Fail,
+                b'\n' => return Outcome::Fail,
                 b'\r' => FenceClose::TokenReturn { marker },
                 _ if is_language(byte) && u32::from(count) < FENCE_INFO => {
                     FenceClose::Token { marker, count: count + 1 }
                 }
                 _ => return closes(marker),
             },
-            FenceClose::TokenReturn { .. } if byte == b'\n' => return Verdict::Fail,
+            FenceClose::TokenReturn { .. } if byte == b'\n' => return Outcome::Fail,
             FenceClose::TokenReturn { marker } => return closes(marker),
-            _ => return Verdict::Fail,
+            _ => return Outcome::Fail,
         };
         *self = next;
-        Verdict::More
+        Outcome::More
     }
 
-    fn end(&self, pattern: u8) -> Verdict {
-        let closes = |len: u8| Verdict::Match { pattern, len: usize::from(len) };
+    fn end(&self, pattern: u8) -> Outcome {
+        let closes = |len: u8| Outcome::Match { pattern, len: usize::from(len) };
         match *self {
             FenceClose::Run { indent, ticks } if ticks >= 3 => closes(indent + ticks),
             FenceClose::Blank { marker, blanks, .. } if u32::from(blanks) <= FENCE_INFO => closes(marker + blanks),
             FenceClose::Blank { marker, .. }
             | FenceClose::Token { marker, .. }
             | FenceClose::TokenReturn { marker } => closes(marker),
-            _ => Verdict::Fail,
+            _ => Outcome::Fail,
         }
     }
-}
-
-/// The child of `node` for this byte through which some active pattern can be reached; 0 is none.
-fn child(nodes: &[Node], node: u32, byte: u8, active: PatternSet) -> u32 {
-    let mut child = nodes[node as usize].child;
-    while child != 0 {
-        let it = &nodes[child as usize];
-        if it.byte == byte {
-            return if it.reach & active != 0 { child } else { 0 };
-        }
-        child = it.next;
-    }
-    0
-}
-
-pub fn fold(tables: &Tables, byte: u8) -> u8 {
-    if tables.fold { byte.to_ascii_lowercase() } else { byte }
 }

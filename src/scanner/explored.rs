@@ -12,7 +12,7 @@ use core::{
 };
 use std::collections::{BTreeSet, HashMap, HashSet, hash_map::DefaultHasher};
 
-use super::State;
+use super::Engine;
 use crate::{
     Channel, Dialect, Event, Kind, Options, Scanner, reference,
     support::{made::made, pieces::Pieces, random::Random},
@@ -47,23 +47,22 @@ impl Hasher for Bytes {
 }
 
 /// All of a state that decides how it goes on. Offsets and counts do not.
-fn kept(state: &State) -> Vec<u8> {
+fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
-    let State { flags, after, active, closed, region, depth, has_begun, .. } = *state;
-    (flags, after, active, closed, region, depth, has_begun).hash(&mut bytes);
-    (state.calm_end, state.spot.row(), state.held()).hash(&mut bytes);
-    state.stack[..usize::from(depth)].hash(&mut bytes);
-    if state.calm_end == 0 {
-        (state.lines, state.pending).hash(&mut bytes);
+    let Engine { ledger, state, text, spans, hold, recogniser, code, framing, pending, has_begun, .. } = engine;
+    (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun).hash(&mut bytes);
+    if state.is_fallback() {
+        (recogniser, code, framing, pending).hash(&mut bytes);
     }
     bytes.0
 }
 
-/// The same as the engine finds it when the next call begins.
-fn woken(scanner: &Scanner) -> Vec<u8> {
-    let mut state = scanner.state.try_clone().unwrap();
-    state.begin_call(&scanner.dialect.tables);
-    kept(&state)
+/// The same outside the table.
+fn left(scanner: &Scanner) -> Vec<u8> {
+    let mut engine = scanner.engine.try_clone().unwrap();
+    engine.leave(&scanner.dialect.compiled);
+    engine.ledger.set_table_until(0);
+    kept(&engine)
 }
 
 /// A way to read a chunk.
@@ -133,12 +132,12 @@ struct Explorer {
 impl Explorer {
     fn new(scanner: Scanner, pieces: &[Vec<u8>], most: usize) -> Explorer {
         let nodes = vec![Node { scanner, from: (0, 0), depth: 0 }];
-        let found = HashSet::from([kept(&nodes[0].scanner.state)]);
+        let found = HashSet::from([kept(&nodes[0].scanner.engine)]);
         Explorer { steps: Steps::new(pieces), most, nodes, found, outcomes: HashMap::new() }
     }
 
     fn add(&mut self, scanner: Scanner, from: (usize, usize)) {
-        if self.nodes.len() <= self.most && self.found.insert(kept(&scanner.state)) {
+        if self.nodes.len() <= self.most && self.found.insert(kept(&scanner.engine)) {
             let depth = self.nodes[from.0].depth + 1;
             self.nodes.push(Node { scanner, from, depth });
         }
@@ -164,7 +163,7 @@ impl Explorer {
                 let (mut scanner, mut heard) = (scanner.clone(), Heard(Vec::new()));
                 way(&mut scanner, &self.steps.0[step], &mut heard);
                 let counts = Channel::ALL.map(|channel| scanner.counts(channel));
-                let state = woken(&scanner);
+                let state = left(&scanner);
                 (scanner, (heard, state, counts))
             };
             let (one, wanted) = read(whole);
@@ -185,11 +184,11 @@ impl Explorer {
         let (mut flushed, mut closed) = (scanner.clone(), scanner.clone());
         flushed.flush(|event| heard.event(event)).unwrap();
         closed.force_close(|event| heard.event(event)).unwrap();
-        (heard, woken(&flushed), woken(&closed)).hash(&mut outcome);
+        (heard, left(&flushed), left(&closed)).hash(&mut outcome);
         self.add(flushed, (node, Steps::FLUSH));
         self.add(closed, (node, Steps::FORCE_CLOSE));
         let outcome = outcome.finish();
-        let (first, other) = *self.outcomes.entry(woken(&scanner)).or_insert((outcome, node));
+        let (first, other) = *self.outcomes.entry(left(&scanner)).or_insert((outcome, node));
         assert!(first == outcome, "{} goes on otherwise than {}", self.path(node), self.path(other));
     }
 }

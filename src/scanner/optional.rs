@@ -1,27 +1,21 @@
-//! What few streams need: a budget, collected thoughts, tokens, and a prompt that said where the stream starts.
+//! Optional per-stream state, boxed on first use so that an idle scanner stays small: a budget, collected thoughts, counts
+//! of tokens, and a prompt that said where the stream starts.
 
-use alloc::vec::Vec;
-
-use crate::dialect::{Channel, attempt::Mark};
-
-use super::{Error, counts::Limit, thoughts::Thoughts};
+use super::{Error, counts::BudgetTracker, thoughts::Thoughts};
+use crate::channel::Channel;
 
 #[derive(Default)]
-pub struct Extra {
-    pub limit: Option<Limit>,
-    /// With a budget: what is held begins with so many bytes that have turned out to be text.
-    pub known: usize,
+pub struct Optional {
+    pub budget: Option<BudgetTracker>,
     pub thoughts: Option<Thoughts>,
-    /// Of the bytes that are held, once tokens have come.
-    pub marks: Vec<Mark>,
     /// The chunk before ended inside a token.
     pub in_token: bool,
-    /// Of each channel, counted like what `Meter` counts.
+    /// Of each channel, counted like what `ChannelCounts` counts.
     pub tokens: [u64; 4],
     pub prompt: Prompt,
 }
 
-/// What a prompt left behind for the stream.
+/// What a prompt left for the stream.
 #[derive(Clone, Copy, Default)]
 pub struct Prompt {
     /// The prompt said where this stream starts. Of the spans that it left open, the first one not yet reported.
@@ -34,19 +28,14 @@ pub struct Prompt {
     pub marker: usize,
 }
 
-impl Extra {
-    pub fn try_clone(&self) -> Result<Extra, Error> {
-        let mut marks = Vec::new();
-        marks.try_reserve_exact(self.marks.capacity())?;
-        marks.extend_from_slice(&self.marks);
+impl Optional {
+    pub fn try_clone(&self) -> Result<Optional, Error> {
         let thoughts = self.thoughts.as_ref().map(Thoughts::try_clone).transpose()?;
-        Ok(Extra { marks, thoughts, ..*self })
+        Ok(Optional { thoughts, ..*self })
     }
 
     /// A stream begins; its counts are cleared with its first byte.
     pub fn begin_stream(&mut self) {
-        self.known = 0;
-        self.marks.clear();
         self.in_token = false;
         self.prompt = Prompt::default();
         if let Some(thoughts) = &mut self.thoughts {
@@ -54,16 +43,16 @@ impl Extra {
         }
     }
 
-    /// Does text of the channel change nothing here?
-    pub fn is_calm(&self, channel: Channel) -> bool {
+    /// Returns whether text of the channel has to be looked at by more than the automaton.
+    pub fn reads_text(&self, channel: Channel) -> bool {
         let collects = self.thoughts.as_ref().is_some_and(|thoughts| thoughts.collects(channel));
-        self.prompt.early == 0 && !self.in_token && !collects
+        self.prompt.early > 0 || self.prompt.open.is_some() || self.in_token || collects
     }
 
     pub fn clear_counts(&mut self) {
         self.tokens = [0; 4];
-        if let Some(limit) = &mut self.limit {
-            limit.clear();
+        if let Some(budget) = &mut self.budget {
+            budget.clear();
         }
     }
 }

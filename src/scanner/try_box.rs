@@ -5,17 +5,17 @@ use alloc::{boxed::Box, vec::Vec};
 use super::Error;
 
 /// An array of one, for a vector's memory can be asked for without the risk of an abort, and a box's cannot.
-pub struct Lazy<T>(Option<Box<[T; 1]>>);
+pub struct TryBox<T>(Option<Box<[T; 1]>>);
 
-impl<T> Lazy<T> {
-    pub const NONE: Lazy<T> = Lazy(None);
+impl<T> TryBox<T> {
+    pub const NONE: TryBox<T> = TryBox(None);
 
-    pub fn new(value: T) -> Result<Lazy<T>, Error> {
+    pub fn new(value: T) -> Result<TryBox<T>, Error> {
         let mut list = Vec::new();
         list.try_reserve_exact(1)?;
         list.push(value);
         // It has the room of one, and so is not moved.
-        Ok(Lazy(list.try_into().ok()))
+        Ok(TryBox(list.try_into().ok()))
     }
 
     #[inline]
@@ -29,10 +29,10 @@ impl<T> Lazy<T> {
     }
 }
 
-impl<T: Default> Lazy<T> {
+impl<T: Default> TryBox<T> {
     pub fn made(&mut self) -> Result<&mut T, Error> {
         if self.0.is_none() {
-            *self = Lazy::new(T::default())?;
+            *self = TryBox::new(T::default())?;
         }
         self.get_mut().ok_or(Error::OutOfMemory)
     }

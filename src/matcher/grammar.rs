@@ -1,8 +1,10 @@
-//! A dialect as the scanner sees it: regions, the patterns that count in each, and the tries that find them.
+//! What a matcher reads by: the regions of a dialect, the patterns that count in each, and the tries that find them. A
+//! dialect is compiled to this; neither files nor streams are known here.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 
-use super::{Channel, Start, calm::Calm};
+use super::bytes::{ByteSet, contains};
+use crate::channel::Channel;
 
 /// What must hold where a pattern begins, and what text takes away. Bits of the scanner's state.
 pub mod flag {
@@ -48,111 +50,52 @@ pub const MOST_NESTED: usize = 6;
 /// Spans that may be open at once: those, a thinking, and a tool call that pauses it.
 pub const MAX_DEPTH: usize = MOST_NESTED + 2;
 
-pub struct Tables {
-    pub name: String,
-    pub aliases: Vec<String>,
-    /// What a prompt writes where a turn begins.
-    pub turns: Vec<Box<[u8]>>,
-    /// As the file says. A dialect that was found by a model may start elsewhere.
-    pub start: Start,
+/// All that decides which bytes are markers.
+#[derive(Default)]
+pub struct Grammar {
     /// Literals and tag names match in any ASCII case.
     pub fold: bool,
     /// Markers inside code are text.
     pub guards: bool,
-    pub spans: Vec<SpanRule>,
+    /// The first one is the content's, outside all spans.
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
-    /// What text does that has no marker.
-    pub calm: Calm,
-    /// Framing that follows a marker; a pattern names one by its index plus one.
+    /// Framing that follows a marker. A pattern names one by its index plus one.
     pub framings: Vec<Box<[u8]>>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,
-    pub written: Written,
-    pub markers: Markers,
-    /// The flags that some pattern of some region asks for.
-    pub used: u16,
-    pub max_hold: usize,
-    /// What a scanner makes room for at once: the same, but for long tags with attributes.
-    pub room: usize,
-    /// Of each span, then of the header.
-    pub words: Vec<Words>,
 }
 
-/// What a span or the header is called.
-pub struct Words {
-    pub family: String,
-    /// Its literals, names or info string, as the file has them.
-    pub openers: Vec<String>,
-}
-
-impl Tables {
+impl Grammar {
+    /// The region of the content outside all spans.
     pub const ROOT: u8 = 0;
 
-    /// The region inside span `rule`.
-    pub fn inside(&self, rule: u8) -> u8 {
-        rule + 1
+    pub fn region(&self, number: u8) -> &Region {
+        &self.regions[usize::from(number)]
     }
 
-    /// Where span `rule` has its thoughts' text, type and confidence; none for a message's body.
-    pub fn thought(&self, rule: u8) -> Option<&ThoughtRule> {
-        self.spans.get(usize::from(rule))?.thought.as_ref()
+    /// The framing with this number, which is not 0.
+    pub fn framing(&self, number: u16) -> &[u8] {
+        &self.framings[usize::from(number) - 1]
     }
 
-    /// The region of a message's body, where there is a header rule.
-    pub fn body(&self, channel: Channel) -> u8 {
-        self.spans.len() as u8 + 1 + channel as u8
+    pub fn fold(&self, byte: u8) -> u8 {
+        if self.fold { byte.to_ascii_lowercase() } else { byte }
     }
 
-    /// The region of a stream that starts inside `channel`, and the rule that its span counts as.
-    pub fn started(&self, channel: Channel) -> Option<(u8, u8)> {
-        let Some(rule) = self.spans.iter().position(|span| span.channel == channel) else {
-            return self.header.as_ref().map(|_| (self.body(channel), self.spans.len() as u8));
-        };
-        let region = self.regions.iter().position(|region| region.started == Some(channel))?;
-        Some((region as u8, rule as u8))
+    /// Returns the child of a node for this byte through which one of the patterns can be reached; 0 is none.
+    pub fn child(&self, node: u32, byte: u8, active: PatternSet) -> u32 {
+        let byte = self.fold(byte);
+        let mut child = self.nodes[node as usize].child;
+        while child != 0 {
+            let it = &self.nodes[child as usize];
+            if it.byte == byte {
+                return if it.reach & active != 0 { child } else { 0 };
+            }
+            child = it.next;
+        }
+        0
     }
-}
-
-/// One `[[span]]`.
-pub struct SpanRule {
-    pub channel: Channel,
-    /// Its markers are text of its channel.
-    pub keep: bool,
-    pub thought: Option<ThoughtRule>,
-}
-
-/// Which attributes hold a thought, its type and its confidence.
-#[derive(Clone)]
-pub struct ThoughtRule {
-    pub text: Box<str>,
-    pub kind: Box<str>,
-    pub confidence: Box<str>,
-}
-
-/// What stands around each channel's text where one is written; none where the dialect has no markers for it.
-pub struct Written {
-    pub thinking: Option<Block>,
-    /// Of messages with headers alone: other content has no markers.
-    pub content: Option<Block>,
-}
-
-pub struct Block {
-    pub open: Box<[u8]>,
-    pub close: Box<[u8]>,
-    /// The closer is a fence line, and fence lines inside count.
-    pub is_fence: bool,
-}
-
-/// Every marker of the dialect, without framing, for whoever must keep a text free of them.
-pub struct Markers {
-    pub literals: Vec<Box<[u8]>>,
-    /// Those that count at the first byte of a stream alone.
-    pub first: Vec<Box<[u8]>>,
-    /// Names of tags.
-    pub names: Vec<Box<[u8]>>,
-    /// A marker into which nothing can be put that would break it.
-    pub unbreakable: Option<Box<str>>,
 }
 
 /// A stretch of text in which the same patterns count: the content, or the inside of one kind of span.
@@ -168,16 +111,12 @@ pub struct Region {
     pub open_names: u32,
     pub close_names: u32,
     /// The bytes with which its markers begin.
-    pub first_triggers: Triggers,
-    /// Those of the patterns that can count where text has taken away all that it can: most text stands there.
-    pub triggers: Triggers,
+    pub first_bytes: ByteSet,
     /// The patterns that ask for a special token.
     pub special: PatternSet,
     /// The patterns that count in a fenced block too, and those of them that also count between backticks.
     pub in_fences: PatternSet,
     pub in_code_spans: PatternSet,
-    /// The bytes that a marker may have as its second.
-    pub seconds: [bool; 256],
     /// Flags that some pattern of this region asks for.
     pub used: u16,
     /// Flags that non-blank text of this region takes away.
@@ -193,6 +132,11 @@ impl Region {
     pub fn active(&self, flags: u16, closed: u64, tag: u8) -> PatternSet {
         let groups = self.groups.iter().filter(|(pattern, _)| pattern.counts(flags, closed, tag));
         groups.fold(0, |all, (_, bits)| all | bits)
+    }
+
+    /// Returns whether a marker may begin with this byte, which stands outside of code.
+    pub fn may_begin(&self, byte: u8) -> bool {
+        contains(&self.first_bytes, byte) || self.fence_close.is_some() && matches!(byte, b' ' | b'`')
     }
 }
 
@@ -317,42 +261,6 @@ pub struct Node {
     pub reach: PatternSet,
 }
 
-/// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
-pub type ByteSet = [u64; 4];
-
-pub fn contains(set: &ByteSet, byte: u8) -> bool {
-    set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
-}
-
-pub fn insert(set: &mut ByteSet, byte: u8) {
-    set[usize::from(byte / 64)] |= 1 << (byte % 64);
-}
-
-/// The bytes with which a region's markers begin.
-#[derive(Default)]
-pub struct Triggers {
-    pub set: ByteSet,
-    /// The same bytes, as far as there are at most three.
-    pub few: [u8; 3],
-    pub count: u16,
-}
-
-impl Triggers {
-    pub fn insert(&mut self, byte: u8) {
-        if !self.contains(byte) {
-            insert(&mut self.set, byte);
-            if let Some(slot) = self.few.get_mut(usize::from(self.count)) {
-                *slot = byte;
-            }
-            self.count += 1;
-        }
-    }
-
-    pub fn contains(&self, byte: u8) -> bool {
-        contains(&self.set, byte)
-    }
-}
-
 /// The grammar that all tags of a dialect share.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct TagRule {
@@ -397,7 +305,7 @@ mod tests {
     fn patterns_count_in_their_groups_as_each_does_alone() {
         let mut random = Random::new(3);
         for name in Dialect::names() {
-            for region in &Dialect::find(name).unwrap().tables.regions {
+            for region in &Dialect::find(name).unwrap().compiled.grammar.regions {
                 for _ in 0..1_000 {
                     let flags = random.below(1 << 16) as u16;
                     let closed = random.below(1 << 16) as u64;

@@ -4,41 +4,41 @@
 
 use core::arch::x86_64::*;
 
-use super::{HARD, NOT_ASCII};
+use super::{HIT, NOT_ASCII};
 
 /// How many bytes a vector has.
 pub const LANES: usize = 32;
 
-/// Each of the bytes has a bit: it is set in one table for the byte's low half, in the other for its high half. There is a
-/// `Few` only where the processor has AVX2.
+/// Each of the bytes has a bit: it is set in one table for the byte's low half, in the other for its high half. There is
+/// a finder only where the processor has AVX2.
 #[derive(Clone)]
-pub struct Few {
+pub struct ByteSetFinder {
     low: [u8; 16],
     high: [u8; 16],
     /// The byte, where there is but one: it needs no tables.
     single: Option<u8>,
 }
 
-impl Few {
+impl ByteSetFinder {
     /// Of eight bytes at most. None where the processor cannot.
-    pub fn new(list: &[u8]) -> Option<Few> {
+    pub fn new(list: &[u8]) -> Option<ByteSetFinder> {
         if !std::is_x86_feature_detected!("avx2") {
             return None;
         }
         let single = if let &[byte] = list { Some(byte) } else { None };
-        let mut few = Few { low: [0; 16], high: [0; 16], single };
+        let mut finder = ByteSetFinder { low: [0; 16], high: [0; 16], single };
         for (bit, byte) in list.iter().enumerate() {
-            few.low[usize::from(byte & 15)] |= 1 << bit;
-            few.high[usize::from(byte >> 4)] |= 1 << bit;
+            finder.low[usize::from(byte & 15)] |= 1 << bit;
+            finder.high[usize::from(byte >> 4)] |= 1 << bit;
         }
-        Some(few)
+        Some(finder)
     }
 
     /// Of a text that fills a vector at least.
     #[inline]
     pub fn bits(&self, text: &[u8]) -> u8 {
         debug_assert!(text.len() >= LANES);
-        // SAFETY: there is a `Few`, so there is AVX2.
+        // SAFETY: there is a finder, so there is AVX2.
         unsafe { self.bits_of(text) }
     }
 
@@ -46,7 +46,7 @@ impl Few {
     #[inline]
     pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         debug_assert!(text.len() >= LANES);
-        // SAFETY: there is a `Few`, so there is AVX2.
+        // SAFETY: there is a finder, so there is AVX2.
         unsafe { self.find_in(text, skip) }
     }
 
@@ -67,7 +67,7 @@ impl Few {
         {
             look(last);
         }
-        let bits = if is_zero(hard) { 0 } else { HARD };
+        let bits = if is_zero(hard) { 0 } else { HIT };
         bits | if _mm256_movemask_epi8(all) == 0 { 0 } else { NOT_ASCII }
     }
 

@@ -1,15 +1,10 @@
-//! Lines and code fences: which of a text's lines are inside a code block, told from what has passed so far.
+//! The tracker of Markdown code: which bytes of a text stand in a fenced block or in a code span, told from what has
+//! passed so far. Markers there may be text; no byte is ever read twice for it.
 
-use super::tables::{FENCE_INDENT, FENCE_INFO, FENCE_TICKS, LineRule};
-
-/// Space, tab, line feed, vertical tab, form feed, carriage return.
-pub fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
-}
-
-pub fn is_language(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'#' | b'-')
-}
+use super::{
+    bytes::{is_blank, is_language},
+    grammar::{FENCE_INDENT, FENCE_INFO, FENCE_TICKS, LineRule},
+};
 
 /// The longest run, and the longest name of a language, that ordinary text has.
 pub const COMMON_RUN: u32 = 4;
@@ -26,28 +21,26 @@ pub enum Code {
 }
 
 /// Where in its line a text stands, and in which code block.
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Lines {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CodeTracker {
     at: At,
     /// Spaces, fence characters or bytes of a language token, by `at`.
     count: u32,
     /// The fence character of this line, and its run.
-    mark: u8,
-    run: u32,
+    fence_char: u8,
+    fence_len: u32,
     /// The fence that opened the block around this line; a run of 0 is no block.
-    block_mark: u8,
-    block_run: u32,
+    block_char: u8,
+    block_len: u32,
     /// Backticks directly before here.
-    ticks: u32,
+    backticks: u32,
     /// The run that opened the code span around this text; 0 is none. Of inline guards alone.
     code: u32,
     /// Of a fence span: this line opens a nested block.
     nests: bool,
 }
 
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum At {
     /// Nothing or up to three spaces.
     Start,
@@ -60,22 +53,22 @@ enum At {
     Prose,
 }
 
-impl Lines {
+impl CodeTracker {
     /// A line begins, outside all blocks.
-    pub const NEW: Lines = Lines {
+    pub const NEW: CodeTracker = CodeTracker {
         at: At::Start,
         count: 0,
-        mark: 0,
-        run: 0,
-        block_mark: 0,
-        block_run: 0,
-        ticks: 0,
+        fence_char: 0,
+        fence_len: 0,
+        block_char: 0,
+        block_len: 0,
+        backticks: 0,
         code: 0,
         nests: false,
     };
 
     /// A line begins in a block that three backticks opened.
-    pub const IN_CODE: Lines = Lines { block_mark: b'`', block_run: 3, ..Lines::NEW };
+    pub const IN_CODE: CodeTracker = CodeTracker { block_char: b'`', block_len: 3, ..CodeTracker::NEW };
 
     pub fn at_start(&self) -> bool {
         self.at == At::Start && self.count == 0
@@ -83,30 +76,31 @@ impl Lines {
 
     /// Nothing but a line's end or what may begin a marker can change anything here.
     pub fn is_settled(&self) -> bool {
-        self.at == At::Prose && self.ticks == 0
+        self.at == At::Prose && self.backticks == 0
     }
 
     /// Has a fence or a code span begun in this line, or what may be one? A block around it does not count.
     pub fn is_near_fence(&self) -> bool {
-        self.run.max(self.ticks).max(self.code) > 0
+        self.fence_len.max(self.backticks).max(self.code) > 0
     }
 
     /// Is it a place that ordinary text comes to?
     pub fn is_common(&self) -> bool {
-        self.run.max(self.block_run).max(self.ticks).max(self.code) <= COMMON_RUN && self.count <= COMMON_LANGUAGE
+        self.fence_len.max(self.block_len).max(self.backticks).max(self.code) <= COMMON_RUN
+            && self.count <= COMMON_LANGUAGE
     }
 
     /// A number that no other such place has.
     pub fn number(&self) -> Option<u64> {
         const { assert!(COMMON_RUN < 16 && COMMON_LANGUAGE < 16) };
-        let kind = [self.mark.into(), self.block_mark.into(), self.at as u64, self.nests.into()];
+        let kind = [self.fence_char.into(), self.block_char.into(), self.at as u64, self.nests.into()];
         let kind = kind.iter().fold(0, |all, part| all << 8 | part);
-        let counts = [self.count, self.run, self.block_run, self.ticks, self.code];
+        let counts = [self.count, self.fence_len, self.block_len, self.backticks, self.code];
         self.is_common().then(|| counts.iter().fold(kind, |all, &count| all << 4 | u64::from(count)))
     }
 
     pub fn in_block(&self) -> bool {
-        self.block_run > 0
+        self.block_len > 0
     }
 
     /// The code that the next byte stands in, by a rule that follows it. A backtick refutes a backtick fence's info; a
@@ -117,18 +111,18 @@ impl Lines {
             // It ends the code span, and may be a marker's framing.
             b'\n' => false,
             b'`' => self.code != 0,
-            _ => self.code_behind_run() != 0,
+            _ => self.code_after_run() != 0,
         };
-        let behind_tick = byte == b'`' && self.ticks > 0;
+        let after_backtick = byte == b'`' && self.backticks > 0;
         let in_block = match rule {
             LineRule::Guard { .. } => {
-                let behind_run = self.at == At::Info || (self.at == At::Run && self.run >= 3);
-                self.in_block() || behind_run && !(self.mark == b'`' && byte == b'`')
+                let after_run = self.at == At::Info || (self.at == At::Run && self.fence_len >= 3);
+                self.in_block() || after_run && !(self.fence_char == b'`' && byte == b'`')
             }
             // There, blocks are nested ones: see `is_nested`.
             _ => false,
         };
-        match (in_span || behind_tick, in_block) {
+        match (in_span || after_backtick, in_block) {
             (true, _) => Code::Span,
             (false, true) => Code::Block,
             (false, false) => Code::None,
@@ -138,20 +132,20 @@ impl Lines {
     /// Of a fence span: is this byte inside a nested block, or in the line that opens one? A language token that is
     /// not over may still be prose.
     pub fn is_nested(&self, byte: u8) -> bool {
-        let behind_run = self.at == At::Info || (self.at == At::Run && self.run >= 3 && byte != self.mark);
-        let ends_token = self.at == At::Return || (behind_run && self.count > 0);
+        let after_run = self.at == At::Info || (self.at == At::Run && self.fence_len >= 3 && byte != self.fence_char);
+        let ends_token = self.at == At::Return || (after_run && self.count > 0);
         self.nests
             || self.in_block()
-            || (behind_run && self.mark == b'~')
+            || (after_run && self.fence_char == b'~')
             || (ends_token && matches!(byte, b'\r' | b'\n'))
     }
 
     /// The code span around the next byte, if that is no backtick: a run that ends here opens one or closes its like.
-    fn code_behind_run(&self) -> u32 {
-        match (self.code, self.ticks) {
+    fn code_after_run(&self) -> u32 {
+        match (self.code, self.backticks) {
             (code, 0) => code,
-            (0, ticks) => ticks,
-            (code, ticks) if code == ticks => 0,
+            (0, backticks) => backticks,
+            (code, backticks) if code == backticks => 0,
             (code, _) => code,
         }
     }
@@ -163,20 +157,20 @@ impl Lines {
     }
 
     /// After text that ended with this byte, outside all code.
-    pub fn after(last: u8) -> Lines {
+    pub const fn after(last: u8) -> CodeTracker {
         let at = if last == b'\n' { At::Start } else { At::Prose };
-        Lines { at, ..Lines::NEW }
+        CodeTracker { at, ..CodeTracker::NEW }
     }
 
     pub fn pass(&mut self, byte: u8, rule: LineRule) {
         let is_fence = matches!(rule, LineRule::Fence { .. });
         if byte == b'`' && rule != (LineRule::Fence { inline: false }) {
-            self.ticks = self.ticks.saturating_add(1);
+            self.backticks = self.backticks.saturating_add(1);
         } else {
             if rule.has_code_spans() && !self.in_block() {
-                self.code = if byte == b'\n' { 0 } else { self.code_behind_run() };
+                self.code = if byte == b'\n' { 0 } else { self.code_after_run() };
             }
-            self.ticks = 0;
+            self.backticks = 0;
         }
         if matches!(rule, LineRule::Guard { fences: false, .. }) {
             self.at = At::Prose;
@@ -184,13 +178,13 @@ impl Lines {
         }
         match self.at {
             At::Start => self.start(byte),
-            At::Run if byte == self.mark => {
-                self.run = self.run.saturating_add(1);
-                if is_fence && byte == b'`' && self.run > FENCE_TICKS && !self.in_block() {
+            At::Run if byte == self.fence_char => {
+                self.fence_len = self.fence_len.saturating_add(1);
+                if is_fence && byte == b'`' && self.fence_len > FENCE_TICKS && !self.in_block() {
                     self.at = At::Prose;
                 }
             }
-            At::Run if self.run < 3 => self.prose(byte),
+            At::Run if self.fence_len < 3 => self.prose(byte),
             At::Run => {
                 self.at = At::Info;
                 self.count = 0;
@@ -212,10 +206,10 @@ impl Lines {
         let may_be_fence = byte == b'`' || byte == b'~';
         if byte == b' ' && self.count < FENCE_INDENT {
             self.count += 1;
-        } else if may_be_fence && (!self.in_block() || byte == self.block_mark) {
+        } else if may_be_fence && (!self.in_block() || byte == self.block_char) {
             self.at = At::Run;
-            self.mark = byte;
-            self.run = 1;
+            self.fence_char = byte;
+            self.fence_len = 1;
         } else {
             self.prose(byte);
         }
@@ -223,21 +217,21 @@ impl Lines {
 
     fn prose(&mut self, byte: u8) {
         self.at = if byte == b'\n' { At::Start } else { At::Prose };
-        (self.count, self.mark, self.run) = (0, 0, 0);
+        (self.count, self.fence_char, self.fence_len) = (0, 0, 0);
     }
 
     /// `is_fence`: inside a fence span.
     fn info(&mut self, byte: u8, is_fence: bool) {
         if self.in_block() {
             match byte {
-                b'\n' if self.run >= self.block_run => *self = Lines::NEW,
+                b'\n' if self.fence_len >= self.block_len => *self = CodeTracker::NEW,
                 _ if is_blank(byte) && byte != b'\n' => {}
                 _ => self.prose(byte),
             }
-        } else if self.mark == b'~' || !is_fence {
+        } else if self.fence_char == b'~' || !is_fence {
             match byte {
                 b'\n' => self.begin_block(),
-                b'`' if self.mark == b'`' => self.prose(byte),
+                b'`' if self.fence_char == b'`' => self.prose(byte),
                 _ => {}
             }
         } else {
@@ -252,6 +246,6 @@ impl Lines {
     }
 
     fn begin_block(&mut self) {
-        *self = Lines { block_mark: self.mark, block_run: self.run, ..Lines::NEW };
+        *self = CodeTracker { block_char: self.fence_char, block_len: self.fence_len, ..CodeTracker::NEW };
     }
 }

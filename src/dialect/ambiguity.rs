@@ -4,12 +4,11 @@
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::ops::Range;
 
-use super::{
-    Channel,
-    error::Fault,
-    tables::{Action, Pattern, PatternSet, flag},
+use super::{Channel, error::Fault};
+use crate::{
+    file_error::quoted,
+    matcher::grammar::{Action, Pattern, PatternSet, flag},
 };
-use crate::file_error::quoted;
 
 /// A pattern is a bit of a word.
 const MOST_PATTERNS: usize = PatternSet::BITS as usize;

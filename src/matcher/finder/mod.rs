@@ -1,62 +1,59 @@
-//! A few bytes, looked for in a text: by vectors where the processor has them, else by `memchr` and plain code.
+//! A few bytes, looked for in a text: by vectors where the processor has them, else up to three by `memchr` and more by
+//! code that compilers vectorise.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 
-/// So many bytes at most.
+/// The most bytes that can be looked for.
 pub const MOST: usize = 6;
 
-/// So much text plain code looks at as a whole, where it looks for more than three bytes.
+/// So much text is looked at as a whole where more than three bytes are looked for.
 const BLOCK: usize = 64;
 
-/// Of a text: it has one of the bytes; where it has none, it has one that is not ASCII.
-pub const HARD: u8 = 1;
-pub const NOT_ASCII: u8 = 0x80;
+/// What a text has: one of the bytes, …
+const HIT: u8 = 1;
+/// … or, where it has none of them, a byte that is not ASCII.
+const NOT_ASCII: u8 = 0x80;
 
 #[derive(Clone)]
-pub struct Few {
+pub struct ByteSetFinder {
     /// Where there are fewer, the last one stands for the rest.
     bytes: [u8; MOST],
     count: usize,
     #[cfg(target_arch = "x86_64")]
-    vectors: Option<avx2::Few>,
+    vectors: Option<avx2::ByteSetFinder>,
 }
 
-impl Few {
-    /// None where there are too many.
-    pub fn new(list: &[u8]) -> Option<Few> {
+impl ByteSetFinder {
+    /// Returns a finder of these bytes; none where there are too many.
+    pub fn new(list: &[u8]) -> Option<ByteSetFinder> {
         let mut bytes = [list.last().copied().unwrap_or_default(); MOST];
         bytes.get_mut(..list.len())?.copy_from_slice(list);
-        Some(Few {
+        Some(ByteSetFinder {
             bytes,
             count: list.len(),
             #[cfg(target_arch = "x86_64")]
-            vectors: avx2::Few::new(list),
+            vectors: avx2::ByteSetFinder::new(list),
         })
     }
 
-    /// What a text has.
+    /// Returns whether a text that has none of the bytes is ASCII; none where it has one.
     #[inline]
-    pub fn bits(&self, text: &[u8]) -> u8 {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(few) = &self.vectors
-            && text.len() >= avx2::LANES
-        {
-            return few.bits(text);
-        }
-        self.plain_bits(text)
+    pub fn is_ascii_without(&self, text: &[u8]) -> Option<bool> {
+        let bits = self.bits(text);
+        (bits & HIT == 0).then_some(bits == 0)
     }
 
-    /// The first place of one of the bytes for which `skip` does not say how many bytes can be passed over, the text's
-    /// length if there is none; before that: what comes behind the last that was passed over. `skip` passes over one byte at
-    /// least, and over none beyond the text.
+    /// Returns the first place of one of the bytes for which `skip` does not say how many bytes can be passed over, or the
+    /// text's length if there is none; before that: what comes after the last that was passed over. `skip` passes over one
+    /// byte at least, and over none beyond the text.
     #[inline]
     pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(few) = &self.vectors
+        if let Some(vectors) = &self.vectors
             && text.len() >= avx2::LANES
         {
-            return few.find(text, skip);
+            return vectors.find(text, skip);
         }
         let mut from = 0;
         while let Some(found) = text.get(from..).and_then(|text| self.first(text)) {
@@ -68,10 +65,21 @@ impl Few {
         (from, text.len())
     }
 
-    #[cfg(test)]
-    pub fn without_vectors(self) -> Few {
+    #[inline]
+    fn bits(&self, text: &[u8]) -> u8 {
         #[cfg(target_arch = "x86_64")]
-        return Few { vectors: None, ..self };
+        if let Some(vectors) = &self.vectors
+            && text.len() >= avx2::LANES
+        {
+            return vectors.bits(text);
+        }
+        self.plain_bits(text)
+    }
+
+    #[cfg(test)]
+    pub fn without_vectors(self) -> ByteSetFinder {
+        #[cfg(target_arch = "x86_64")]
+        return ByteSetFinder { vectors: None, ..self };
         #[cfg(not(target_arch = "x86_64"))]
         self
     }
@@ -79,10 +87,10 @@ impl Few {
     /// Plain enough for the compiler to look at many bytes at once.
     #[inline(never)]
     fn plain_bits(&self, text: &[u8]) -> u8 {
-        fn bits<const N: usize>(few: &[u8], text: &[u8]) -> u8 {
-            let Some(few) = few.first_chunk::<N>() else { return HARD };
+        fn bits<const N: usize>(bytes: &[u8], text: &[u8]) -> u8 {
+            let Some(list) = bytes.first_chunk::<N>() else { return HIT };
             let is = |byte: u8, one: u8| if byte == one { u8::MAX } else { 0 };
-            let bits = |byte: u8| few.iter().fold(byte & NOT_ASCII, |bits, &one| bits | is(byte, one));
+            let bits = |byte: u8| list.iter().fold(byte & NOT_ASCII, |bits, &one| bits | is(byte, one));
             let (blocks, rest) = text.as_chunks::<BLOCK>();
             let all = blocks.iter().fold(0, |all, block| all | block.iter().fold(0, |all, &byte| all | bits(byte)));
             rest.iter().fold(all, |all, &byte| all | bits(byte))
@@ -107,7 +115,7 @@ impl Few {
             3 => memchr::memchr3(a, b, c, text),
             _ => {
                 let mut blocks = text.chunks(BLOCK).enumerate();
-                blocks.find(|(_, block)| self.plain_bits(block) & HARD != 0).map(|(number, block)| {
+                blocks.find(|(_, block)| self.plain_bits(block) & HIT != 0).map(|(number, block)| {
                     let first = memchr::memchr3(a, b, c, block).unwrap_or(block.len());
                     let first = memchr::memchr3(d, e, f, &block[..first]).unwrap_or(first);
                     number * BLOCK + first
@@ -119,13 +127,13 @@ impl Few {
 
 #[cfg(test)]
 mod tests {
-    use super::{Few, HARD, MOST, NOT_ASCII};
+    use super::{ByteSetFinder, MOST};
     use crate::support::random::Random;
 
     /// With vectors, where there are any, and without.
-    fn both(list: &[u8]) -> [Few; 2] {
-        let few = Few::new(list).unwrap();
-        [few.clone(), few.without_vectors()]
+    fn both(list: &[u8]) -> [ByteSetFinder; 2] {
+        let finder = ByteSetFinder::new(list).unwrap();
+        [finder.clone(), finder.without_vectors()]
     }
 
     /// What `find` must come to, one byte after the other.
@@ -153,16 +161,16 @@ mod tests {
             {
                 let list = &list[..count];
                 let other = (b'a'..=b'z').find(|other| !list.contains(other)).unwrap();
-                for few in both(list) {
+                for finder in both(list) {
                     let mut text = vec![other; len];
-                    assert_eq!((few.bits(&text), few.find(&text, |_| None)), (0, (0, len)), "{list:?}, {len}");
+                    assert_eq!(finder.find(&text, |_| None), (0, len), "{list:?}, {len}");
                     for at in 0..len {
                         text[at] = byte;
-                        assert_eq!(few.bits(&text) & HARD, HARD, "{list:?}, {at} of {len}");
-                        assert_eq!(few.find(&text, |_| None), (0, at), "{list:?}, {at} of {len}");
+                        assert_eq!(finder.is_ascii_without(&text), None, "{list:?}, {at} of {len}");
+                        assert_eq!(finder.find(&text, |_| None), (0, at), "{list:?}, {at} of {len}");
                         text[at] = byte ^ 0x20;
                         let is_there = list.contains(&(byte ^ 0x20));
-                        assert_eq!(few.bits(&text) & HARD == HARD, is_there, "{list:?}, {at} of {len}");
+                        assert_eq!(finder.is_ascii_without(&text).is_none(), is_there, "{list:?}, {at} of {len}");
                         text[at] = other;
                     }
                 }
@@ -171,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_find_what_plain_code_finds() {
+    fn what_is_found_is_what_a_loop_finds() {
         let mut random = Random::new(11);
         let (mut passed, mut stopped, mut wide) = (0, 0, 0);
         let texts = if cfg!(miri) { 40 } else { 20_000 };
@@ -189,18 +197,14 @@ mod tests {
             let last = random.below(8) * 100;
             let skip = |at: usize| (at < last).then_some(lengths[at % 3]).filter(|&len| at + len <= text.len());
             let found = slowly(&list, &text, skip);
-            let is_hard = text.iter().any(|byte| list.contains(byte));
-            for few in both(&list) {
-                assert_eq!(few.find(&text, skip), found, "{list:?}: {text:?}");
-                let bits = few.bits(&text);
-                assert_eq!(bits & HARD != 0, is_hard, "{list:?}: {text:?}");
-                if !is_hard {
-                    assert_eq!(bits & NOT_ASCII == 0, text.is_ascii(), "{list:?}: {text:?}");
-                }
+            let is_hit = text.iter().any(|byte| list.contains(byte));
+            for finder in both(&list) {
+                assert_eq!(finder.find(&text, skip), found, "{list:?}: {text:?}");
+                assert_eq!(finder.is_ascii_without(&text), (!is_hit).then_some(text.is_ascii()), "{list:?}: {text:?}");
             }
             passed += usize::from(found.0 > 0);
             stopped += usize::from(found.1 < text.len());
-            wide += usize::from(!is_hard && !text.is_ascii());
+            wide += usize::from(!is_hit && !text.is_ascii());
         }
         let all = [passed, stopped, wide];
         assert!(all.into_iter().all(|count| count > texts / 20), "passed over some, stopped, wide: {all:?} of {texts}");
@@ -208,7 +212,7 @@ mod tests {
 
     #[test]
     fn there_are_no_more_than_a_few() {
-        assert!(Few::new(&[7; MOST]).is_some());
-        assert!(Few::new(&[7; MOST + 1]).is_none());
+        assert!(ByteSetFinder::new(&[7; MOST]).is_some());
+        assert!(ByteSetFinder::new(&[7; MOST + 1]).is_none());
     }
 }

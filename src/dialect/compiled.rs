@@ -1,0 +1,102 @@
+//! A dialect as it is used: what the matcher reads by, and what the scanner, the joiner and the host's questions need
+//! beyond that.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use super::{Channel, Start};
+use crate::matcher::{Automaton, grammar::Grammar};
+
+pub struct Compiled {
+    pub name: String,
+    pub aliases: Vec<String>,
+    /// What a prompt writes where a turn begins.
+    pub turns: Vec<Box<[u8]>>,
+    /// As the file says. A dialect that was found by a model may start elsewhere.
+    pub start: Start,
+    pub spans: Vec<SpanRule>,
+    pub grammar: Grammar,
+    pub automaton: Automaton,
+    pub templates: Templates,
+    pub markers: Markers,
+    /// The flags that some pattern of some region asks for.
+    pub used: u16,
+    pub max_hold: usize,
+    /// What a scanner makes room for at once: the same, but for long tags with attributes.
+    pub room: usize,
+    /// Of each span, then of the header.
+    pub labels: Vec<Labels>,
+}
+
+impl Compiled {
+    /// The region inside span `rule`.
+    pub fn inside(&self, rule: u8) -> u8 {
+        rule + 1
+    }
+
+    /// Where span `rule` has its thoughts' text, type and confidence; none for a message's body.
+    pub fn thought(&self, rule: u8) -> Option<&ThoughtRule> {
+        self.spans.get(usize::from(rule))?.thought.as_ref()
+    }
+
+    /// The region of a message's body, where there is a header rule.
+    pub fn body(&self, channel: Channel) -> u8 {
+        self.spans.len() as u8 + 1 + channel as u8
+    }
+
+    /// The region of a stream that starts inside `channel`, and the rule that its span counts as.
+    pub fn started(&self, channel: Channel) -> Option<(u8, u8)> {
+        let Some(rule) = self.spans.iter().position(|span| span.channel == channel) else {
+            return self.grammar.header.as_ref().map(|_| (self.body(channel), self.spans.len() as u8));
+        };
+        let region = self.grammar.regions.iter().position(|region| region.started == Some(channel))?;
+        Some((region as u8, rule as u8))
+    }
+}
+
+/// What a span or the header is called.
+pub struct Labels {
+    pub family: String,
+    /// Its literals, names or info string, as the file has them.
+    pub openers: Vec<String>,
+}
+
+/// One `[[span]]`.
+pub struct SpanRule {
+    pub channel: Channel,
+    /// Its markers are text of its channel.
+    pub keep: bool,
+    pub thought: Option<ThoughtRule>,
+}
+
+/// Which attributes hold a thought, its type and its confidence.
+#[derive(Clone)]
+pub struct ThoughtRule {
+    pub text: Box<str>,
+    pub kind: Box<str>,
+    pub confidence: Box<str>,
+}
+
+/// What stands around each channel's text where one is written; none where the dialect has no markers for it.
+pub struct Templates {
+    pub thinking: Option<Block>,
+    /// Of messages with headers alone: other content has no markers.
+    pub content: Option<Block>,
+}
+
+pub struct Block {
+    pub open: Box<[u8]>,
+    pub close: Box<[u8]>,
+    /// The closer is a fence line, and fence lines inside count.
+    pub is_fence: bool,
+}
+
+/// Every marker of the dialect, without framing, for whoever must keep a text free of them.
+pub struct Markers {
+    pub literals: Vec<Box<[u8]>>,
+    /// Those that count at the first byte of a stream alone.
+    pub first: Vec<Box<[u8]>>,
+    /// Names of tags.
+    pub names: Vec<Box<[u8]>>,
+    /// A marker into which nothing can be put that would break it.
+    pub unbreakable: Option<Box<str>>,
+}

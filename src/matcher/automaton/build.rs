@@ -1,0 +1,405 @@
+//! The builder: fills the table by asking a recogniser what each byte does in each state. States are taken in the order in
+//! which text comes to them: those that hold least first, and those near code late, because there are many and each is
+//! rare. What has no room leads to the fallback.
+
+use alloc::{collections::BinaryHeap, vec, vec::Vec};
+use core::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::{
+    Automaton, Config, Exit, FALLBACK, Origin, Stage, Starts, StateId, StateInfo, classes::ByteClasses, config,
+    has_lines,
+};
+use crate::matcher::{
+    bytes::is_blank,
+    code::CodeTracker,
+    grammar::{Action, Grammar, LineRule, Region},
+    recogniser::{Outcome, Recogniser, TokenMark},
+};
+
+/// The most states in all, and of one settled configuration. Configurations share what is theirs where a region has many.
+const MOST_STATES: usize = 20_000;
+const MOST_OF_CONFIG: usize = 1024;
+/// … of one where code spans alone hide markers, as in most thinking; of one that text leaves with its next byte; and of
+/// one that few streams come to.
+const MOST_OF_SPANS: usize = 512;
+const MOST_OF_FRESH: usize = 96;
+const MOST_OF_RARE: usize = 64;
+/// The most exits, and configurations of one region.
+const MOST_EXITS: usize = 40_000;
+const MOST_CONFIGS: usize = 48;
+/// The most bytes that are held in a state.
+const MOST_HELD: usize = 24;
+
+/// Near a fence, a state comes as late as one that holds so many bytes more. This and the bounds of a configuration are
+/// chosen by W4 of `any` (BENCHMARKS.md).
+const NEAR_FENCE: usize = 3;
+
+/// Where most text is: in the middle of a line, outside all code.
+pub const PROSE: CodeTracker = CodeTracker::after(b'.');
+
+pub fn build(grammar: &Grammar, used: u16) -> Automaton {
+    let mut builder = Builder::new(grammar);
+    for number in 0..grammar.regions.len() as u8 {
+        builder.seed(number, used);
+    }
+    builder.run();
+    builder.finish()
+}
+
+/// A place in a text: where it stands, and what is held after that.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Item {
+    config: u16,
+    framing: u16,
+    code: CodeTracker,
+    len: u8,
+    held: [u8; MOST_HELD],
+}
+
+impl Item {
+    fn held(&self) -> &[u8] {
+        &self.held[..usize::from(self.len)]
+    }
+}
+
+struct Place {
+    item: Item,
+    /// It has read what is held.
+    recogniser: Option<Recogniser>,
+    state: StateId,
+    /// Where in `rows` its cells begin.
+    row: Option<usize>,
+}
+
+/// A configuration, and how many states it may have and has.
+struct Room {
+    config: Config,
+    most: usize,
+    count: usize,
+}
+
+/// A cell before the states have their numbers.
+#[derive(Clone, Copy)]
+enum Cell {
+    To(u32),
+    Exit(u16),
+}
+
+const TO_FALLBACK: Cell = Cell::Exit(0);
+
+struct Builder<'a> {
+    grammar: &'a Grammar,
+    classes: ByteClasses,
+    rooms: Vec<Room>,
+    numbers_of_configs: HashMap<Config, u16>,
+    /// Every place that was found, and the numbers of their items.
+    places: Vec<Place>,
+    numbers: HashMap<Item, u32>,
+    /// Places without a state: those of settled configurations first, by how rare they are and when they came.
+    queue: BinaryHeap<Reverse<(bool, usize, u32)>>,
+    /// The places with a state, in the order of the states from the first one on.
+    states: Vec<u32>,
+    /// Rows of cells, in no order.
+    rows: Vec<Cell>,
+    exits: Vec<Exit>,
+    numbers_of_exits: HashMap<Exit, u16>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(grammar: &'a Grammar) -> Builder<'a> {
+        Builder {
+            grammar,
+            classes: ByteClasses::new(grammar),
+            rooms: Vec::new(),
+            numbers_of_configs: HashMap::new(),
+            places: Vec::new(),
+            numbers: HashMap::new(),
+            queue: BinaryHeap::new(),
+            states: Vec::new(),
+            rows: Vec::new(),
+            exits: vec![Exit::Fallback],
+            numbers_of_exits: HashMap::from([(Exit::Fallback, 0)]),
+        }
+    }
+
+    /// Finds the places that markers lead to in a region.
+    fn seed(&mut self, number: u8, used: u16) {
+        let region = self.grammar.region(number);
+        let seeds = config::seeds(self.grammar, number, used);
+        let common = seeds.iter().filter(|seed| seed.config.stage == Stage::Settled && !seed.is_rare).count();
+        for seed in seeds.into_iter().take(MOST_CONFIGS) {
+            let most = match region.lines {
+                _ if seed.is_rare => MOST_OF_RARE,
+                _ if seed.config.stage != Stage::Settled => MOST_OF_FRESH,
+                LineRule::Guard { fences: false, .. } => MOST_OF_SPANS,
+                _ => MOST_OF_CONFIG,
+            };
+            // Where many configurations share a region, each has fewer streams.
+            let most = (2 * most / common.max(2)).max(MOST_OF_RARE);
+            let config = self.number_of(seed.config, most);
+            for is_blank in [true, false] {
+                self.number_of(seed.config.after(is_blank), most);
+            }
+            for code in [PROSE, CodeTracker::NEW, CodeTracker::IN_CODE] {
+                self.find(config, code, 0, &[], None);
+            }
+            if !seed.is_rare {
+                for framing in framings_into(self.grammar, number) {
+                    for code in [PROSE, CodeTracker::NEW] {
+                        self.find(config, code, framing, &[], None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn number_of(&mut self, config: Config, most: usize) -> u16 {
+        *self.numbers_of_configs.entry(config).or_insert_with(|| {
+            self.rooms.push(Room { config, most, count: 0 });
+            (self.rooms.len() - 1) as u16
+        })
+    }
+
+    fn run(&mut self) {
+        while self.states.len() + 1 < MOST_STATES
+            && let Some(Reverse((_, _, number))) = self.queue.pop()
+        {
+            let place = &mut self.places[number as usize];
+            let room = &mut self.rooms[usize::from(place.item.config)];
+            if room.count == room.most {
+                continue;
+            }
+            room.count += 1;
+            self.states.push(number);
+            place.state = self.states.len() as StateId;
+            self.row(number);
+        }
+    }
+
+    /// Works out where each class leads from a place. Returns where its cells begin.
+    fn row(&mut self, number: u32) -> usize {
+        if let Some(row) = self.places[number as usize].row {
+            return row;
+        }
+        // Where the recogniser fails, a byte does what it does after its first byte has turned out to be text.
+        let failed = match self.failed(number) {
+            Some(Cell::To(failed)) => Some(self.row(failed)),
+            _ => None,
+        };
+        let row = self.rows.len();
+        self.rows.resize(row + self.classes.len(), TO_FALLBACK);
+        for class in 0..self.classes.len() {
+            let byte = self.classes.bytes()[class];
+            let of_failed = failed.filter(|_| self.fails(number, byte)).map(|failed| self.rows[failed + class]);
+            self.rows[row + class] = of_failed.unwrap_or_else(|| self.step(number, byte));
+        }
+        self.places[number as usize].row = Some(row);
+        row
+    }
+
+    /// Where a place leads whose first held byte is text; none where that depends on the byte that says so.
+    fn failed(&mut self, number: u32) -> Option<Cell> {
+        let Place { item, recogniser, .. } = &self.places[number as usize];
+        let region = self.grammar.region(self.rooms[usize::from(item.config)].config.region);
+        let depends = matches!(region.lines, LineRule::Fence { .. }) || item.framing != 0;
+        (recogniser.is_some() && !depends).then_some(())?;
+        let item = *item;
+        Some(self.replay(&item, item.held(), None))
+    }
+
+    fn fails(&self, number: u32, byte: u8) -> bool {
+        let Place { item, recogniser, .. } = &self.places[number as usize];
+        let region = self.grammar.region(self.rooms[usize::from(item.config)].config.region);
+        recogniser.is_some_and(|mut it| it.run(self.grammar, region, &[byte], |_| TokenMark::PLAIN).1 == Outcome::Fail)
+    }
+
+    fn finish(self) -> Automaton {
+        let fallback = Origin { code: CodeTracker::NEW, stage: Stage::Settled, framing: 0 };
+        let (mut states, mut origins) = (vec![StateInfo::FALLBACK], vec![fallback]);
+        let mut lists: Vec<Vec<((u64, u16), StateId)>> = self.rooms.iter().map(|_| Vec::new()).collect();
+        for place in self.states.iter().map(|&number| &self.places[number as usize]) {
+            let item = &place.item;
+            let is_wide = !item.held().is_ascii();
+            states.push(StateInfo::new(place.state, item.len, is_wide));
+            let stage = self.rooms[usize::from(item.config)].config.stage;
+            origins.push(Origin { code: item.code, stage, framing: item.framing });
+            if let (0, Some(number)) = (item.len, item.code.number()) {
+                lists[usize::from(item.config)].push(((number, item.framing), place.state));
+            }
+        }
+        let mut starts: Vec<Vec<Starts>> = self.grammar.regions.iter().map(|_| Vec::new()).collect();
+        for (Room { config, .. }, mut list) in self.rooms.iter().zip(lists) {
+            list.sort_unstable();
+            let has_lines = has_lines(self.grammar.region(config.region));
+            starts[usize::from(config.region)].push(Starts { config: *config, has_lines, list });
+        }
+        let first_exit = states.len();
+        let resolve = |cell: &Cell| match *cell {
+            Cell::To(number) => match self.places[number as usize].state {
+                FALLBACK => first_exit as u16,
+                state => state,
+            },
+            Cell::Exit(number) => first_exit as u16 + number,
+        };
+        let of_fallback = (0..self.classes.len()).map(|_| TO_FALLBACK);
+        let mut cells = Vec::with_capacity(first_exit * self.classes.len());
+        cells.extend(of_fallback.map(|cell| resolve(&cell)));
+        for row in self.states.iter().filter_map(|&number| self.places[number as usize].row) {
+            cells.extend(self.rows[row..row + self.classes.len()].iter().map(resolve));
+        }
+        let exits = self.exits;
+        let mut automaton =
+            Automaton { classes: self.classes, cells, states, origins, exits, starts, ..Automaton::default() };
+        automaton.accelerate();
+        automaton
+    }
+
+    fn exit(&mut self, exit: Exit) -> Cell {
+        if let Some(&number) = self.numbers_of_exits.get(&exit) {
+            return Cell::Exit(number);
+        }
+        if self.exits.len() == MOST_EXITS {
+            return TO_FALLBACK;
+        }
+        let number = self.exits.len() as u16;
+        self.exits.push(exit);
+        self.numbers_of_exits.insert(exit, number);
+        Cell::Exit(number)
+    }
+
+    /// The place where this text is held, if it is one that text commonly comes to. `recogniser` has read the text.
+    fn find(
+        &mut self,
+        config: u16,
+        mut code: CodeTracker,
+        framing: u16,
+        text: &[u8],
+        recogniser: Option<Recogniser>,
+    ) -> Cell {
+        let region = self.grammar.region(self.rooms[usize::from(config)].config.region);
+        let is_common = recogniser.as_ref().is_none_or(|it| it.is_common(text));
+        if text.len() > MOST_HELD || !code.is_common() || !is_common {
+            return TO_FALLBACK;
+        }
+        if !has_lines(region) {
+            code = CodeTracker::NEW;
+        }
+        let mut held = [0; MOST_HELD];
+        held[..text.len()].copy_from_slice(text);
+        if let Some(token) = recogniser.as_ref().and_then(|it| it.token(text)) {
+            if text[token.clone()].iter().any(|&byte| region.may_begin(byte)) {
+                return TO_FALLBACK;
+            }
+            held[token].fill(b'a');
+        }
+        let item = Item { config, framing, code, len: text.len() as u8, held };
+        if let Some(&number) = self.numbers.get(&item) {
+            return Cell::To(number);
+        }
+        let number = self.places.len() as u32;
+        self.numbers.insert(item, number);
+        self.places.push(Place { item, recogniser, state: FALLBACK, row: None });
+        let rank = text.len() + if code.is_near_fence() { NEAR_FENCE } else { 0 };
+        let is_fresh = self.rooms[usize::from(config)].config.stage != Stage::Settled;
+        self.queue.push(Reverse((is_fresh, rank, number)));
+        Cell::To(number)
+    }
+
+    /// What a byte does in a place.
+    fn step(&mut self, number: u32, byte: u8) -> Cell {
+        let Place { item, recogniser, .. } = &self.places[number as usize];
+        let (item, alive) = (*item, *recogniser);
+        let mut text = [0; MOST_HELD + 1];
+        let len = usize::from(item.len);
+        text[..len].copy_from_slice(item.held());
+        text[len] = byte;
+        self.replay(&item, &text[..=len], Some((alive, len)))
+    }
+
+    /// Where a text leads that begins where the item does. `alive`: what has read the item's held bytes, if anything has,
+    /// and how many those are. None: the first byte is text.
+    fn replay(&mut self, item: &Item, text: &[u8], alive: Option<(Option<Recogniser>, usize)>) -> Cell {
+        let mut config = self.rooms[usize::from(item.config)].config;
+        let region = self.grammar.region(config.region);
+        let (mut code, mut framing) = (item.code, item.framing);
+        // What begins at `at` has been read up to `read`.
+        let (mut at, mut read) = (0, 0);
+        let pass = |code: &mut CodeTracker, config: &mut Config, at: &mut usize| {
+            if has_lines(region) {
+                code.pass(text[*at], region.lines);
+            }
+            *config = config.after(is_blank(text[*at]));
+            *at += 1;
+        };
+        let mut alive = match alive {
+            Some((alive, len)) => {
+                read = len;
+                alive
+            }
+            None => {
+                pass(&mut code, &mut config, &mut at);
+                None
+            }
+        };
+        loop {
+            let mut recogniser = match (alive.take(), text.get(at)) {
+                (Some(alive), _) => alive,
+                (None, None) => {
+                    let config = self.number_of(config, MOST_OF_RARE);
+                    return self.find(config, code, framing, &[], None);
+                }
+                (None, Some(&first)) if framing == 0 && !region.may_begin(first) => {
+                    pass(&mut code, &mut config, &mut at);
+                    continue;
+                }
+                (None, Some(&first)) => {
+                    read = at;
+                    match framing {
+                        0 => Recogniser::of_marker(region, config.active(), &code, first),
+                        framing => Recogniser::of_framing(framing),
+                    }
+                }
+            };
+            let (_, outcome) = recogniser.run(self.grammar, region, &text[read..], |_| TokenMark::PLAIN);
+            let origin = Origin { code, stage: config.stage, framing };
+            match outcome {
+                Outcome::More => {
+                    let config = self.number_of(config, MOST_OF_RARE);
+                    return self.find(config, code, framing, &text[at..], Some(recogniser));
+                }
+                Outcome::Match { pattern, len } => {
+                    let unread = (text.len() - at - len) as u8;
+                    return self.exit(Exit::Marker { pattern, len: len as u16, unread, origin });
+                }
+                Outcome::Framing => return self.exit(Exit::Framing { len: recogniser.len() as u16, origin }),
+                Outcome::HeaderEnd { .. } | Outcome::HeaderBreak { .. } => return TO_FALLBACK,
+                Outcome::Fail if framing != 0 => framing = 0,
+                Outcome::Fail => {
+                    code.nest_if(recogniser.nests());
+                    pass(&mut code, &mut config, &mut at);
+                }
+            }
+        }
+    }
+}
+
+/// The framings that markers leave to come in a region.
+fn framings_into(grammar: &Grammar, number: u8) -> Vec<u16> {
+    let opens = |region: &Region| region.patterns.iter().any(|it| matches!(it.action, Action::Open { .. }));
+    let may_be_around = number == Grammar::ROOT || opens(grammar.region(number));
+    let mut list = Vec::new();
+    for (from, region) in (0..).zip(&grammar.regions) {
+        for pattern in region.patterns.iter().filter(|pattern| pattern.after != 0) {
+            let is_into = match pattern.action {
+                Action::Open { rule, .. } | Action::FenceOpen { rule, .. } => number == rule + 1,
+                Action::Close { .. } => may_be_around,
+                _ => from == number,
+            };
+            if is_into && !list.contains(&pattern.after) {
+                list.push(pattern.after);
+            }
+        }
+    }
+    list
+}

@@ -1,0 +1,81 @@
+//! Byte classes: bytes between which no marker of a dialect tells a difference share a column of the table.
+
+use alloc::{vec, vec::Vec};
+
+use crate::matcher::{
+    bytes::{ByteSet, insert, is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
+    grammar::{Grammar, LineRule},
+};
+
+/// Of each byte, its class.
+pub struct ByteClasses {
+    of: [u8; 256],
+    /// A byte of each class.
+    bytes: Vec<u8>,
+}
+
+impl Default for ByteClasses {
+    fn default() -> ByteClasses {
+        ByteClasses { of: [0; 256], bytes: vec![0] }
+    }
+}
+
+impl ByteClasses {
+    pub fn new(grammar: &Grammar) -> ByteClasses {
+        let mut is_own = [false; 256];
+        let has_lines = grammar.regions.iter().any(|region| region.lines != LineRule::Ignore);
+        let blanks: &[u8] = if has_lines { b" \t\n\x0B\x0C\r" } else { b"" };
+        let special = b"<>/=\"':`~".iter().chain(blanks);
+        let of_markers = grammar.nodes.iter().map(|node| node.byte);
+        let of_framings = grammar.framings.iter().flat_map(|framing| framing.iter());
+        for byte in of_markers.chain(of_framings.chain(special).copied()) {
+            is_own[usize::from(grammar.fold(byte))] = true;
+        }
+        let kind = |byte: u8| {
+            let byte = grammar.fold(byte);
+            if is_own[usize::from(byte)] {
+                return 0x100 | u16::from(byte);
+            }
+            let is = [is_blank, is_tag_space, is_language, is_suffix, is_name_start, is_name];
+            is.iter().fold(0, |kind, is| kind << 1 | u16::from(is(byte)))
+        };
+        let mut kinds = Vec::new();
+        let mut classes = ByteClasses { of: [0; 256], bytes: Vec::new() };
+        for byte in 0..=u8::MAX {
+            let kind = kind(byte);
+            let class = kinds.iter().position(|known| *known == kind).unwrap_or_else(|| {
+                kinds.push(kind);
+                classes.bytes.push(byte);
+                kinds.len() - 1
+            });
+            classes.of[usize::from(byte)] = class as u8;
+        }
+        classes
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline]
+    pub fn of(&self, byte: u8) -> usize {
+        usize::from(self.of[usize::from(byte)])
+    }
+
+    /// A byte of each class, in the order of their numbers.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the bytes of which this is true, which is asked once for each class.
+    pub fn set_of(&self, is_in: impl Fn(u8) -> bool) -> ByteSet {
+        let is_in: Vec<bool> = self.bytes.iter().map(|&byte| is_in(byte)).collect();
+        let mut set = [0; 4];
+        for byte in (0..=u8::MAX).filter(|&byte| is_in[self.of(byte)]) {
+            insert(&mut set, byte);
+        }
+        set
+    }
+}

@@ -1,0 +1,175 @@
+//! Start configurations: which patterns count where a stream stands, and how text changes that. A state of the automaton
+//! is a place in a text under one of them, so that the first byte of a stream, the first blank of a span and the first
+//! byte that is not blank are transitions like all others.
+
+use alloc::{vec, vec::Vec};
+
+use crate::matcher::grammar::{Grammar, LineRule, PatternSet, Region, flag};
+
+/// What text has come since the last marker, as far as that changes which patterns count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// None.
+    Opened,
+    /// Blanks.
+    Blank,
+    /// Text, after which flags change only by markers.
+    Settled,
+}
+
+impl Stage {
+    /// Returns the stage that follows from the flags of a stream.
+    #[inline]
+    pub fn of(flags: u16, region: &Region) -> Stage {
+        match flags {
+            _ if flags & flag::FIRST != 0 => Stage::Opened,
+            _ if flags & region.cleared != 0 => Stage::Blank,
+            _ => Stage::Settled,
+        }
+    }
+
+    /// Returns the flags that the text has taken away.
+    #[inline]
+    pub fn lost(self, region: &Region) -> u16 {
+        match self {
+            Stage::Opened => 0,
+            Stage::Blank => flag::FIRST,
+            Stage::Settled => flag::FIRST | region.cleared,
+        }
+    }
+}
+
+/// A region while the same patterns count in it, and the same ones will after blanks and after other text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Config {
+    pub region: u8,
+    pub stage: Stage,
+    /// The patterns that count now, after a blank, and after text.
+    pub active: [PatternSet; 3],
+}
+
+impl Config {
+    /// `active`: the patterns that count with these flags.
+    #[inline]
+    pub fn new(number: u8, region: &Region, flags: u16, active: impl Fn(u16) -> PatternSet) -> Config {
+        let stage = Stage::of(flags, region);
+        let text = active(flags & !Stage::Settled.lost(region));
+        let blank = if stage == Stage::Settled { text } else { active(flags & !Stage::Blank.lost(region)) };
+        let now = if stage == Stage::Opened { active(flags) } else { blank };
+        Config { region: number, stage, active: [now, blank, text] }
+    }
+
+    /// The patterns that count now.
+    pub fn active(&self) -> PatternSet {
+        self.active[0]
+    }
+
+    /// Returns the configuration after text of one byte.
+    pub fn after(&self, is_blank: bool) -> Config {
+        let [_, blank, text] = self.active;
+        match (self.stage, is_blank) {
+            (Stage::Opened | Stage::Blank, true) => {
+                Config { stage: Stage::Blank, active: [blank, blank, text], ..*self }
+            }
+            _ => Config { stage: Stage::Settled, active: [text; 3], ..*self },
+        }
+    }
+}
+
+/// A configuration to build states for.
+pub struct Seed {
+    pub config: Config,
+    /// Few streams come there.
+    pub is_rare: bool,
+}
+
+/// Returns the configurations that a region is known to be entered with, settled ones first, the most common first. Not
+/// among them are those six content spans deep, where no other fits: no text is there for long.
+///
+/// `used`: the flags that some pattern of the dialect asks for.
+pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
+    let region = grammar.region(number);
+    let is_content = number == Grammar::ROOT;
+    let lasting = region.used & !(flag::FIRST | flag::FULL | region.cleared);
+    let flags = (0..16).map(|bit| 1u64 << bit).filter(|flag| u64::from(lasting) & flag != 0);
+    // Before the first span, none is open, and none was closed.
+    let is_reachable = |flags: u16, closed: u64| {
+        flags & flag::ALONE == 0 || is_content && closed == 0 && flags & (flag::ENDED | flag::QUOTED) == 0
+    };
+    let rules = region.patterns.iter().filter_map(|pattern| pattern.once).map(|rule| 1u64 << rule);
+    let mut tags: Vec<u8> = region.patterns.iter().filter_map(|pattern| pattern.same).collect();
+    if tags.is_empty() {
+        tags.push(0);
+    }
+    let mut seeds: Vec<Seed> = Vec::new();
+    for fresh in fresh(region, is_content, used) {
+        for flags in unions(flags.clone()).into_iter().map(|flags| flags as u16) {
+            if flags & flag::ALONE == 0 && fresh & flag::START != 0 && is_content {
+                continue;
+            }
+            for closed in unions(rules.clone()).into_iter().filter(|&closed| is_reachable(flags, closed)) {
+                for &tag in &tags {
+                    let config = Config::new(number, region, flags | fresh, |flags| region.active(flags, closed, tag));
+                    let is_rare = flags & flag::LITERAL != 0 || fresh & flag::FORCED != 0 || closed.count_ones() > 1;
+                    match seeds.iter_mut().find(|seed| seed.config == config) {
+                        Some(seed) => seed.is_rare &= is_rare,
+                        None => seeds.push(Seed { config, is_rare }),
+                    }
+                }
+            }
+        }
+    }
+    seeds.sort_by_key(|seed| (seed.config.stage != Stage::Settled, seed.is_rare));
+    seeds
+}
+
+/// The flags that text takes away, as markers leave them: none, at a stream's start, after an opener, after a closer.
+fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
+    use flag::{BLANK, FORCED, FRESH, HEADER, LEAD, OPENED, START};
+    let all: &[u16] = if is_content {
+        &[
+            0,
+            START | LEAD | FRESH | BLANK,
+            START | HEADER | LEAD | FRESH | BLANK,
+            FRESH,
+            FRESH | LEAD,
+            FRESH | LEAD | BLANK,
+            FRESH | FORCED,
+            FRESH | FORCED | LEAD,
+        ]
+    } else {
+        &[
+            0,
+            OPENED | BLANK,
+            OPENED | BLANK | LEAD | FRESH,
+            START | BLANK | LEAD | FRESH,
+            BLANK | LEAD | FRESH,
+            FRESH,
+            FRESH | LEAD,
+            FRESH | BLANK,
+        ]
+    };
+    let may_be_lost = used & (flag::FIRST | region.cleared);
+    let mut list = vec![];
+    for flags in all.iter().map(|flags| flags & (may_be_lost | region.used)) {
+        if !list.contains(&flags) {
+            list.push(flags);
+        }
+    }
+    list
+}
+
+/// All that can be made of these bits, at most four of them.
+fn unions(bits: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut all = vec![0];
+    for bit in bits.take(4) {
+        let more: Vec<u64> = all.iter().map(|&set| set | bit).filter(|set| !all.contains(set)).collect();
+        all.extend(more);
+    }
+    all
+}
+
+/// Returns whether text of the region has lines, on which it depends what a marker is.
+pub fn has_lines(region: &Region) -> bool {
+    region.lines != LineRule::Ignore
+}

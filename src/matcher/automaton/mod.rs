@@ -1,0 +1,269 @@
+//! The automaton: a table in which text costs one look per byte, markers included.
+
+mod accel;
+mod build;
+mod classes;
+mod config;
+mod show;
+
+use alloc::{vec, vec::Vec};
+
+use super::{
+    bytes::ByteSet,
+    code::CodeTracker,
+    grammar::{Grammar, Region},
+};
+use accel::{Accels, EVERY_BYTE, SOFT};
+use classes::ByteClasses;
+pub use config::{Config, Stage};
+
+/// The number of a state. `FALLBACK` is the state of all places that are not in the table: there, only a recogniser can
+/// tell.
+pub type StateId = u16;
+pub const FALLBACK: StateId = 0;
+
+/// From so much text on, looking for the bytes that matter is cheaper than looking at all.
+const LONG: usize = 16;
+
+pub struct Automaton {
+    classes: ByteClasses,
+    /// Of each state, as many cells as there are classes. A cell is a state or, from the number of states on, an exit.
+    cells: Vec<u16>,
+    states: Vec<StateInfo>,
+    /// Of each state, where a stream stands that leaves the table there.
+    origins: Vec<Origin>,
+    exits: Vec<Exit>,
+    /// Of each region.
+    starts: Vec<Vec<Starts>>,
+    accels: Accels,
+}
+
+/// A state, and what most feeds ask of it: a stream has a copy at hand. One number, so that it stays in a register.
+#[derive(Clone, Copy)]
+pub struct StateInfo(u64);
+
+impl StateInfo {
+    pub const FALLBACK: StateInfo = StateInfo::new(FALLBACK, 0, false);
+
+    const fn new(state: StateId, held: u8, is_wide: bool) -> StateInfo {
+        StateInfo(EVERY_BYTE as u64 | (state as u64) << 32 | (held as u64) << 48 | (is_wide as u64) << 56)
+    }
+
+    #[inline]
+    pub fn state(self) -> StateId {
+        (self.0 >> 32) as u16
+    }
+
+    #[inline]
+    pub fn is_fallback(self) -> bool {
+        self.state() == FALLBACK
+    }
+
+    /// How many bytes are held there, because they may be the beginning of a marker.
+    #[inline]
+    pub fn held(self) -> usize {
+        usize::from((self.0 >> 48) as u8)
+    }
+
+    /// Whether what is held has characters of several bytes.
+    #[inline]
+    pub fn is_wide(self) -> bool {
+        self.0 >> 56 != 0
+    }
+
+    /// What must be in no byte's sets if a text is to loop: all of it ASCII, each byte back to this state.
+    #[inline]
+    pub fn loop_mask(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The same state for a stream that must not loop there.
+    #[inline]
+    pub fn without_loop(self) -> StateInfo {
+        self.with_loop_mask(EVERY_BYTE)
+    }
+
+    fn with_loop_mask(self, mask: u32) -> StateInfo {
+        StateInfo(self.0 >> 32 << 32 | u64::from(mask))
+    }
+}
+
+/// Where a stream stands that leaves the table: before the first byte that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    pub code: CodeTracker,
+    pub stage: Stage,
+    /// The framing that may begin here; 0 is none.
+    pub framing: u16,
+}
+
+/// What a byte leads to that is no state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// Only a recogniser can tell.
+    Fallback,
+    /// A marker is complete. `origin` is where it begins; the last `unread` bytes come after it.
+    Marker { pattern: u8, len: u16, unread: u8, origin: Origin },
+    /// The framing that was expected is complete.
+    Framing { len: u16, origin: Origin },
+}
+
+/// How far a text was read.
+pub struct Run {
+    /// Bytes that led from state to state.
+    pub read: usize,
+    /// The state after those.
+    pub state: StateId,
+    /// What the byte after those leads to, if it was read too.
+    pub exit: Option<Exit>,
+}
+
+/// The states of one configuration in which nothing is held, by the number of their code and by the framing.
+struct Starts {
+    config: Config,
+    has_lines: bool,
+    list: Vec<((u64, u16), StateId)>,
+}
+
+impl Default for Automaton {
+    fn default() -> Automaton {
+        Automaton {
+            classes: ByteClasses::default(),
+            cells: vec![1],
+            states: vec![StateInfo::FALLBACK],
+            origins: vec![Origin { code: CodeTracker::NEW, stage: Stage::Settled, framing: 0 }],
+            exits: vec![Exit::Fallback],
+            starts: Vec::new(),
+            accels: Accels::default(),
+        }
+    }
+}
+
+impl Automaton {
+    /// Builds the automaton of a grammar. `used`: the flags that some pattern asks for.
+    pub fn new(grammar: &Grammar, used: u16) -> Automaton {
+        build::build(grammar, used)
+    }
+
+    /// Returns the cell of a state for a byte; that of an exit leads nowhere.
+    #[inline]
+    fn cell(&self, state: u16, byte: u8) -> u16 {
+        self.cells[usize::from(state) * self.classes.len() + self.classes.of(byte)]
+    }
+
+    #[inline]
+    fn exit(&self, cell: u16) -> Option<Exit> {
+        self.exits.get(usize::from(cell).wrapping_sub(self.states.len())).copied()
+    }
+
+    #[inline]
+    pub fn info(&self, state: StateId) -> StateInfo {
+        self.states.get(usize::from(state)).copied().unwrap_or(StateInfo::FALLBACK)
+    }
+
+    #[inline]
+    pub fn origin(&self, state: StateId) -> &Origin {
+        &self.origins[usize::from(state)]
+    }
+
+    /// Returns the state of a place in a text where nothing is held.
+    pub fn enter(&self, config: &Config, code: &CodeTracker, framing: u16) -> StateInfo {
+        let of_region = self.starts.get(usize::from(config.region)).map_or(&[][..], Vec::as_slice);
+        let Some(starts) = of_region.iter().find(|starts| starts.config == *config) else {
+            return StateInfo::FALLBACK;
+        };
+        let code = if starts.has_lines { code } else { &CodeTracker::NEW };
+        let Some(number) = code.number() else { return StateInfo::FALLBACK };
+        let found = starts.list.binary_search_by_key(&(number, framing), |&(key, _)| key);
+        found.map_or(StateInfo::FALLBACK, |at| self.info(starts.list[at].1))
+    }
+
+    /// Reads a text byte by byte. Returns the state at its end, and whether it is ASCII; none where a byte leads to an exit.
+    #[inline(always)]
+    pub fn walk(&self, from: StateId, text: &[u8]) -> Option<(StateId, bool)> {
+        let (cells, width) = (&self.cells[..], self.classes.len());
+        let (mut state, mut all) = (usize::from(from), 0);
+        for &byte in text {
+            // Exits have no cells: the byte after one is not found.
+            state = usize::from(*cells.get(state * width + self.classes.of(byte))?);
+            all |= byte;
+        }
+        (state < self.states.len()).then_some((state as u16, all.is_ascii()))
+    }
+
+    /// Reads a text, to its end or to the first exit.
+    pub fn run(&self, from: StateId, text: &[u8]) -> Run {
+        let (mut state, mut at) = (from, 0);
+        while at < text.len() {
+            let mut stop = at;
+            if text.len() - at >= LONG
+                && let Some(accel) = self.accels.of(state)
+            {
+                let (from, first) = accel.find(&text[at..]);
+                stop += first;
+                let back = stop - accel.blanks(&text[at + from..stop]);
+                if back > at {
+                    (at, state) = (back, accel.state);
+                }
+            }
+            // Beyond what was found, to where nothing is held.
+            while at < text.len() && (at <= stop || self.info(state).held() > 0) {
+                let cell = self.cell(state, text[at]);
+                if let Some(exit) = self.exit(cell) {
+                    return Run { read: at, state, exit: Some(exit) };
+                }
+                state = cell;
+                at += 1;
+            }
+        }
+        Run { read: at, state, exit: None }
+    }
+
+    /// Returns where a text leads that has none of the bytes that matter here, if nothing is held after it, and whether it
+    /// is ASCII.
+    #[inline(always)]
+    pub fn pass(&self, state: StateId, text: &[u8]) -> Option<(StateId, bool)> {
+        let accel = self.accels.of(state)?;
+        let is_ascii = accel.is_passed(text)?;
+        let ends_at_home = !accel.is_soft || text.last().is_some_and(|last| !SOFT.contains(last));
+        let end = if ends_at_home { accel.state } else { self.after_blanks(accel, text)? };
+        Some((end, is_ascii))
+    }
+
+    /// Where the blanks at the end of a text lead from an accelerated state, if nothing is held after them.
+    #[inline(never)]
+    fn after_blanks(&self, accel: &accel::Accel, text: &[u8]) -> Option<StateId> {
+        let (text, blanks) = text.split_at_checked(text.len() - accel.blanks(text))?;
+        let (end, _) = self.walk(accel.state, blanks)?;
+        Some(end).filter(|&end| !text.is_empty() && self.info(end).held() == 0)
+    }
+
+    /// How many bytes of a text, and few, lead to where nothing is held.
+    pub fn first_free(&self, mut state: StateId, text: &[u8]) -> Option<usize> {
+        for (at, &byte) in text.iter().take(LONG).enumerate() {
+            state = *self.cells.get(usize::from(state) * self.classes.len() + self.classes.of(byte))?;
+            if usize::from(state) < self.states.len() && self.info(state).held() == 0 {
+                return Some(at + 1);
+            }
+        }
+        None
+    }
+
+    /// The ASCII that leads back to this state at once, if it is an accelerated one: texts of these bytes alone change
+    /// nothing there.
+    #[inline]
+    pub fn self_loop(&self, state: StateId) -> Option<&ByteSet> {
+        self.accels.of(state).filter(|accel| accel.state == state).map(|accel| &accel.self_loop)
+    }
+
+    /// Of each byte, the self-loops that it is not in; see `StateInfo::loop_mask`.
+    #[inline]
+    pub fn loop_sets(&self) -> &[u32; 256] {
+        self.accels.loop_sets()
+    }
+}
+
+/// Returns whether text of the region has lines, on which it depends what a marker is.
+fn has_lines(region: &Region) -> bool {
+    config::has_lines(region)
+}

@@ -1,0 +1,49 @@
+//! What single bytes are: blanks, and the parts of names. Tags, headers and code fences are made of them.
+
+/// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
+pub type ByteSet = [u64; 4];
+
+/// Returns whether the byte is in the set.
+pub fn contains(set: &ByteSet, byte: u8) -> bool {
+    set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
+}
+
+/// Puts the byte into the set.
+pub fn insert(set: &mut ByteSet, byte: u8) {
+    set[usize::from(byte / 64)] |= 1 << (byte % 64);
+}
+
+/// Space, tab, line feed, vertical tab, form feed, carriage return.
+pub fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// White space in a tag: HTML's, which has no vertical tab.
+pub fn is_tag_space(byte: u8) -> bool {
+    is_blank(byte) && byte != 0x0B
+}
+
+/// The first byte of an attribute's name.
+pub fn is_name_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte == b':'
+}
+
+/// The other bytes of an attribute's name.
+pub fn is_name(byte: u8) -> bool {
+    is_name_start(byte) || byte.is_ascii_digit() || byte == b'.' || byte == b'-'
+}
+
+/// What may follow the colon of a tag's name.
+pub fn is_suffix(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+/// The name of a code fence's language.
+pub fn is_language(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'#' | b'-')
+}
+
+/// Returns whether both are the same bytes, in any ASCII case if `fold` is set.
+pub fn same(fold: bool, a: &[u8], b: &[u8]) -> bool {
+    if fold { a.eq_ignore_ascii_case(b) } else { a == b }
+}

@@ -1,0 +1,558 @@
+//! The engine: all that a scanner remembers of its stream, and the way of a chunk that completes no marker. All else a
+//! `Call` does, event by event.
+
+use super::{
+    Error, Options, StrayClose,
+    attributes::Attributes,
+    call::Call,
+    chunk::Chunk,
+    counts::{BudgetTracker, Counts},
+    event::Attribute,
+    hold::HoldBuffer,
+    ledger::Ledger,
+    optional::{Optional, Prompt},
+    read::Found,
+    report::PendingMarker,
+    spans::Spans,
+    thoughts::Thoughts,
+    try_box::TryBox,
+};
+use crate::{
+    channel::{Channel, Start},
+    dialect::compiled::Compiled,
+    matcher::{
+        automaton::{Origin, StateInfo},
+        bytes::{ByteSet, is_blank},
+        code::CodeTracker,
+        grammar::{Action, LineRule, Pattern, flag},
+        recogniser::Recogniser,
+    },
+    utf8::{incomplete_tail, is_continuation},
+};
+
+/// Where skipping ends: no stream comes so far, and what is fed then has room for its offsets.
+const MOST_SKIPPED: u64 = 1 << 63;
+/// Chunks up to here are looked at as a whole: to stop at the first byte that matters would cost more than it saves.
+const LONGEST_PASSED: usize = 256;
+/// Chunks up to here are short: they are looked at by the byte, and joined to what is held.
+pub const SHORT: usize = 16;
+
+/// A stream. What is in no event yet is what is held, and then the chunk of the call: first `text` bytes that have turned
+/// out to be text, then what the automaton's state or the recogniser holds, then what was not read.
+///
+/// In this order: what most feeds need comes first, so that it is in one line of the processor's cache, or two.
+#[repr(C)]
+pub struct Engine {
+    pub ledger: Ledger,
+    /// Where the matcher stands while it is in the table. `code`, `framing` and the flags of `spans` are then those with
+    /// which it came into the table, until it leaves it.
+    pub state: StateInfo,
+    /// Bytes that have turned out to be text, and are in no event yet. Between calls, the beginning of a character.
+    pub text: usize,
+    pub spans: Spans,
+    pub hold: HoldBuffer,
+    /// Reads a marker that may begin after `text`. Only outside the table.
+    pub recogniser: Option<Recogniser>,
+    pub code: CodeTracker,
+    /// Where the text around a tool call stands, which goes on there after it; of dialects that guard code.
+    pub code_around: CodeTracker,
+    /// Framing that may follow the marker before: a number of the grammar's framings, or 0.
+    pub framing: u16,
+    /// What follows `text`. Nothing of it is in an event.
+    pub found: Option<Found>,
+    /// A marker of which not all events were reported.
+    pub pending: Option<PendingMarker>,
+    start: Start,
+    /// `LITERAL` where the host asked for that.
+    literal: u16,
+    pub is_finishing: bool,
+    /// A byte has come.
+    pub has_begun: bool,
+    pub attributes: Attributes,
+    pub optional: TryBox<Optional>,
+}
+
+/// A text of the innermost channel, in the chunk or in what is held. It may have no bytes.
+#[derive(Clone, Copy)]
+pub struct Text {
+    pub offset: u64,
+    /// It begins what is held, reported bytes included; else the chunk.
+    pub is_held: bool,
+    pub len: usize,
+}
+
+impl Engine {
+    /// Returns a stream that starts there, whatever the options say of it.
+    pub fn new(compiled: &Compiled, start: Start, options: &Options) -> Result<Engine, Error> {
+        let is_known = match start {
+            Start::Header => compiled.grammar.header.is_some(),
+            Start::Channel(Channel::Content) => true,
+            Start::Channel(channel) => compiled.started(channel).is_some(),
+        };
+        if !is_known {
+            return Err(Error::NoSuchStart);
+        }
+        // What was held when a call began stays while it lasts, and as much may have to be held when it ends, or a short chunk
+        // be joined to it. Tags with attributes may be very long, but are not: room for a longer one is made when it comes.
+        let most = compiled.room + 1;
+        let mut engine = Engine {
+            ledger: Ledger::default(),
+            state: StateInfo::FALLBACK,
+            text: 0,
+            spans: Spans::new(compiled, 0),
+            hold: HoldBuffer::new(most + most.max(SHORT))?,
+            recogniser: None,
+            code: CodeTracker::NEW,
+            code_around: CodeTracker::NEW,
+            framing: 0,
+            found: None,
+            pending: None,
+            start,
+            literal: if options.stray_close == StrayClose::Text { flag::LITERAL } else { 0 },
+            is_finishing: false,
+            has_begun: false,
+            attributes: Attributes::NONE,
+            optional: TryBox::NONE,
+        };
+        if options.collect.is_some() || options.budget.is_some() {
+            let optional = engine.optional.made()?;
+            optional.thoughts = options.collect.map(Thoughts::new);
+            optional.budget = options.budget.map(BudgetTracker::new);
+        }
+        engine.begin_stream(compiled);
+        Ok(engine)
+    }
+
+    pub fn begin_stream(&mut self, compiled: &Compiled) {
+        self.ledger.begin_stream(self.spans.channel());
+        let header = if self.start == Start::Header { flag::HEADER } else { 0 };
+        let first = flag::START | flag::LEAD | flag::FRESH | flag::BLANK | flag::ALONE;
+        self.spans = Spans::new(compiled, first | header | self.literal);
+        self.state = StateInfo::FALLBACK;
+        self.text = 0;
+        // The bytes stay where they are until the next call, for whoever reads the last events in `before`.
+        self.hold.clear();
+        self.recogniser = None;
+        self.code = CodeTracker::NEW;
+        self.code_around = CodeTracker::NEW;
+        self.framing = 0;
+        self.found = None;
+        self.pending = None;
+        self.is_finishing = false;
+        self.has_begun = false;
+        self.attributes.clear();
+        if let Some(optional) = self.optional.get_mut() {
+            optional.begin_stream();
+        }
+    }
+
+    /// Forgets counts, and thoughts that were not taken, besides the stream.
+    pub fn reset(&mut self, compiled: &Compiled) {
+        self.begin_stream(compiled);
+        self.clear_counts();
+        if let Some(thoughts) = self.thoughts_mut() {
+            thoughts.clear();
+        }
+    }
+
+    pub fn try_clone(&self) -> Result<Engine, Error> {
+        let hold = self.hold.try_clone()?;
+        let optional = match self.optional.get() {
+            Some(optional) => TryBox::new(optional.try_clone()?)?,
+            None => TryBox::NONE,
+        };
+        Ok(Engine { hold, optional, attributes: self.attributes.try_clone()?, ledger: self.ledger.clone(), ..*self })
+    }
+
+    /// Feeds a short chunk of ASCII that loops in the automaton's state: most tokens. Returns the offset of its text; in all
+    /// other cases none, and nothing is fed. Cannot panic.
+    #[inline(always)]
+    pub fn advance_in_loop(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
+        // In this order: the other keeps more registers in use.
+        if !loops(compiled.automaton.loop_sets(), self.state.loop_mask(), chunk) {
+            return None;
+        }
+        let end = self.ledger.end_in_table(chunk.len())?;
+        Some(self.ledger.report_plain(end))
+    }
+
+    /// Feeds a short chunk that leads from state to state of the automaton: returns its text, with what was held before it.
+    /// The rest of it is held. Returns none, and nothing is fed, where a marker is complete, and where the automaton cannot
+    /// tell. Cannot panic.
+    #[inline(always)]
+    pub fn advance_short(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Text> {
+        let from = self.state;
+        let before = from.held() + self.text;
+        self.ledger.end_in_table(before + chunk.len())?;
+        let (to, is_ascii) = compiled.automaton.walk(from.state(), chunk)?;
+        let to = compiled.automaton.info(to);
+        if before == 0 {
+            return self.take_chunk(chunk, to, is_ascii);
+        }
+        // The chunk goes whole to what is held, so that its text is one stretch.
+        if self.hold.has_marks() || !self.hold.append_few(chunk) {
+            return None;
+        }
+        let mut len = before + chunk.len() - to.held();
+        self.state = to;
+        if from.is_wide() || self.text > 0 || !is_ascii {
+            len -= self.hold_character(to);
+            self.ledger.add_continuations(self.spans.channel(), self.hold.all().get(..len)?);
+        }
+        self.hold.report(len);
+        let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
+        Some(Text { offset, is_held: true, len })
+    }
+
+    /// The same of a long chunk, where nothing is held.
+    #[inline(always)]
+    pub fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Text> {
+        if self.state.held() + self.text > 0 {
+            return None;
+        }
+        self.ledger.end_in_table(chunk.len())?;
+        let (to, is_ascii) = self.read_long(compiled, chunk)?;
+        self.take_chunk(chunk, compiled.automaton.info(to), is_ascii)
+    }
+
+    /// Takes a chunk that leads to a state, where nothing is held.
+    #[inline(always)]
+    fn take_chunk(&mut self, chunk: &[u8], mut to: StateInfo, is_ascii: bool) -> Option<Text> {
+        let mut len = chunk.len();
+        if !is_ascii || to.held() > 0 {
+            // No event cuts a character.
+            let tail = if is_ascii || to.held() > 0 { 0 } else { incomplete_tail(chunk) };
+            let (text, rest) = chunk.split_at_checked(len.checked_sub(to.held() + tail)?)?;
+            if !rest.is_empty() && (self.hold.has_marks() || !self.hold.keep_few(rest)) {
+                return None;
+            }
+            if tail > 0 {
+                (self.text, to) = (tail, to.without_loop());
+            }
+            if !is_ascii {
+                self.ledger.add_continuations(self.spans.channel(), text);
+            }
+            len = text.len();
+        }
+        self.state = to;
+        let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
+        Some(Text { offset, is_held: false, len })
+    }
+
+    /// Of what is held, a character at the end whose end has not come stays so. Returns how many bytes that are.
+    #[inline(never)]
+    fn hold_character(&mut self, to: StateInfo) -> usize {
+        self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };
+        if self.text > 0 {
+            self.state = to.without_loop();
+        }
+        self.text
+    }
+
+    /// Feeds a chunk that is text to its end, where nothing is held: returns the offset of its text. In all other cases none,
+    /// and nothing is fed. Cannot panic.
+    #[inline]
+    pub fn advance_whole(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
+        let from = self.state;
+        let end = self.ledger.end_in_table(chunk.len())?;
+        if chunk.is_empty() || from.held() + self.text > 0 {
+            return None;
+        }
+        let (to, is_ascii) = match chunk.len() <= SHORT {
+            true => compiled.automaton.walk(from.state(), chunk)?,
+            false => self.read_long(compiled, chunk)?,
+        };
+        let to = compiled.automaton.info(to);
+        if to.held() > 0 || !is_ascii && incomplete_tail(chunk) > 0 {
+            return None;
+        }
+        if !is_ascii {
+            self.ledger.add_continuations(self.spans.channel(), chunk);
+        }
+        self.state = to;
+        Some(self.ledger.report_plain(end))
+    }
+
+    /// Where a long chunk leads, if it leads from state to state, and whether it is ASCII.
+    #[inline(never)]
+    fn read_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(u16, bool)> {
+        let automaton = &compiled.automaton;
+        if chunk.len() <= LONGEST_PASSED
+            && let Some(passed) = automaton.pass(self.state.state(), chunk)
+        {
+            return Some(passed);
+        }
+        let run = automaton.run(self.state.state(), chunk);
+        run.exit.is_none().then_some((run.state, chunk.is_ascii()))
+    }
+
+    /// How much of a long chunk decides what is held, and is best fed by itself: nothing is held after it. None where nothing
+    /// is held, and for short chunks.
+    #[inline(always)]
+    pub fn first_part(&self, compiled: &Compiled, chunk: &[u8]) -> Option<usize> {
+        if chunk.len() <= SHORT || self.state.held() + self.text == 0 {
+            return None;
+        }
+        self.first_part_of_long(compiled, chunk)
+    }
+
+    #[inline(never)]
+    fn first_part_of_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<usize> {
+        if self.text > 0 {
+            // At most three bytes are to come of a character.
+            let rest = chunk.iter().take(3).take_while(|&&byte| is_continuation(byte)).count();
+            return Some(rest).filter(|&rest| rest > 0);
+        }
+        let len = compiled.automaton.first_free(self.state.state(), chunk)?;
+        Some(len).filter(|&len| incomplete_tail(chunk.get(..len).unwrap_or_default()) == 0)
+    }
+
+    /// Returns the bytes of which a text may be, as long and in any order, that changes nothing where the stream stands, and
+    /// the channel. Cannot panic.
+    #[inline]
+    pub fn quiet(&self, compiled: &Compiled) -> Option<(Channel, ByteSet)> {
+        let may_pass = self.ledger.table_until() == u64::MAX && !self.hold.has_marks() && self.text == 0;
+        let quiet = compiled.automaton.self_loop(self.state.state()).filter(|_| may_pass)?;
+        Some((self.spans.channel(), *quiet))
+    }
+
+    /// Such a text has passed; plain text may have been fed after it. Returns whether that can be. Cannot panic.
+    pub fn skip(&mut self, len: u64) -> bool {
+        let end = self.ledger.offset().checked_add(len).filter(|&end| end < MOST_SKIPPED);
+        let is_quiet = self.ledger.table_until() == u64::MAX && !self.state.is_fallback();
+        match end.filter(|_| is_quiet && self.state.held() + self.text == 0) {
+            Some(end) => {
+                self.ledger.report_plain(end);
+                true
+            }
+            None => len == 0,
+        }
+    }
+
+    /// Leaves the table, or the recogniser, so that what is in no event and is no text is read again.
+    pub fn leave(&mut self, compiled: &Compiled) {
+        if !self.state.is_fallback() {
+            self.leave_at(compiled, compiled.automaton.origin(self.state.state()));
+        }
+        self.recogniser = None;
+    }
+
+    /// Leaves the table where the next byte to be read stands there.
+    pub fn leave_at(&mut self, compiled: &Compiled, origin: &Origin) {
+        let region = compiled.grammar.region(self.spans.region());
+        self.spans.lose(&compiled.grammar, origin.stage.lost(region));
+        self.code = origin.code;
+        self.framing = origin.framing;
+        self.state = StateInfo::FALLBACK;
+    }
+
+    /// Comes into the table, if it has the place where the stream stands.
+    pub fn enter_table(&mut self, compiled: &Compiled) {
+        if self.spans.flags() & (flag::START | flag::HEADER) != 0
+            && (self.ledger.offset() > 0 || self.optional.get().is_some_and(|optional| optional.prompt.is_settled))
+        {
+            self.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
+        }
+        let config = self.spans.config(&compiled.grammar);
+        self.state = compiled.automaton.enter(&config, &self.code, self.framing);
+    }
+
+    /// A byte has turned out to be text, outside the table.
+    pub fn pass(&mut self, compiled: &Compiled, byte: u8) {
+        let region = compiled.grammar.region(self.spans.region());
+        if region.lines != LineRule::Ignore {
+            self.code.pass(byte, region.lines);
+        }
+        let cleared = if is_blank(byte) { 0 } else { region.cleared };
+        self.spans.lose(&compiled.grammar, flag::FIRST | cleared);
+        self.text += 1;
+    }
+
+    /// How many bytes after `text` were read, and are not decided.
+    #[inline]
+    pub fn undecided(&self) -> usize {
+        self.recogniser.as_ref().map_or(self.state.held(), Recogniser::len)
+    }
+
+    /// Reads what the prompt has written of the model's turn, as if it had been generated, and begins a stream after it.
+    pub fn begin_after(&mut self, compiled: &Compiled, turn: &[u8]) -> Result<Start, Error> {
+        // A model whose messages have headers begins its turn in one; all others in the content.
+        let start = if compiled.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
+        // Thoughts and counts are the stream's alone.
+        let optional = self.optional.made()?;
+        let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
+        let own_start = core::mem::replace(&mut self.start, start);
+        self.begin_stream(compiled);
+        let counts = self.ledger.channel_counts().clone();
+        let mut call = Call::new(compiled, self, Chunk::plain(turn));
+        let read = loop {
+            match call.next_of_feed(false) {
+                Ok(Some(_)) => {}
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        self.start = own_start;
+        let optional = self.optional.made()?;
+        (optional.thoughts, optional.budget, optional.tokens) = (thoughts, budget, tokens);
+        let has_settled = self.ledger.offset() > 0;
+        self.ledger.rewind(counts);
+        if let Err(error) = read {
+            self.begin_stream(compiled);
+            return Err(error);
+        }
+        self.leave(compiled);
+        if has_settled {
+            self.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
+        }
+        // A header that has begun, or can still begin, is where the stream starts.
+        let in_header = self.spans.open().is_empty() && !has_settled && start == Start::Header;
+        self.has_begun = false;
+        let early = self.hold.unreported().len();
+        self.optional.made()?.prompt = Prompt { open: Some(0), early, is_settled: false, marker: usize::MAX };
+        Ok(if in_header { Start::Header } else { Start::Channel(self.spans.channel()) })
+    }
+
+    pub fn counts(&self, channel: Channel) -> Counts {
+        let tokens = self.optional.get().map_or(0, |optional| optional.tokens[channel as usize]);
+        Counts { tokens, ..self.ledger.counts(channel, self.spans.channel()) }
+    }
+
+    /// Adds the tokens of a chunk that was one text.
+    #[inline]
+    pub fn add_plain_tokens(&mut self, tokens: u64) {
+        if let Some(optional) = self.optional.get_mut() {
+            optional.tokens[self.spans.channel() as usize] += tokens;
+        }
+    }
+
+    pub fn in_token(&self) -> bool {
+        self.optional.get().is_some_and(|optional| optional.in_token)
+    }
+
+    /// `in_token`: what was fed ends inside a token.
+    pub fn end_tokens(&mut self, in_token: bool) {
+        if let Some(optional) = self.optional.get_mut() {
+            optional.in_token = in_token;
+        }
+    }
+
+    /// From now on, what is known of the token of each held byte is kept.
+    pub fn begin_tokens(&mut self) -> Result<(), Error> {
+        self.optional.made()?;
+        self.hold.begin_marks()
+    }
+
+    pub fn thoughts(&self) -> Option<&Thoughts> {
+        self.optional.get()?.thoughts.as_ref()
+    }
+
+    pub fn thoughts_mut(&mut self) -> Option<&mut Thoughts> {
+        self.optional.get_mut()?.thoughts.as_mut()
+    }
+
+    /// Bytes at the front of what is held that are a prompt's.
+    pub fn early(&self) -> usize {
+        self.optional.get().map_or(0, |optional| optional.prompt.early)
+    }
+
+    /// Returns what may come within the budget, in bytes at least; none where nothing limits it.
+    pub fn left(&self) -> Option<usize> {
+        let budget = self.optional.get()?.budget.as_ref()?;
+        let left = budget.left(self.ledger.channel_counts(), self.spans.channel())?;
+        Some(usize::try_from(left).unwrap_or(usize::MAX))
+    }
+
+    /// Begins a span for the counts.
+    pub fn add_span(&mut self, channel: Channel) {
+        self.ledger.add_span(channel);
+        let budget = self.optional.get_mut().and_then(|optional| optional.budget.as_mut());
+        if let Some(budget) = budget.filter(|_| channel == Channel::Thinking) {
+            budget.begin_span(self.ledger.channel_counts());
+        }
+    }
+
+    fn clear_counts(&mut self) {
+        self.ledger.clear_counts();
+        if let Some(optional) = self.optional.get_mut() {
+            optional.clear_counts();
+        }
+    }
+
+    /// The first byte of a stream comes: counts and thoughts begin with it.
+    pub fn begin_counts(&mut self) -> Result<(), Error> {
+        self.has_begun = true;
+        self.clear_counts();
+        let is_alone = self.spans.flags() & flag::ALONE != 0;
+        match self.thoughts_mut() {
+            Some(thoughts) if is_alone => thoughts.guess(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether the innermost span is a thinking that a tool call of the dialect ends.
+    pub fn is_ended_by_calls(&self, compiled: &Compiled) -> bool {
+        let ends = |pattern: &Pattern| match pattern.action {
+            Action::Open { rule, ends, .. } | Action::FenceOpen { rule, ends } => {
+                ends && compiled.spans[usize::from(rule)].channel == Channel::Tool
+            }
+            _ => false,
+        };
+        let region = compiled.grammar.region(self.spans.region());
+        self.spans.channel() == Channel::Thinking && region.patterns.iter().any(ends)
+    }
+
+    /// In the content, a closer of the thinking that comes next, with only blanks before it, is removed.
+    pub fn expect_closer(&mut self, compiled: &Compiled) {
+        if self.spans.channel() == Channel::Content {
+            self.leave(compiled);
+            self.ledger.set_table_until(0);
+            // A call was there, so no closer says that all before it was thinking.
+            self.spans.change(compiled, flag::ALONE, flag::FRESH | flag::FORCED);
+        }
+    }
+
+    /// Where streams start of which no prompt has said it.
+    pub fn start(&self) -> Start {
+        self.start
+    }
+
+    /// Bytes of the stream so far, held ones included.
+    pub fn fed(&self) -> u64 {
+        self.ledger.offset() + self.held_of_stream().len() as u64
+    }
+
+    /// What is held, without what is the prompt's.
+    pub fn held_of_stream(&self) -> &[u8] {
+        &self.hold.unreported()[self.early()..]
+    }
+
+    pub fn attribute(&self, index: usize) -> Option<Attribute<'_>> {
+        let mut attribute = self.attributes.get(index)?;
+        let early = self.optional.get().map_or(0, |optional| optional.prompt.marker);
+        for range in [&mut attribute.raw_name, &mut attribute.raw_value] {
+            *range = range.start.saturating_sub(early)..range.end.saturating_sub(early);
+        }
+        Some(attribute)
+    }
+}
+
+/// Returns whether a short chunk loops in a state. Looks at four or eight bytes from each end, some of them twice, each four
+/// on their own, so that hardly a register has to be saved for them; of less than four bytes at the first, the middle and
+/// the last one.
+#[inline(always)]
+fn loops(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
+    let set = |byte: u8| sets[usize::from(byte)];
+    let loops = |four: &[u8; 4]| four.iter().fold(0, |all, &byte| all | set(byte)) & mask == 0;
+    if let (Some(first), Some(last)) = (chunk.first_chunk(), chunk.last_chunk()) {
+        if chunk.len() > SHORT || !loops(first) || !loops(last) {
+            return false;
+        }
+        return match (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
+            (Some([_, _, _, _, first @ ..]), Some([last @ .., _, _, _, _])) => loops(first) && loops(last),
+            _ => true,
+        };
+    }
+    let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { return false };
+    (set(*first) | set(chunk[chunk.len() / 2]) | set(*last)) & mask == 0
+}

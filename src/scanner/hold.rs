@@ -1,0 +1,322 @@
+//! The hold buffer: bytes that have come and are in no event yet, because only the next ones can decide them. All of its
+//! memory is initialised, so that short appends compile to plain stores.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::cell::Cell;
+
+use super::Error;
+use crate::matcher::recogniser::TokenMark;
+
+/// The most bytes that `append_few` takes.
+const FEW: usize = 16;
+
+/// Held bytes, in the order in which they came: those that are reported already, which stay until the next call for
+/// whoever reads its events, and those that are not. The bytes that were there when the call began come first.
+#[derive(Default)]
+pub struct HoldBuffer {
+    bytes: Box<[u8]>,
+    len: usize,
+    /// Bytes that are in events. At most `len`; between calls it may be an earlier call's where nothing is held.
+    reported: usize,
+    /// Bytes that were there when the call began. At most `len`, like `reported`.
+    call_start: usize,
+    /// What is known of each byte, where bytes come with their tokens.
+    marks: Option<Vec<TokenMark>>,
+}
+
+impl HoldBuffer {
+    pub fn new(capacity: usize) -> Result<HoldBuffer, Error> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(capacity)?;
+        bytes.resize(capacity, 0);
+        Ok(HoldBuffer { bytes: bytes.into(), ..HoldBuffer::default() })
+    }
+
+    pub fn try_clone(&self) -> Result<HoldBuffer, Error> {
+        let mut copy = HoldBuffer::new(self.bytes.len())?;
+        copy.push(self.all());
+        copy.marks = match &self.marks {
+            Some(marks) => {
+                let mut list = Vec::new();
+                list.try_reserve_exact(marks.capacity())?;
+                list.extend_from_slice(marks);
+                Some(list)
+            }
+            None => None,
+        };
+        Ok(HoldBuffer { reported: self.reported, call_start: self.call_start, ..copy })
+    }
+
+    /// All bytes, reported ones too.
+    #[inline]
+    pub fn all(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// The bytes that are in no event yet.
+    #[inline]
+    pub fn unreported(&self) -> &[u8] {
+        self.bytes.get(self.reported..self.len).unwrap_or_default()
+    }
+
+    /// The bytes that were there when the call began.
+    pub fn before(&self) -> &[u8] {
+        self.bytes.get(..self.call_start).unwrap_or_default()
+    }
+
+    /// Begins a call: reported bytes are dropped, the others come to the front.
+    #[inline]
+    pub fn begin_call(&mut self) {
+        if let Some(marks) = &mut self.marks {
+            marks.drain(..self.reported.min(marks.len()));
+        }
+        self.drop_reported();
+        self.call_start = self.len;
+    }
+
+    /// The same where no tokens have come, for few bytes. Cannot panic.
+    #[inline(always)]
+    fn drop_reported(&mut self) {
+        let left = self.len.saturating_sub(self.reported);
+        if left > 0 && self.reported > 0 {
+            let few = self.bytes.get(self.reported..).and_then(|bytes| bytes.first_chunk::<8>()).copied();
+            match (few.filter(|_| left <= 8), self.bytes.first_chunk_mut()) {
+                (Some(few), Some(front)) => *front = few,
+                _ => self.move_to_front(left),
+            }
+        }
+        (self.len, self.reported) = (left, 0);
+    }
+
+    /// One by one, through cells: `copy_within` may panic.
+    #[inline(never)]
+    fn move_to_front(&mut self, left: usize) {
+        let cells = Cell::from_mut(&mut self.bytes[..]).as_slice_of_cells();
+        for (to, from) in cells.iter().zip(cells.get(self.reported..).unwrap_or_default()).take(left) {
+            to.set(from.get());
+        }
+    }
+
+    /// Begins a call in which nothing is held, and keeps a few bytes, of which there is at least one. Returns false, and
+    /// has changed nothing, where there is no room for them. Cannot panic.
+    #[inline(always)]
+    pub fn keep_few(&mut self, few: &[u8]) -> bool {
+        let is_done = self.bytes.get_mut(..few.len()).is_some_and(|to| copy_few(to, few).is_some());
+        if is_done {
+            (self.len, self.reported, self.call_start) = (few.len(), 0, 0);
+        }
+        is_done
+    }
+
+    /// Begins a call in which a few bytes are held, and appends a few, of which there is at least one. Returns false where
+    /// there is no room for them. Cannot panic.
+    #[inline(always)]
+    pub fn append_few(&mut self, few: &[u8]) -> bool {
+        if self.reported > 0 {
+            self.drop_reported();
+        }
+        self.call_start = self.len;
+        let end = self.len + few.len();
+        let is_done = self.bytes.get_mut(self.len..end).is_some_and(|to| copy_few(to, few).is_some());
+        if is_done {
+            self.len = end;
+        }
+        is_done
+    }
+
+    /// Says that bytes are in events now. At most as many as are not. Returns where they begin.
+    #[inline]
+    pub fn report(&mut self, len: usize) -> usize {
+        let at = self.reported;
+        self.reported += len;
+        at
+    }
+
+    /// Makes room for more bytes, where all are reported.
+    pub fn make_room(&mut self, more: usize) -> Result<(), Error> {
+        self.forget_reported();
+        self.try_reserve(more)
+    }
+
+    fn try_reserve(&mut self, more: usize) -> Result<(), Error> {
+        if let Some(marks) = &mut self.marks {
+            marks.try_reserve(more)?;
+        }
+        if more <= self.bytes.len() - self.len {
+            return Ok(());
+        }
+        // What comes byte by byte is not to be moved with each.
+        let mut grown = HoldBuffer::new((self.len + more).max(2 * self.bytes.len()))?;
+        grown.push(self.all());
+        self.bytes = grown.bytes;
+        Ok(())
+    }
+
+    /// Appends bytes, each with what is known of it, and makes room for them. What was appended in this
+    /// call and is reported makes room first.
+    pub fn append(&mut self, bytes: &[u8], mark: impl Fn(usize) -> TokenMark) -> Result<(), Error> {
+        self.forget_reported();
+        self.try_reserve(bytes.len())?;
+        self.push(bytes);
+        if let Some(marks) = &mut self.marks {
+            marks.extend((0..bytes.len()).map(mark));
+        }
+        Ok(())
+    }
+
+    /// Makes room where nothing is held any more. What the call began with stays.
+    fn forget_reported(&mut self) {
+        if self.reported == self.len {
+            self.truncate(self.call_start);
+            self.reported = self.len;
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        self.bytes[self.len..end].copy_from_slice(bytes);
+        self.len = end;
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+        if let Some(marks) = &mut self.marks {
+            marks.truncate(len);
+        }
+    }
+
+    /// Gives back what is in no event and was appended in this call, as the last bytes of the caller's chunk that were
+    /// taken: returns how many bytes that are.
+    pub fn give_back(&mut self) -> usize {
+        if self.reported < self.call_start {
+            return 0;
+        }
+        let count = self.unreported().len();
+        self.truncate(self.reported);
+        count
+    }
+
+    /// Drops all bytes with the next call.
+    pub fn clear(&mut self) {
+        self.reported = self.len;
+        self.marks = None;
+    }
+
+    /// From now on, bytes are held with what is known of them.
+    pub fn begin_marks(&mut self) -> Result<(), Error> {
+        if self.marks.is_none() {
+            let mut marks = Vec::new();
+            marks.try_reserve_exact(self.bytes.len())?;
+            marks.resize(self.len, TokenMark::PLAIN);
+            self.marks = Some(marks);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub fn has_marks(&self) -> bool {
+        self.marks.is_some()
+    }
+
+    /// What is known of the byte at an index of `all`.
+    pub fn mark(&self, at: usize) -> TokenMark {
+        self.marks.as_ref().and_then(|marks| marks.get(at)).copied().unwrap_or(TokenMark::PLAIN)
+    }
+
+    /// Where the bytes that are in no event begin, as an index of `all`.
+    pub fn reported(&self) -> usize {
+        self.reported
+    }
+}
+
+/// Both have as many bytes: up to three are stored one by one, more as fours or eights from both ends.
+#[inline(always)]
+fn copy_few(to: &mut [u8], few: &[u8]) -> Option<()> {
+    let (Some(first), Some(last)) = (few.first_chunk::<4>(), few.last_chunk::<4>()) else {
+        let middle = few.len() / 2;
+        *to.get_mut(middle)? = *few.get(middle)?;
+        *to.first_mut()? = *few.first()?;
+        *to.last_mut()? = *few.last()?;
+        return Some(());
+    };
+    if few.len() <= 8 {
+        *to.first_chunk_mut()? = *first;
+        *to.last_chunk_mut()? = *last;
+    } else if few.len() <= FEW {
+        *to.first_chunk_mut()? = *few.first_chunk::<8>()?;
+        *to.last_chunk_mut()? = *few.last_chunk::<8>()?;
+    } else {
+        return None;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(capacity: usize, bytes: &[u8]) -> HoldBuffer {
+        let mut hold = HoldBuffer::new(capacity).unwrap();
+        hold.push(bytes);
+        hold
+    }
+
+    #[test]
+    fn a_few_bytes_are_appended_where_there_is_room() {
+        let all = b"abcdefghijklmnopqrs";
+        for start in 0..3 {
+            for len in 1..=FEW {
+                let mut hold = held(start + len, &all[..start]);
+                assert!(hold.append_few(&all[..len]));
+                assert_eq!(hold.all(), [&all[..start], &all[..len]].concat());
+                assert_eq!(hold.before(), &all[..start]);
+                assert!(!hold.append_few(b"x"), "{start}, {len}");
+                assert_eq!(hold.all().len(), start + len);
+            }
+        }
+        assert!(!HoldBuffer::new(20).unwrap().append_few(&all[..=FEW]), "more than a few");
+        assert!(!HoldBuffer::new(20).unwrap().keep_few(&all[..=FEW]), "more than a few");
+    }
+
+    #[test]
+    fn what_is_not_reported_moves_to_the_front() {
+        let all: Vec<u8> = (0..30).collect();
+        for capacity in 0..30 {
+            for len in 0..=capacity {
+                for count in 0..=len {
+                    let mut hold = held(capacity, &all[..len]);
+                    assert_eq!(hold.report(count), 0);
+                    hold.begin_call();
+                    assert_eq!(hold.all(), &all[count..len], "{count} of {len} in {capacity}");
+                    assert_eq!(hold.before(), hold.unreported());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_the_call_appended_is_given_back() {
+        let mut hold = held(20, b"before");
+        hold.begin_call();
+        hold.append(b"chunk", |_| TokenMark::PLAIN).unwrap();
+        hold.report(3);
+        assert_eq!(hold.give_back(), 0);
+        hold.report(5);
+        assert_eq!((hold.give_back(), hold.all()), (3, &b"beforech"[..]));
+        assert_eq!(hold.before(), b"before");
+    }
+
+    #[test]
+    fn it_grows_by_more_than_is_asked_for() {
+        let mut hold = HoldBuffer::new(2).unwrap();
+        let mut moves = 0;
+        for byte in 0..200 {
+            let before = hold.bytes.len();
+            hold.append(&[byte], |_| TokenMark::PLAIN).unwrap();
+            moves += usize::from(hold.bytes.len() > before);
+        }
+        assert!((0..200).eq(hold.all().iter().copied()));
+        assert!(moves < 9, "{moves}");
+        assert_eq!(hold.try_clone().unwrap().all(), hold.all());
+    }
+}

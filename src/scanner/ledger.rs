@@ -1,0 +1,106 @@
+//! The ledger of a stream: how far it was reported, and how much text each channel has had.
+
+use super::counts::{ChannelCounts, Counts};
+use crate::channel::Channel;
+
+/// Text that the automaton alone has read is added to the counts late: all of it is of one channel, and what does not
+/// continue a character there is counted by the offset.
+#[repr(C)]
+#[derive(Clone, Default)]
+pub struct Ledger {
+    /// Of the next byte to be reported.
+    offset: u64,
+    /// Up to this offset, text that completes no marker may be reported on the automaton's word alone.
+    table_until: u64,
+    /// Text before this offset is in `counts`.
+    counted: u64,
+    counts: ChannelCounts,
+}
+
+impl Ledger {
+    /// A stream begins. The counts of the one before stay until its first byte comes.
+    pub fn begin_stream(&mut self, channel: Channel) {
+        self.count_plain(channel);
+        (self.offset, self.table_until, self.counted) = (0, 0, 0);
+    }
+
+    #[inline]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    #[inline]
+    pub fn table_until(&self) -> u64 {
+        self.table_until
+    }
+
+    pub fn set_table_until(&mut self, offset: u64) {
+        self.table_until = offset;
+    }
+
+    /// Returns the offset after so many bytes, if the automaton's word is enough for them.
+    #[inline(always)]
+    pub fn end_in_table(&self, len: usize) -> Option<u64> {
+        Some(self.offset.wrapping_add(len as u64)).filter(|&end| end <= self.table_until)
+    }
+
+    /// Reports text on the automaton's word, up to an offset. Returns where it begins.
+    #[inline(always)]
+    pub fn report_plain(&mut self, end: u64) -> u64 {
+        core::mem::replace(&mut self.offset, end)
+    }
+
+    /// Of text that is reported on the automaton's word.
+    #[inline]
+    pub fn add_continuations(&mut self, channel: Channel, text: &[u8]) {
+        self.counts.add_continuations(channel, text);
+    }
+
+    /// Reports bytes of any kind. Returns the offset where they begin.
+    pub fn report(&mut self, len: usize) -> u64 {
+        let offset = self.offset;
+        self.offset += len as u64;
+        self.counted = self.offset;
+        offset
+    }
+
+    /// Adds the text of an event that `report` has reported.
+    pub fn add_text(&mut self, channel: Channel, text: &[u8]) {
+        self.counts.add_text(channel, text);
+    }
+
+    /// Adds the text that was reported on the automaton's word.
+    #[inline]
+    pub fn count_plain(&mut self, channel: Channel) {
+        self.counts.add_plain(channel, self.offset - self.counted);
+        self.counted = self.offset;
+    }
+
+    pub fn add_span(&mut self, channel: Channel) {
+        self.counts.add_span(channel);
+    }
+
+    pub fn reclassify(&mut self) {
+        self.counts.reclassify();
+    }
+
+    pub fn clear_counts(&mut self) {
+        self.counts = ChannelCounts::default();
+    }
+
+    /// Returns what a channel has had; `innermost` is the channel of the innermost span.
+    pub fn counts(&self, channel: Channel, innermost: Channel) -> Counts {
+        let more = if channel == innermost { self.offset - self.counted } else { 0 };
+        self.counts.counts(channel, more)
+    }
+
+    /// Returns the counts up to the last text that was added.
+    pub fn channel_counts(&self) -> &ChannelCounts {
+        &self.counts
+    }
+
+    /// Forgets that anything was reported, and takes these counts.
+    pub fn rewind(&mut self, counts: ChannelCounts) {
+        *self = Ledger { counts, ..Ledger::default() };
+    }
+}

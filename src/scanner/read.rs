@@ -1,0 +1,213 @@
+//! Reading on: the automaton leads from state to state until a marker is complete, and where it cannot tell, a recogniser
+//! reads one marker. What has turned out to be text is only counted here; `call` reports it.
+
+use super::{Error, call::Call};
+use crate::matcher::{
+    automaton::Exit,
+    bytes::is_blank,
+    grammar::{LineRule, Region},
+    recogniser::{Outcome, Recogniser},
+};
+
+/// What was found after the text.
+#[derive(Clone, Copy)]
+pub enum Found {
+    Marker {
+        pattern: u8,
+        len: u32,
+        /// A header that broke off: its fields have been read.
+        is_broken: bool,
+    },
+    /// The framing that was expected.
+    Framing { len: usize },
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Read {
+    Found,
+    /// The budget may end before what comes next.
+    Limit,
+    /// Only more bytes can decide what comes next.
+    End,
+}
+
+impl Call<'_> {
+    /// Reads on to the next marker or framing. `left`: what is left of the budget, in bytes at least. No text from the chunk
+    /// may go far beyond it, so that only little has to be divided.
+    #[inline(never)] // See `report_text`.
+    pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<Read, Error> {
+        self.give_back();
+        let compiled = self.compiled;
+        let by_tokens = self.engine.hold.has_marks() && self.region().special != 0;
+        let held = self.engine.hold.unreported().len();
+        let all = held + self.chunk.len() - self.pos;
+        let read = self.engine.text + self.engine.undecided();
+        let limit = left.map_or(all, |left| all.min(read + left.saturating_sub(read).max(1)));
+        loop {
+            let read = self.engine.text + self.engine.undecided();
+            if read >= limit {
+                match (limit < all, at_end) {
+                    (true, _) => return Ok(Read::Limit),
+                    (false, false) => return Ok(Read::End),
+                    (false, true) if self.engine.recogniser.is_some() => {
+                        if self.end_recogniser()? {
+                            return Ok(Read::Found);
+                        }
+                    }
+                    (false, true) if self.engine.state.held() > 0 => {
+                        self.engine.leave(compiled);
+                        self.begin_recogniser();
+                    }
+                    (false, true) => return Ok(Read::End),
+                }
+                continue;
+            }
+            if self.engine.recogniser.is_some() {
+                if self.run_recogniser(read, limit)? {
+                    return Ok(Read::Found);
+                }
+                continue;
+            }
+            if self.engine.state.is_fallback() {
+                self.engine.enter_table(compiled);
+                if self.engine.state.is_fallback() {
+                    self.skip(read, limit);
+                }
+                continue;
+            }
+            let rest = self.rest(read);
+            let text = &rest[..rest.len().min(limit - read)];
+            let run = compiled.automaton.run(self.engine.state.state(), text);
+            let state = compiled.automaton.info(run.state);
+            let engine = &mut *self.engine;
+            engine.text = read + run.read - state.held();
+            let found = match run.exit {
+                None if by_tokens && state.held() > 0 => None,
+                None => {
+                    engine.state = state;
+                    continue;
+                }
+                Some(Exit::Marker { pattern, len, unread, origin }) if !by_tokens => {
+                    let end = read + run.read + 1 - usize::from(unread);
+                    engine.text = end - usize::from(len);
+                    engine.leave_at(compiled, &origin);
+                    Some(Found::Marker { pattern, len: len.into(), is_broken: false })
+                }
+                Some(Exit::Framing { len, origin }) => {
+                    engine.text = read + run.read + 1 - usize::from(len);
+                    engine.leave_at(compiled, &origin);
+                    Some(Found::Framing { len: len.into() })
+                }
+                Some(_) => None,
+            };
+            if found.is_some() {
+                engine.found = found;
+                return Ok(Read::Found);
+            }
+            engine.leave_at(compiled, compiled.automaton.origin(run.state));
+            self.begin_recogniser();
+        }
+    }
+
+    pub(super) fn region(&self) -> &Region {
+        self.compiled.grammar.region(self.engine.spans.region())
+    }
+
+    /// Begins to read what comes after the text as one marker.
+    fn begin_recogniser(&mut self) {
+        let first = self.rest(self.engine.text)[0];
+        let engine = &self.engine;
+        let recogniser = match engine.framing {
+            0 => Recogniser::of_marker(self.region(), engine.spans.active(), &engine.code, first),
+            framing => Recogniser::of_framing(framing),
+        };
+        self.engine.recogniser = Some(recogniser);
+    }
+
+    /// Outside the table, where nothing is undecided: passes text in which no marker can begin, and then begins to read one.
+    fn skip(&mut self, read: usize, limit: usize) {
+        let rest = self.rest(read);
+        let text = &rest[..rest.len().min(limit - read)];
+        let region = self.region();
+        let is_plain = |byte: u8| match region.lines {
+            LineRule::Ignore => !region.may_begin(byte),
+            _ => !region.may_begin(byte) && !matches!(byte, b'\n' | b'`') && self.engine.code.is_settled(),
+        };
+        let first = text[0];
+        if self.engine.framing != 0 || !is_plain(first) {
+            return self.begin_recogniser();
+        }
+        let len = text.iter().position(|&byte| !is_plain(byte)).unwrap_or(text.len());
+        let is_visible = text[..len].iter().any(|&byte| !is_blank(byte));
+        let cleared = if is_visible { region.cleared } else { 0 };
+        self.engine.pass(self.compiled, first);
+        self.engine.spans.lose(&self.compiled.grammar, cleared);
+        self.engine.text += len - 1;
+    }
+
+    /// Reads on as one marker, at the index `read`. Returns whether it is one, or what is found; if it fails, its first byte
+    /// is text.
+    fn run_recogniser(&mut self, read: usize, limit: usize) -> Result<bool, Error> {
+        let Some(mut recogniser) = self.engine.recogniser else { return Ok(false) };
+        let rest = self.rest(read);
+        let text = &rest[..rest.len().min(limit - read)];
+        let (_, outcome) = recogniser.run(&self.compiled.grammar, self.region(), text, |at| self.mark(read + at));
+        self.engine.recogniser = Some(recogniser);
+        match outcome {
+            Outcome::More => Ok(false),
+            outcome => self.decide(outcome, recogniser, recogniser.len() - 1),
+        }
+    }
+
+    /// The same where nothing comes any more.
+    fn end_recogniser(&mut self) -> Result<bool, Error> {
+        let Some(recogniser) = self.engine.recogniser else { return Ok(false) };
+        self.decide(recogniser.end(self.region()), recogniser, recogniser.len())
+    }
+
+    /// `before`: how many bytes came before the one that decided.
+    fn decide(&mut self, outcome: Outcome, recogniser: Recogniser, before: usize) -> Result<bool, Error> {
+        self.engine.recogniser = None;
+        let found = match outcome {
+            Outcome::Match { pattern, len } => Some((pattern, len, false)),
+            Outcome::HeaderEnd { pattern } => Some((pattern, recogniser.len(), false)),
+            Outcome::HeaderBreak { pattern, pending, torn } => {
+                let len = before - pending as usize;
+                self.read_broken_header(len, torn)?.map(|len| (pattern, len, true))
+            }
+            Outcome::Framing => {
+                self.engine.found = Some(Found::Framing { len: recogniser.len() });
+                return Ok(true);
+            }
+            Outcome::More | Outcome::Fail if recogniser.is_of_framing() => {
+                self.engine.framing = 0;
+                return Ok(false);
+            }
+            Outcome::More | Outcome::Fail => None,
+        };
+        let Some((pattern, len, is_broken)) = found else {
+            self.engine.code.nest_if(recogniser.nests());
+            let first = self.rest(self.engine.text)[0];
+            self.engine.pass(self.compiled, first);
+            return Ok(false);
+        };
+        self.engine.found = Some(Found::Marker { pattern, len: len as u32, is_broken });
+        Ok(true)
+    }
+
+    /// Reads the fields of a header that broke off after `len` bytes. Returns where it ends, if it has any.
+    fn read_broken_header(&mut self, len: usize, torn: bool) -> Result<Option<usize>, Error> {
+        let Some(rule) = &self.compiled.grammar.header else { return Ok(None) };
+        let from = self.engine.text;
+        if from < self.engine.hold.unreported().len() {
+            self.gather(from + len)?;
+        }
+        let engine = &mut *self.engine;
+        let held = engine.hold.unreported();
+        let text = match held.get(from..from + len) {
+            Some(text) => text,
+            None => &self.chunk.bytes[self.pos + from - held.len()..][..len],
+        };
+        engine.attributes.read_broken_header(rule, text, torn)
+    }
+}

@@ -1,0 +1,184 @@
+//! The open spans of a stream, and what the matcher must know of what came before: the flags, and which spans were closed.
+
+use crate::{
+    channel::Channel,
+    dialect::compiled::Compiled,
+    matcher::{
+        automaton::Config,
+        grammar::{Grammar, MAX_DEPTH, MOST_NESTED, PatternSet, flag},
+    },
+};
+
+/// An open span.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy)]
+pub struct OpenSpan {
+    pub rule: u8,
+    pub tag: u8,
+    pub region: u8,
+    /// It ended a thinking span that had not been closed.
+    pub has_ended: bool,
+    /// The flag `BLANK`, as it was when another span began inside this one.
+    was_blank: bool,
+}
+
+impl OpenSpan {
+    pub fn new(rule: u8, tag: u8, region: u8, has_ended: bool) -> OpenSpan {
+        OpenSpan { rule, tag, region, has_ended, was_blank: false }
+    }
+}
+
+/// The stack of open spans. Region, channel and the patterns that count follow from it, and are kept at hand.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Spans {
+    /// Of the innermost span, or content.
+    channel: Channel,
+    region: u8,
+    depth: u8,
+    flags: u16,
+    /// Patterns of the region that count now.
+    active: PatternSet,
+    /// Spans of which a block was closed.
+    closed_once: u64,
+    open: [OpenSpan; MAX_DEPTH],
+}
+
+impl Spans {
+    /// A stream begins with these flags.
+    pub fn new(compiled: &Compiled, flags: u16) -> Spans {
+        let none = OpenSpan::new(0, 0, Grammar::ROOT, false);
+        let mut spans = Spans {
+            channel: Channel::Content,
+            region: Grammar::ROOT,
+            depth: 0,
+            flags: flags & compiled.used,
+            active: 0,
+            closed_once: 0,
+            open: [none; MAX_DEPTH],
+        };
+        spans.enter_innermost(compiled);
+        spans
+    }
+
+    #[inline]
+    pub fn channel(&self) -> Channel {
+        self.channel
+    }
+
+    pub fn region(&self) -> u8 {
+        self.region
+    }
+
+    pub fn flags(&self) -> u16 {
+        self.flags
+    }
+
+    pub fn active(&self) -> PatternSet {
+        self.active
+    }
+
+    pub fn open(&self) -> &[OpenSpan] {
+        &self.open[..usize::from(self.depth)]
+    }
+
+    pub fn innermost(&self) -> Option<&OpenSpan> {
+        self.open().last()
+    }
+
+    /// A span that was open at the start is one of the rule whose closer comes.
+    pub fn set_rule(&mut self, rule: u8) {
+        if let Some(innermost) = self.open[..usize::from(self.depth)].last_mut() {
+            innermost.rule = rule;
+        }
+    }
+
+    /// Returns the configuration in which the matcher stands.
+    pub fn config(&self, grammar: &Grammar) -> Config {
+        let region = grammar.region(self.region);
+        Config::new(self.region, region, self.flags, |flags| match flags == self.flags {
+            true => self.active,
+            false => region.active(flags, self.closed_once, self.tag()),
+        })
+    }
+
+    /// Opens a span.
+    pub fn push(&mut self, compiled: &Compiled, span: OpenSpan) {
+        let blank = self.flags & flag::BLANK != 0;
+        if let Some(around) = self.open[..usize::from(self.depth)].last_mut() {
+            around.was_blank = blank;
+        }
+        self.open[usize::from(self.depth)] = span;
+        self.depth += 1;
+        self.flags &= !(flag::QUOTED | flag::ALONE | flag::FORCED);
+        self.flags |= (flag::BLANK | flag::OPENED) & compiled.used;
+        self.enter_innermost(compiled);
+    }
+
+    /// Closes the innermost span, and returns it.
+    pub fn pop(&mut self, compiled: &Compiled) -> OpenSpan {
+        self.depth -= 1;
+        let closed = self.open[usize::from(self.depth)];
+        self.closed_once |= 1 << closed.rule;
+        let blank = if self.innermost().is_some_and(|around| around.was_blank) { flag::BLANK } else { 0 };
+        self.flags &= !(flag::QUOTED | flag::BLANK | flag::OPENED);
+        self.flags |= (flag::FRESH | blank) & compiled.used;
+        self.enter_innermost(compiled);
+        closed
+    }
+
+    /// A span of this rule was closed without having been open.
+    pub fn set_closed(&mut self, rule: u8) {
+        self.closed_once |= 1 << rule;
+    }
+
+    /// Takes flags away, and then sets others.
+    pub fn change(&mut self, compiled: &Compiled, lost: u16, gained: u16) {
+        self.flags = self.flags & !lost | gained & compiled.used;
+        self.refresh(&compiled.grammar);
+    }
+
+    /// Between two quotes nothing else counts: this is the first one or the second one.
+    pub fn toggle_quote(&mut self, compiled: &Compiled) {
+        self.flags ^= flag::QUOTED;
+        self.refresh(&compiled.grammar);
+    }
+
+    /// Takes flags away.
+    #[inline]
+    pub fn lose(&mut self, grammar: &Grammar, flags: u16) {
+        let lost = self.flags & flags;
+        self.flags &= !flags;
+        if lost & grammar.region(self.region).used != 0 {
+            self.refresh(grammar);
+        }
+    }
+
+    fn tag(&self) -> u8 {
+        self.innermost().map_or(0, |span| span.tag)
+    }
+
+    fn refresh(&mut self, grammar: &Grammar) {
+        self.active = grammar.region(self.region).active(self.flags, self.closed_once, self.tag());
+    }
+
+    /// The innermost span is another one: what follows from it alone.
+    fn enter_innermost(&mut self, compiled: &Compiled) {
+        let innermost = self.innermost().copied();
+        self.region = innermost.map_or(Grammar::ROOT, |span| span.region);
+        self.channel = compiled.grammar.region(self.region).channel;
+        let ended = if innermost.is_some_and(|span| span.has_ended) { flag::ENDED } else { 0 };
+        // Content that ends a thinking takes its place.
+        let around = usize::from(self.depth) - usize::from(self.channel == Channel::Thinking);
+        let full = if around >= MOST_NESTED { flag::FULL } else { 0 };
+        self.flags = self.flags & !(flag::ENDED | flag::FULL) | ended | full;
+        self.refresh(&compiled.grammar);
+    }
+}
+
+#[cfg(test)]
+impl core::hash::Hash for Spans {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        (self.flags, self.active, self.closed_once, self.region, self.depth, self.open()).hash(state);
+    }
+}
