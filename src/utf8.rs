@@ -1,7 +1,18 @@
 //! Characters in bytes: where a chunk's last one is cut, how many there are.
 
 /// How many bytes at the end of `bytes` begin a character of valid UTF-8 whose rest has not come: 0 to 3.
+#[inline]
 pub fn incomplete_tail(bytes: &[u8]) -> usize {
+    // A whole character of three bytes, or an ASCII one: most are.
+    match bytes {
+        [.., 0xE1..=0xEC, second, third] if is_continuation(*second) && is_continuation(*third) => return 0,
+        [.., last] if last.is_ascii() => return 0,
+        _ => {}
+    }
+    tail_of_other(bytes)
+}
+
+fn tail_of_other(bytes: &[u8]) -> usize {
     let back = 1 + bytes.iter().rev().take(2).take_while(|byte| is_continuation(**byte)).count();
     let Some(&[lead, ref rest @ ..]) = bytes.len().checked_sub(back).map(|at| &bytes[at..]) else { return 0 };
     let len = match lead {
@@ -38,7 +49,13 @@ pub fn is_continuation(byte: u8) -> bool {
 pub fn continuations(bytes: &[u8]) -> u64 {
     // Below this, the call costs more than it saves.
     if bytes.len() <= 16 {
-        return bytes.iter().filter(|&&byte| is_continuation(byte)).count() as u64;
+        let (eights, rest) = bytes.as_chunks();
+        let in_eight = |eight: &[u8; 8]| {
+            let all = u64::from_ne_bytes(*eight);
+            (all & !all << 1 & 0x8080_8080_8080_8080).count_ones()
+        };
+        let rest: u64 = rest.iter().map(|&byte| u64::from(is_continuation(byte))).sum();
+        return rest + eights.iter().map(in_eight).map(u64::from).sum::<u64>();
     }
     (bytes.len() - bytecount::num_chars(bytes)) as u64
 }

@@ -96,7 +96,7 @@ impl<'a> Call<'a> {
                 match (read, text) {
                     (Read::Found, _) => None,
                     (_, 1..) => Some(self.report_text(text)?),
-                    (Read::Limit, _) => None,
+                    (Read::Part, _) => None,
                     (Read::End, _) => {
                         self.hold_rest()?;
                         self.settle(if at_end { Some(0) } else { left });

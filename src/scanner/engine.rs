@@ -207,12 +207,25 @@ impl Engine {
     /// The same of a long chunk, where nothing is held.
     #[inline(always)]
     pub fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Text> {
-        if self.state.held() + self.text > 0 {
+        if self.is_holding() {
             return None;
         }
         self.ledger.end_in_table(chunk.len())?;
-        let (to, is_ascii) = self.read_long(compiled, chunk)?;
+        let passed = match chunk.len() <= LONGEST_PASSED {
+            true => compiled.automaton.pass(self.state.state(), chunk),
+            false => None,
+        };
+        let (to, is_ascii) = match passed {
+            Some(passed) => passed,
+            None => self.run_long(compiled, chunk)?,
+        };
         self.take_chunk(chunk, compiled.automaton.info(to), is_ascii)
+    }
+
+    /// Whether something is held where the automaton knows the place.
+    #[inline(always)]
+    pub fn is_holding(&self) -> bool {
+        self.state.held() + self.text > 0
     }
 
     /// Takes a chunk that leads to a state, where nothing is held.
@@ -255,12 +268,12 @@ impl Engine {
     pub fn advance_whole(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
         let from = self.state;
         let end = self.ledger.end_in_table(chunk.len())?;
-        if chunk.is_empty() || from.held() + self.text > 0 {
+        if chunk.is_empty() || self.is_holding() {
             return None;
         }
         let (to, is_ascii) = match chunk.len() <= SHORT {
             true => compiled.automaton.walk(from.state(), chunk)?,
-            false => self.read_long(compiled, chunk)?,
+            false => self.run_long(compiled, chunk)?,
         };
         let to = compiled.automaton.info(to);
         if to.held() > 0 || !is_ascii && incomplete_tail(chunk) > 0 {
@@ -275,14 +288,8 @@ impl Engine {
 
     /// Where a long chunk leads, if it leads from state to state, and whether it is ASCII.
     #[inline(never)]
-    fn read_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(u16, bool)> {
-        let automaton = &compiled.automaton;
-        if chunk.len() <= LONGEST_PASSED
-            && let Some(passed) = automaton.pass(self.state.state(), chunk)
-        {
-            return Some(passed);
-        }
-        let run = automaton.run(self.state.state(), chunk);
+    fn run_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(u16, bool)> {
+        let run = compiled.automaton.run(self.state.state(), chunk);
         run.exit.is_none().then_some((run.state, chunk.is_ascii()))
     }
 
@@ -290,7 +297,7 @@ impl Engine {
     /// is held, and for short chunks.
     #[inline(always)]
     pub fn first_part(&self, compiled: &Compiled, chunk: &[u8]) -> Option<usize> {
-        if chunk.len() <= SHORT || self.state.held() + self.text == 0 {
+        if chunk.len() <= SHORT || !self.is_holding() {
             return None;
         }
         self.first_part_of_long(compiled, chunk)

@@ -155,17 +155,28 @@ impl Scanner {
 
     fn feed_any(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         let mut rest = chunk;
+        if chunk.len() > SHORT
+            && let Some(text) = self.feed_long(chunk)
+        {
+            self.hear(&text, chunk, &mut on_event);
+            return Ok(());
+        }
         while !rest.is_empty() {
             let (part, after) = rest.split_at(self.first_part(rest).unwrap_or(rest.len()));
             let text = if part.len() <= SHORT { self.feed_short(part) } else { self.feed_long(part) };
             let Some(text) = text else { break };
-            if text.len > 0 {
-                let bytes = self.bytes(&text, part);
-                on_event(Event { kind: Kind::Text, channel: self.channel(), offset: text.offset, bytes });
-            }
+            self.hear(&text, part, &mut on_event);
             rest = after;
         }
         if rest.is_empty() && !chunk.is_empty() { Ok(()) } else { self.events(rest).for_each(on_event) }
+    }
+
+    #[inline(always)]
+    fn hear(&self, text: &Text, chunk: &[u8], on_event: &mut impl FnMut(Event<'_>)) {
+        if text.len > 0 {
+            let bytes = self.bytes(text, chunk);
+            on_event(Event { kind: Kind::Text, channel: self.channel(), offset: text.offset, bytes });
+        }
     }
 
     /// The innermost channel.
@@ -193,6 +204,12 @@ impl Scanner {
     #[inline(always)]
     pub(crate) fn feed_long(&mut self, chunk: &[u8]) -> Option<Text> {
         self.engine.advance_long(&self.dialect.compiled, chunk)
+    }
+
+    /// Whether something is held.
+    #[inline(always)]
+    pub(crate) fn is_holding(&self) -> bool {
+        self.engine.is_holding()
     }
 
     /// How much of a long chunk decides what is held, and is best fed by itself; none where nothing is held.

@@ -1,7 +1,7 @@
 //! Reading on: the automaton leads from state to state until a marker is complete, and where it cannot tell, a recogniser
 //! reads one marker. What has turned out to be text is only counted here; `call` reports it.
 
-use super::{Error, call::Call};
+use super::{Error, call::Call, engine::SHORT};
 use crate::matcher::{
     automaton::Exit,
     bytes::is_blank,
@@ -25,8 +25,8 @@ pub enum Found {
 #[derive(Clone, Copy, PartialEq)]
 pub enum Read {
     Found,
-    /// The budget may end before what comes next.
-    Limit,
+    /// Text that comes next should be reported before more is read, or the budget may end there.
+    Part,
     /// Only more bytes can decide what comes next.
     End,
 }
@@ -47,7 +47,7 @@ impl Call<'_> {
             let read = self.engine.text + self.engine.undecided();
             if read >= limit {
                 match (limit < all, at_end) {
-                    (true, _) => return Ok(Read::Limit),
+                    (true, _) => return Ok(Read::Part),
                     (false, false) => return Ok(Read::End),
                     (false, true) if self.engine.recogniser.is_some() => {
                         if self.end_recogniser()? {
@@ -76,7 +76,16 @@ impl Call<'_> {
                 continue;
             }
             let rest = self.rest(read);
-            let text = &rest[..rest.len().min(limit - read)];
+            let mut text = &rest[..rest.len().min(limit - read)];
+            // Text that begins in what is held is reported as soon as it is decided, so that what follows it in the chunk can be
+            // reported where it stands.
+            let front = self.engine.hold.unreported().len();
+            let part = if front > 0 && read >= front && text.len() > SHORT {
+                compiled.automaton.first_free(self.engine.state.state(), text)
+            } else {
+                None
+            };
+            text = &text[..part.unwrap_or(text.len())];
             let run = compiled.automaton.run(self.engine.state.state(), text);
             let state = compiled.automaton.info(run.state);
             let engine = &mut *self.engine;
@@ -85,6 +94,9 @@ impl Call<'_> {
                 None if by_tokens && state.held() > 0 => None,
                 None => {
                     engine.state = state;
+                    if part.is_some() {
+                        return Ok(Read::Part);
+                    }
                     continue;
                 }
                 Some(Exit::Marker { pattern, len, unread, origin }) if !by_tokens => {

@@ -53,8 +53,8 @@ static int32_t count(void *user, const aside_event *event, const char *bytes)
     return 0;
 }
 
-/* Behind a `<` that comes to nothing: a short chunk is one text with it, a long one is not, as readers of arrays would have
- * to copy it. `most`: entries of the array. */
+/* After a `<` that comes to nothing: a short chunk is one text with it. Of a long one, only the byte that decides is, as
+ * readers of arrays have to copy such a text. `most`: entries of the array. */
 static void behind_held(size_t len, size_t most, size_t wanted)
 {
     static char chunk[1000];
@@ -76,8 +76,8 @@ static void behind_held(size_t len, size_t most, size_t wanted)
         for (at = 0; at < fed.count; at++) {
             uint64_t end = events[at].offset + events[at].len;
 
-            CHECK(events[at].kind == ASIDE_TEXT && events[at].offset == (told > 0 ? 6 : 5));
-            CHECK(end == 6 + len || (wanted == 2 && end == 6));
+            CHECK(events[at].kind == ASIDE_TEXT && events[at].offset == (told > 0 ? 7 : 5));
+            CHECK(end == 6 + len || (wanted == 2 && end == 7));
             told++;
         }
         done += fed.consumed;

@@ -111,28 +111,47 @@ unsafe fn feed_short<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, l
 unsafe fn feed_long<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
     // SAFETY: the caller's promise. `stream` is not used after the sink has a text: each part asks for it again.
     unsafe {
-        let mut fed = 0;
         if sink.is_sound()
-            && let Some((mut stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
+            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
         {
-            let mut rest = chunk;
-            loop {
-                let part = if S::IN_PARTS { stream.scanner.first_part(rest) } else { None };
-                let Some((part, after)) = rest.split_at_checked(part.unwrap_or(rest.len())) else { break };
-                let text = match part.len() <= SHORT {
-                    true => S::advance_short(&mut stream.scanner, part),
-                    false => S::advance_long(&mut stream.scanner, part),
-                };
-                let Some(text) = text else { break };
-                fed += part.len();
-                stream.consumed = fed;
-                let status = sink.text(scanner, part, text);
-                if after.is_empty() || status != ASIDE_OK {
-                    return status;
-                }
-                rest = after;
-                (stream, _) = inside(scanner, buf, len);
+            if let Some(text) = S::advance_long(&mut stream.scanner, chunk) {
+                stream.consumed = len;
+                return sink.text(scanner, chunk, text);
             }
+            if S::IN_PARTS && stream.scanner.is_holding() {
+                return feed_parts(scanner, buf, len, sink);
+            }
+        }
+        sink.rest(scanner, buf, len, 0)
+    }
+}
+
+/// The same of a long chunk where something is held: what decides that is fed first, and the rest by itself.
+///
+/// # Safety
+/// As of `feed`; `ready` gives the stream and the chunk.
+#[inline(never)]
+unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
+    // SAFETY: the caller's promise. `stream` is not used after the sink has a text: each part asks for it again.
+    unsafe {
+        let mut fed = 0;
+        let (mut stream, mut rest) = inside(scanner, buf, len);
+        loop {
+            let part = stream.scanner.first_part(rest);
+            let Some((part, after)) = rest.split_at_checked(part.unwrap_or(rest.len())) else { break };
+            let text = match part.len() <= SHORT {
+                true => S::advance_short(&mut stream.scanner, part),
+                false => S::advance_long(&mut stream.scanner, part),
+            };
+            let Some(text) = text else { break };
+            fed += part.len();
+            stream.consumed = fed;
+            let status = sink.text(scanner, part, text);
+            if after.is_empty() || status != ASIDE_OK {
+                return status;
+            }
+            rest = after;
+            (stream, _) = inside(scanner, buf, len);
         }
         sink.rest(scanner, buf, len, fed)
     }
