@@ -155,7 +155,11 @@ impl Dialect {
 }
 
 impl fmt::Debug for Dialect {
+    /// Writes the name; with `{:#?}`, also the table by which markers are found.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return write!(f, "{}\n{:?}", self.name(), self.compiled.automaton);
+        }
         f.debug_tuple("Dialect").field(&self.name()).finish()
     }
 }

@@ -1,4 +1,45 @@
 //! How bytes become markers.
+//!
+//! A dialect says of a whole text which bytes are markers. Here that is done for a text that comes in pieces, cut
+//! anywhere, most of them four bytes long. Three things work together, each on the one before:
+//!
+//! - The **grammar** is data: regions (the content, the inside of a span), the patterns that count in each, and tries of
+//!   their bytes. A pattern counts by flags: at the first byte of a stream, after nothing but blanks, once.
+//! - The **recogniser** reads one marker, byte by byte, from the place where it may begin. It knows the whole grammar, and
+//!   is exact, plain and slow. Where it fails, its first byte is text, and the next recogniser begins one byte later. Next to
+//!   it, the **code tracker** follows Markdown: inside a code block a marker may be text.
+//! - The **automaton** is the same as a table. Its builder asks the recogniser what each byte does in each state, so that
+//!   a stream pays one look per byte, however it was cut.
+//!
+//! # Why an automaton of our own
+//!
+//! Automata for regular expressions find the end of a match. A stream needs more in every state: how many bytes may
+//! still be part of a marker, and so must be held back. And which patterns count changes with the text: a table
+//! for each set of patterns would be left with the first blank, and again with the first letter. So a state is
+//!
+//! - a **start configuration**: a region, and the patterns that count now, after a blank, and after text. The first byte
+//!   of a stream and the first blank of a span are transitions like all others;
+//! - where the text stands in Markdown code;
+//! - the framing that may still follow the marker before;
+//! - what is held.
+//!
+//! A cell is the next state, or an **exit**: a marker is complete, or framing is, or only a recogniser can tell. Exits are
+//! numbered after the states and have no row, so that reading needs no test for them: the byte after an exit finds no
+//! cell. Outside the table is what has no end of forms: attributes, the values of headers, long fences, suffixes.
+//!
+//! Prose loops in one state, which is **accelerated**: only bytes that lead elsewhere are looked for. A short chunk of
+//! prose is not even read by the table: each byte has a bit for every loop that it is not in.
+//!
+//! # One text, followed through the table
+//!
+//! This is the whole table of a dialect with the one span `[a]` … `[/a]`, as `{:#?}` of a `Dialect` prints it. A class is
+//! a byte, or the first of several with how many more there are. `*` marks an accelerated state, `x` an exit.
+//!
+#![doc = include_str!("shown.md")]
+//!
+//! Content begins in the state of region 0 that is settled and holds nothing. `x` loops there. `[` leads to a state that
+//! holds one byte, `a` to one that holds two, and `]` to the exit of pattern 0, three bytes long: the opener. Inside the
+//! span, region 1, the closer is found in the same way. In `[b`, the `b` leads back to prose: both bytes are text.
 
 pub mod automaton;
 pub mod bytes;
@@ -8,3 +49,21 @@ pub mod grammar;
 pub mod recogniser;
 
 pub use automaton::Automaton;
+
+#[cfg(test)]
+mod tests {
+    use crate::Dialect;
+
+    /// The table of this page; `ASIDE_BLESS=1` writes it again.
+    #[test]
+    fn the_page_shows_the_table() {
+        let span = r#"channel = "thinking", open = ["[a]"], close = ["[/a]"]"#;
+        let dialect = Dialect::from_toml(&format!("name = 'shown'\nspan = [{{ {span} }}]")).unwrap();
+        let shown = format!("```text\n{:?}```\n", dialect.compiled.automaton);
+        let path = format!("{}/src/matcher/shown.md", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("ASIDE_BLESS").is_some() {
+            std::fs::write(path, &shown).unwrap();
+        }
+        assert_eq!(include_str!("shown.md"), shown, "bless it with ASIDE_BLESS=1");
+    }
+}

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::{
     Error,
     chunk::Chunk,
-    engine::{Engine, SHORT},
+    engine::Engine,
     event::Cause,
     read::{Found, Read},
 };
@@ -14,7 +14,7 @@ use crate::{
     channel::Channel,
     dialect::compiled::Compiled,
     matcher::{code::CodeTracker, grammar::flag, recogniser::TokenMark},
-    utf8::{incomplete_tail, is_continuation},
+    utf8::incomplete_tail,
 };
 
 pub struct Call<'a> {
@@ -256,27 +256,17 @@ impl<'a> Call<'a> {
         len - incomplete_tail(&last[..count])
     }
 
-    /// Reports the next `len` bytes as text, or the beginning of them that stands in one place and is within the budget; or,
-    /// where none is, that the budget is exceeded.
+    /// Reports the next `len` bytes as text, or as much of them as is within the budget; or, where nothing is, that the budget
+    /// is exceeded.
     // Out of line, as the other parts of a call: in one function, each event saves registers for all of them.
     #[inline(never)]
     fn report_text(&mut self, len: usize) -> Result<EventRef, Error> {
         self.give_back();
-        let held = self.engine.hold.unreported().len();
-        let mut here = len;
-        if held > 0 && len > held {
-            // What follows in the chunk is its own event, unless it is short. No event cuts a character.
-            if len - held > SHORT {
-                here = held;
-                while incomplete_tail(self.engine.hold.unreported()) > 0 && is_continuation(self.rest(here)[0]) {
-                    here += 1;
-                    self.gather(here)?;
-                }
-            } else {
-                self.gather(len)?;
-            }
+        // Text that begins in what is held ends with the byte that decides it, or before a marker: it is short.
+        if !self.engine.hold.unreported().is_empty() {
+            self.gather(len)?;
         }
-        let (event, len) = self.text_within_budget(here)?;
+        let (event, len) = self.text_within_budget(len)?;
         self.engine.text -= len;
         Ok(event)
     }

@@ -266,24 +266,17 @@ impl Engine {
     /// and nothing is fed. Cannot panic.
     #[inline]
     pub fn advance_whole(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
-        let from = self.state;
-        let end = self.ledger.end_in_table(chunk.len())?;
-        if chunk.is_empty() || self.is_holding() {
-            return None;
-        }
+        self.ledger.end_in_table(chunk.len())?;
         let (to, is_ascii) = match chunk.len() <= SHORT {
-            true => compiled.automaton.walk(from.state(), chunk)?,
+            true => compiled.automaton.walk(self.state.state(), chunk)?,
             false => self.run_long(compiled, chunk)?,
         };
         let to = compiled.automaton.info(to);
-        if to.held() > 0 || !is_ascii && incomplete_tail(chunk) > 0 {
+        let is_whole = to.held() == 0 && (is_ascii || incomplete_tail(chunk) == 0);
+        if chunk.is_empty() || self.is_holding() || !is_whole {
             return None;
         }
-        if !is_ascii {
-            self.ledger.add_continuations(self.spans.channel(), chunk);
-        }
-        self.state = to;
-        Some(self.ledger.report_plain(end))
+        self.take_chunk(chunk, to, is_ascii).map(|text| text.offset)
     }
 
     /// Where a long chunk leads, if it leads from state to state, and whether it is ASCII.

@@ -225,6 +225,14 @@ impl Scanner {
         bytes.get(..text.len).unwrap_or_default()
     }
 
+    /// The configuration in which the stream stands.
+    #[cfg(test)]
+    pub(crate) fn config(&self) -> crate::matcher::automaton::Config {
+        let mut scanner = self.clone();
+        scanner.engine.leave(&self.dialect.compiled);
+        scanner.engine.spans.config(&self.dialect.compiled.grammar)
+    }
+
     /// See `aside_scanner_quiet` and `aside_scanner_skip`, which these are for. They cannot panic.
     #[inline]
     pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {

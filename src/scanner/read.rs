@@ -41,10 +41,17 @@ impl Call<'_> {
         let by_tokens = self.engine.hold.has_marks() && self.region().special != 0;
         let held = self.engine.hold.unreported().len();
         let all = held + self.chunk.len() - self.pos;
-        let read = self.engine.text + self.engine.undecided();
-        let limit = left.map_or(all, |left| all.min(read + left.saturating_sub(read).max(1)));
+        let first = self.engine.text + self.engine.undecided();
+        let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
         loop {
             let read = self.engine.text + self.engine.undecided();
+            // Text that begins in what is held is reported as soon as it is decided, so that what follows it in the chunk can be
+            // reported where it stands.
+            let held = self.engine.hold.unreported().len();
+            let begins_in_held = held > 0 && read >= held;
+            if begins_in_held && read > first && self.engine.undecided() == 0 {
+                return Ok(Read::Part);
+            }
             if read >= limit {
                 match (limit < all, at_end) {
                     (true, _) => return Ok(Read::Part),
@@ -77,15 +84,9 @@ impl Call<'_> {
             }
             let rest = self.rest(read);
             let mut text = &rest[..rest.len().min(limit - read)];
-            // Text that begins in what is held is reported as soon as it is decided, so that what follows it in the chunk can be
-            // reported where it stands.
-            let front = self.engine.hold.unreported().len();
-            let part = if front > 0 && read >= front && text.len() > SHORT {
-                compiled.automaton.first_free(self.engine.state.state(), text)
-            } else {
-                None
-            };
-            text = &text[..part.unwrap_or(text.len())];
+            if begins_in_held && let Some(part) = compiled.automaton.first_free(self.engine.state.state(), text) {
+                text = &text[..part];
+            }
             let run = compiled.automaton.run(self.engine.state.state(), text);
             let state = compiled.automaton.info(run.state);
             let engine = &mut *self.engine;
@@ -94,9 +95,6 @@ impl Call<'_> {
                 None if by_tokens && state.held() > 0 => None,
                 None => {
                     engine.state = state;
-                    if part.is_some() {
-                        return Ok(Read::Part);
-                    }
                     continue;
                 }
                 Some(Exit::Marker { pattern, len, unread, origin }) if !by_tokens => {
@@ -139,7 +137,7 @@ impl Call<'_> {
     /// Outside the table, where nothing is undecided: passes text in which no marker can begin, and then begins to read one.
     fn skip(&mut self, read: usize, limit: usize) {
         let rest = self.rest(read);
-        let text = &rest[..rest.len().min(limit - read)];
+        let text = &rest[..rest.len().min(limit - read).min(SHORT)];
         let region = self.region();
         let is_plain = |byte: u8| match region.lines {
             LineRule::Ignore => !region.may_begin(byte),

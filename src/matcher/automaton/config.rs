@@ -104,7 +104,8 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     let mut seeds: Vec<Seed> = Vec::new();
     for fresh in fresh(region, is_content, used) {
         for flags in unions(flags.clone()).into_iter().map(|flags| flags as u16) {
-            if flags & flag::ALONE == 0 && fresh & flag::START != 0 && is_content {
+            // At its start, a stream has had no span.
+            if is_content && fresh & flag::START != 0 && lasting & !flags & flag::ALONE != 0 {
                 continue;
             }
             for closed in unions(rules.clone()).into_iter().filter(|&closed| is_reachable(flags, closed)) {

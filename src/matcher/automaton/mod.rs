@@ -5,6 +5,8 @@ mod build;
 mod classes;
 mod config;
 mod show;
+#[cfg(test)]
+mod tests;
 
 use alloc::{vec, vec::Vec};
 
@@ -238,9 +240,9 @@ impl Automaton {
         Some(end).filter(|&end| !text.is_empty() && self.info(end).held() == 0)
     }
 
-    /// How many bytes of a text, and few, lead to where nothing is held.
+    /// How many bytes of a text lead to where nothing is held; none where an exit comes before that.
     pub fn first_free(&self, mut state: StateId, text: &[u8]) -> Option<usize> {
-        for (at, &byte) in text.iter().take(LONG).enumerate() {
+        for (at, &byte) in text.iter().enumerate() {
             state = *self.cells.get(usize::from(state) * self.classes.len() + self.classes.of(byte))?;
             if usize::from(state) < self.states.len() && self.info(state).held() == 0 {
                 return Some(at + 1);
