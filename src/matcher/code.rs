@@ -150,7 +150,7 @@ impl CodeTracker {
         }
     }
 
-    /// An attempt that began with this line has failed, and its first byte has not passed yet. `nests`: because the line
+    /// A recogniser that began with this line has failed, and its first byte has not passed yet. `nests`: because the line
     /// opens a nested block.
     pub fn nest_if(&mut self, nests: bool) {
         self.nests |= nests;
