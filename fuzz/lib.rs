@@ -13,3 +13,8 @@ pub mod targets;
 pub fn read_dialects() {
     std::sync::LazyLock::force(&targets::scanner::PAIRS);
 }
+
+/// Loads the dialects that are built in, for the same reason.
+pub fn load_built_in() {
+    std::sync::LazyLock::force(&targets::abi::BUILT_IN);
+}

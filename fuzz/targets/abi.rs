@@ -16,7 +16,7 @@ use super::scanner::PAIRS;
 use crate::support::{Pair, c::*};
 
 /// The dialects that are built in; those of the tests are not.
-static BUILT_IN: LazyLock<Vec<&Pair>> =
+pub static BUILT_IN: LazyLock<Vec<&Pair>> =
     LazyLock::new(|| PAIRS.iter().filter(|pair| aside::Dialect::find(&pair.reference.name).is_ok()).collect());
 
 /// A scanner, and what it must know of its stream.

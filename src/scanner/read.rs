@@ -41,14 +41,15 @@ impl Call<'_> {
         let by_tokens = self.engine.hold.has_marks() && self.region().special != 0;
         let held = self.engine.hold.unreported().len();
         let all = held + self.chunk.len() - self.pos;
+        let is_long = self.chunk.len() - self.pos > SHORT;
         let first = self.engine.text + self.engine.undecided();
         let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
         loop {
             let read = self.engine.text + self.engine.undecided();
-            // Text that begins in what is held is reported as soon as it is decided, so that what follows it in the chunk can be
-            // reported where it stands.
+            // Text that begins in what is held is reported as soon as it is decided, so that what follows it in a long chunk can
+            // be reported where it stands.
             let held = self.engine.hold.unreported().len();
-            let begins_in_held = held > 0 && read >= held;
+            let begins_in_held = held > 0 && read >= held && is_long;
             if begins_in_held && read > first && self.engine.undecided() == 0 {
                 return Ok(Read::Part);
             }

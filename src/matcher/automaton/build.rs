@@ -96,6 +96,9 @@ struct Builder<'a> {
     /// Every place that was found, and the numbers of their items.
     places: Vec<Place>,
     numbers: HashMap<Item, u32>,
+    /// The place, and the configuration, that were asked for last: most bytes lead where the one before them did.
+    last: u32,
+    last_config: u16,
     /// Places without a state: those of settled configurations first, by how rare they are and when they came.
     queue: BinaryHeap<Reverse<(bool, usize, u32)>>,
     /// The places with a state, in the order of the states from the first one on.
@@ -115,6 +118,8 @@ impl<'a> Builder<'a> {
             numbers_of_configs: HashMap::new(),
             places: Vec::new(),
             numbers: HashMap::new(),
+            last: 0,
+            last_config: 0,
             queue: BinaryHeap::new(),
             states: Vec::new(),
             rows: Vec::new(),
@@ -155,10 +160,13 @@ impl<'a> Builder<'a> {
     }
 
     fn number_of(&mut self, config: Config, most: usize) -> u16 {
-        *self.numbers_of_configs.entry(config).or_insert_with(|| {
-            self.rooms.push(Room { config, most, count: 0 });
-            (self.rooms.len() - 1) as u16
-        })
+        if self.rooms.get(usize::from(self.last_config)).is_none_or(|last| last.config != config) {
+            self.last_config = *self.numbers_of_configs.entry(config).or_insert_with(|| {
+                self.rooms.push(Room { config, most, count: 0 });
+                (self.rooms.len() - 1) as u16
+            });
+        }
+        self.last_config
     }
 
     fn run(&mut self) {
@@ -294,10 +302,15 @@ impl<'a> Builder<'a> {
             held[token].fill(b'a');
         }
         let item = Item { config, framing, code, len: text.len() as u8, held };
+        if self.places.get(self.last as usize).is_some_and(|last| last.item == item) {
+            return Cell::To(self.last);
+        }
         if let Some(&number) = self.numbers.get(&item) {
+            self.last = number;
             return Cell::To(number);
         }
         let number = self.places.len() as u32;
+        self.last = number;
         self.numbers.insert(item, number);
         self.places.push(Place { item, recogniser, state: FALLBACK, row: None });
         let rank = text.len() + if code.is_near_fence() { NEAR_FENCE } else { 0 };
