@@ -41,7 +41,7 @@ impl fmt::Display for Channel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Start {
-    /// A span of this channel; `Content` is no span at all.
+    /// A span of this channel. For `Content`, no span is open.
     Channel(Channel),
     /// A message header, of a dialect that has them.
     Header,

@@ -134,6 +134,12 @@ impl Region {
         groups.fold(0, |all, (_, bits)| all | bits)
     }
 
+    /// Returns whether text of the region has lines, on which it depends what a marker is.
+    #[inline]
+    pub fn has_lines(&self) -> bool {
+        self.lines != LineRule::Ignore
+    }
+
     /// Returns whether a marker may begin with this byte, which stands outside of code.
     pub fn may_begin(&self, byte: u8) -> bool {
         contains(&self.first_bytes, byte) || self.fence_close.is_some() && matches!(byte, b' ' | b'`')

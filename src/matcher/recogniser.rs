@@ -160,25 +160,25 @@ impl Recogniser {
         self.active &= !here;
     }
 
-    /// Reads on in `text`, up to its end or to the byte that decides: how many bytes that were, the deciding one
-    /// included, and what they are. `mark` returns what is known of a byte.
+    /// Reads on in `text`, up to its end or to the byte that decides. Returns what the bytes so far are. `mark` returns what is
+    /// known of a byte.
     pub fn run(
         &mut self,
         grammar: &Grammar,
         region: &Region,
         text: &[u8],
         mark: impl Fn(usize) -> TokenMark,
-    ) -> (usize, Outcome) {
+    ) -> Outcome {
         for (at, &byte) in text.iter().enumerate() {
             if region.special != 0 && !mark(at).may_be_special() {
                 self.rule_out_special(region);
             }
             let outcome = self.step_in_trie(grammar, byte).unwrap_or_else(|| self.step(grammar, region, byte));
             if outcome != Outcome::More {
-                return (at + 1, outcome);
+                return outcome;
             }
         }
-        (text.len(), Outcome::More)
+        Outcome::More
     }
 
     /// The common step, made cheap: on to a node where nothing ends, in the one reading that is left.

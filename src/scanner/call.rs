@@ -1,13 +1,12 @@
 //! One call for a stream: the engine, its dialect, and the chunk. It gives what it finds as events, one by one, and may be
 //! stopped after each.
 
-use core::ops::Range;
-
 use super::{
     Error,
     chunk::Chunk,
     engine::Engine,
     event::Cause,
+    hold::HoldBuffer,
     read::{Found, Read},
 };
 use crate::{
@@ -117,7 +116,7 @@ impl<'a> Call<'a> {
             return Ok(Some(event));
         }
         let held = self.engine.hold.unreported().len();
-        self.leave();
+        self.engine.leave(self.compiled);
         if held == 0 || !self.engine.has_begun {
             return Ok(None);
         }
@@ -134,7 +133,7 @@ impl<'a> Call<'a> {
         if let Some(event) = self.next_of_feed(false)? {
             return Ok(Some(event));
         }
-        self.leave();
+        self.engine.leave(self.compiled);
         if self.engine.spans.channel() != Channel::Thinking || !self.engine.has_begun {
             return Ok(None);
         }
@@ -174,11 +173,6 @@ impl<'a> Call<'a> {
         self.chunk.is_inside_token(self.pos)
     }
 
-    fn leave(&mut self) {
-        self.engine.leave(self.compiled);
-        self.engine.ledger.set_table_until(0);
-    }
-
     /// All that can be decided has been: how far the automaton's word is enough for what comes.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
@@ -212,7 +206,7 @@ impl<'a> Call<'a> {
         self.pos -= self.engine.hold.give_back();
     }
 
-    /// Takes bytes of the chunk to what is held, until so many are there that are in no event.
+    /// Takes bytes of the chunk to what is held, until `len` bytes are there that are in no event.
     pub(super) fn gather(&mut self, len: usize) -> Result<(), Error> {
         // Where memory ran out, more may have been counted than is there.
         let more = len.saturating_sub(self.engine.hold.unreported().len()).min(self.chunk.len() - self.pos);
@@ -225,13 +219,14 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
+    /// Takes `len` bytes from an index on to what is held, if they begin there, so that they stand in one place.
+    pub(super) fn join(&mut self, at: usize, len: usize) -> Result<(), Error> {
+        if at < self.engine.hold.unreported().len() { self.gather(at + len) } else { Ok(()) }
+    }
+
     /// The bytes that are in no event yet, from an index on: of those that are held, or of the chunk.
     pub(super) fn rest(&self, at: usize) -> &[u8] {
-        let held = self.engine.hold.unreported();
-        match held.get(at..) {
-            Some(held) if !held.is_empty() => held,
-            _ => &self.chunk.bytes[self.pos + at - held.len()..],
-        }
+        rest(&self.engine.hold, &self.chunk.bytes[self.pos..], at)
     }
 
     pub(super) fn mark(&self, at: usize) -> TokenMark {
@@ -242,7 +237,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// How much of the text is no beginning of a character whose end has not come.
+    /// How much of the text is left without the beginning of a character whose end has not come.
     fn whole_text(&self) -> usize {
         let len = self.engine.text;
         if len == 0 || self.engine.undecided() > 0 {
@@ -263,9 +258,7 @@ impl<'a> Call<'a> {
     fn report_text(&mut self, len: usize) -> Result<EventRef, Error> {
         self.give_back();
         // Text that begins in what is held ends with the byte that decides it, or before a marker: it is short.
-        if !self.engine.hold.unreported().is_empty() {
-            self.gather(len)?;
-        }
+        self.join(0, len)?;
         let (event, len) = self.text_within_budget(len)?;
         self.engine.text -= len;
         Ok(event)
@@ -276,14 +269,14 @@ impl<'a> Call<'a> {
     pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
         let early = self.engine.early().min(len);
         let mut fitting = len - early;
-        if let Some(budget) = self.engine.optional.get().and_then(|optional| optional.budget.as_ref()) {
+        if let Some(budget) = self.engine.budget() {
             let text = &self.rest(0)[early..len];
             fitting = budget.fitting(self.engine.ledger.channel_counts(), self.engine.spans.channel(), text);
         }
         if fitting > 0 || early == len {
             return Ok((self.text(early + fitting)?, early + fitting));
         }
-        if let Some(budget) = self.engine.optional.get_mut().and_then(|optional| optional.budget.as_mut()) {
+        if let Some(budget) = self.engine.budget_mut() {
             budget.exceed();
         }
         Ok((self.event(KindRef::Budget, 0), 0))
@@ -293,15 +286,15 @@ impl<'a> Call<'a> {
     fn text(&mut self, len: usize) -> Result<EventRef, Error> {
         let event = self.event(KindRef::Text, len);
         let engine = &mut *self.engine;
-        let (bytes, tokens) = match event.place {
-            Place::Held(at) => (&engine.hold.all()[at..at + event.len], Range { start: at, end: at + event.len }),
-            Place::Chunk(at) => (&self.chunk.bytes[at..at + event.len], 0..0),
+        let bytes = match event.place {
+            Place::Held(at) => &engine.hold.all()[at..at + event.len],
+            Place::Chunk(at) => &self.chunk.bytes[at..at + event.len],
         };
         engine.ledger.add_text(event.channel, bytes);
         if let Some(optional) = engine.optional.get_mut() {
             if engine.hold.has_marks() {
                 optional.tokens[event.channel as usize] += match event.place {
-                    Place::Held(_) => tokens.filter(|&at| engine.hold.mark(at).begins_token()).count() as u64,
+                    Place::Held(at) => engine.hold.tokens_in(at, event.len),
                     Place::Chunk(at) => self.chunk.tokens_in(at, event.len),
                 };
             }
@@ -360,5 +353,14 @@ impl<'a> Call<'a> {
                 self.report_marker()
             }
         }
+    }
+}
+
+/// The bytes that are in no event yet, from an index on: of those that are held, or of the chunk that follows them.
+pub(super) fn rest<'a>(hold: &'a HoldBuffer, chunk: &'a [u8], at: usize) -> &'a [u8] {
+    let held = hold.unreported();
+    match held.get(at..) {
+        Some(held) if !held.is_empty() => held,
+        _ => &chunk[at - held.len()..],
     }
 }

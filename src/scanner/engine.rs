@@ -21,10 +21,10 @@ use crate::{
     channel::{Channel, Start},
     dialect::compiled::Compiled,
     matcher::{
-        automaton::{Origin, StateInfo},
+        automaton::{Origin, StateId, StateInfo},
         bytes::{ByteSet, is_blank},
         code::CodeTracker,
-        grammar::{Action, LineRule, Pattern, flag},
+        grammar::{Action, Pattern, flag},
         recogniser::Recogniser,
     },
     utf8::{incomplete_tail, is_continuation},
@@ -211,14 +211,7 @@ impl Engine {
             return None;
         }
         self.ledger.end_in_table(chunk.len())?;
-        let passed = match chunk.len() <= LONGEST_PASSED {
-            true => compiled.automaton.pass(self.state.state(), chunk),
-            false => None,
-        };
-        let (to, is_ascii) = match passed {
-            Some(passed) => passed,
-            None => self.run_long(compiled, chunk)?,
-        };
+        let (to, is_ascii) = self.lead(compiled, chunk)?;
         self.take_chunk(chunk, compiled.automaton.info(to), is_ascii)
     }
 
@@ -266,22 +259,32 @@ impl Engine {
     /// and nothing is fed. Cannot panic.
     #[inline]
     pub fn advance_whole(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
+        if chunk.is_empty() || self.is_holding() {
+            return None;
+        }
         self.ledger.end_in_table(chunk.len())?;
         let (to, is_ascii) = match chunk.len() <= SHORT {
             true => compiled.automaton.walk(self.state.state(), chunk)?,
-            false => self.run_long(compiled, chunk)?,
+            false => self.lead(compiled, chunk)?,
         };
         let to = compiled.automaton.info(to);
         let is_whole = to.held() == 0 && (is_ascii || incomplete_tail(chunk) == 0);
-        if chunk.is_empty() || self.is_holding() || !is_whole {
-            return None;
-        }
-        self.take_chunk(chunk, to, is_ascii).map(|text| text.offset)
+        if is_whole { self.take_chunk(chunk, to, is_ascii).map(|text| text.offset) } else { None }
     }
 
     /// Where a long chunk leads, if it leads from state to state, and whether it is ASCII.
+    #[inline(always)]
+    fn lead(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
+        if chunk.len() <= LONGEST_PASSED
+            && let Some(passed) = compiled.automaton.pass(self.state.state(), chunk)
+        {
+            return Some(passed);
+        }
+        self.run_long(compiled, chunk)
+    }
+
     #[inline(never)]
-    fn run_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(u16, bool)> {
+    fn run_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
         let run = compiled.automaton.run(self.state.state(), chunk);
         run.exit.is_none().then_some((run.state, chunk.is_ascii()))
     }
@@ -320,7 +323,7 @@ impl Engine {
     pub fn skip(&mut self, len: u64) -> bool {
         let end = self.ledger.offset().checked_add(len).filter(|&end| end < MOST_SKIPPED);
         let is_quiet = self.ledger.table_until() == u64::MAX && !self.state.is_fallback();
-        match end.filter(|_| is_quiet && self.state.held() + self.text == 0) {
+        match end.filter(|_| is_quiet && !self.is_holding()) {
             Some(end) => {
                 self.ledger.report_plain(end);
                 true
@@ -329,12 +332,13 @@ impl Engine {
         }
     }
 
-    /// Leaves the table, or the recogniser, so that what is in no event and is no text is read again.
+    /// Leaves the table, or the recogniser, so that whatever comes after the text is read again.
     pub fn leave(&mut self, compiled: &Compiled) {
         if !self.state.is_fallback() {
             self.leave_at(compiled, compiled.automaton.origin(self.state.state()));
         }
         self.recogniser = None;
+        self.ledger.set_table_until(0);
     }
 
     /// Leaves the table where the next byte to be read stands there.
@@ -360,7 +364,7 @@ impl Engine {
     /// A byte has turned out to be text, outside the table.
     pub fn pass(&mut self, compiled: &Compiled, byte: u8) {
         let region = compiled.grammar.region(self.spans.region());
-        if region.lines != LineRule::Ignore {
+        if region.has_lines() {
             self.code.pass(byte, region.lines);
         }
         let cleared = if is_blank(byte) { 0 } else { region.cleared };
@@ -458,9 +462,16 @@ impl Engine {
 
     /// Returns what may come within the budget, in bytes at least; none where nothing limits it.
     pub fn left(&self) -> Option<usize> {
-        let budget = self.optional.get()?.budget.as_ref()?;
-        let left = budget.left(self.ledger.channel_counts(), self.spans.channel())?;
+        let left = self.budget()?.left(self.ledger.channel_counts(), self.spans.channel())?;
         Some(usize::try_from(left).unwrap_or(usize::MAX))
+    }
+
+    pub fn budget(&self) -> Option<&BudgetTracker> {
+        self.optional.get()?.budget.as_ref()
+    }
+
+    pub fn budget_mut(&mut self) -> Option<&mut BudgetTracker> {
+        self.optional.get_mut()?.budget.as_mut()
     }
 
     /// Begins a span for the counts.
@@ -506,7 +517,6 @@ impl Engine {
     pub fn expect_closer(&mut self, compiled: &Compiled) {
         if self.spans.channel() == Channel::Content {
             self.leave(compiled);
-            self.ledger.set_table_until(0);
             // A call was there, so no closer says that all before it was thinking.
             self.spans.change(compiled, flag::ALONE, flag::FRESH | flag::FORCED);
         }

@@ -61,7 +61,6 @@ fn kept(engine: &Engine) -> Vec<u8> {
 fn left(scanner: &Scanner) -> Vec<u8> {
     let mut engine = scanner.engine.try_clone().unwrap();
     engine.leave(&scanner.dialect.compiled);
-    engine.ledger.set_table_until(0);
     kept(&engine)
 }
 

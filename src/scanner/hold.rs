@@ -223,6 +223,11 @@ impl HoldBuffer {
         self.marks.as_ref().and_then(|marks| marks.get(at)).copied().unwrap_or(TokenMark::PLAIN)
     }
 
+    /// How many tokens begin in the `len` bytes from an index of `all` on.
+    pub fn tokens_in(&self, at: usize, len: usize) -> u64 {
+        (at..at + len).filter(|&at| self.mark(at).begins_token()).count() as u64
+    }
+
     /// Where the bytes that are in no event begin, as an index of `all`.
     pub fn reported(&self) -> usize {
         self.reported

@@ -38,7 +38,7 @@ impl Ledger {
         self.table_until = offset;
     }
 
-    /// Returns the offset after so many bytes, if the automaton's word is enough for them.
+    /// Returns the offset after `len` bytes, if the automaton's word is enough for them.
     #[inline(always)]
     pub fn end_in_table(&self, len: usize) -> Option<u64> {
         Some(self.offset.wrapping_add(len as u64)).filter(|&end| end <= self.table_until)

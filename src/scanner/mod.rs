@@ -154,21 +154,27 @@ impl Scanner {
     }
 
     fn feed_any(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        let mut rest = chunk;
-        if chunk.len() > SHORT
-            && let Some(text) = self.feed_long(chunk)
-        {
-            self.hear(&text, chunk, &mut on_event);
-            return Ok(());
+        let text = if chunk.len() <= SHORT { self.feed_short(chunk) } else { self.feed_long(chunk) };
+        match text.filter(|_| !chunk.is_empty()) {
+            Some(text) => self.hear(&text, chunk, &mut on_event),
+            None if chunk.len() > SHORT && self.is_holding() => return self.feed_parts(chunk, on_event),
+            // An empty chunk too delivers what is still due.
+            None => return self.events(chunk).for_each(on_event),
         }
+        Ok(())
+    }
+
+    /// Feeds a long chunk where something is held: what decides that is fed first, and the rest by itself.
+    fn feed_parts(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        let mut rest = chunk;
         while !rest.is_empty() {
             let (part, after) = rest.split_at(self.first_part(rest).unwrap_or(rest.len()));
             let text = if part.len() <= SHORT { self.feed_short(part) } else { self.feed_long(part) };
-            let Some(text) = text else { break };
+            let Some(text) = text else { return self.events(rest).for_each(on_event) };
             self.hear(&text, part, &mut on_event);
             rest = after;
         }
-        if rest.is_empty() && !chunk.is_empty() { Ok(()) } else { self.events(rest).for_each(on_event) }
+        Ok(())
     }
 
     #[inline(always)]
@@ -218,7 +224,7 @@ impl Scanner {
         self.engine.first_part(&self.dialect.compiled, chunk)
     }
 
-    /// The bytes of a text that `feed_text` has returned for this chunk. Cannot panic.
+    /// The bytes of a text that `feed_short` or `feed_long` has returned for this chunk. Cannot panic.
     #[inline(always)]
     pub(crate) fn bytes<'a>(&'a self, text: &Text, chunk: &'a [u8]) -> &'a [u8] {
         let bytes = if text.is_held { self.engine.hold.all() } else { chunk };

@@ -1,7 +1,11 @@
 //! Reading on: the automaton leads from state to state until a marker is complete, and where it cannot tell, a recogniser
 //! reads one marker. What has turned out to be text is only counted here; `call` reports it.
 
-use super::{Error, call::Call, engine::SHORT};
+use super::{
+    Error,
+    call::{Call, rest},
+    engine::SHORT,
+};
 use crate::matcher::{
     automaton::Exit,
     bytes::is_blank,
@@ -83,8 +87,7 @@ impl Call<'_> {
                 }
                 continue;
             }
-            let rest = self.rest(read);
-            let mut text = &rest[..rest.len().min(limit - read)];
+            let mut text = self.unread(read, limit);
             if begins_in_held && let Some(part) = compiled.automaton.first_free(self.engine.state.state(), text) {
                 text = &text[..part];
             }
@@ -120,6 +123,12 @@ impl Call<'_> {
         }
     }
 
+    /// What stands in one place from the index `read` on, up to the index `limit`.
+    fn unread(&self, read: usize, limit: usize) -> &[u8] {
+        let rest = self.rest(read);
+        &rest[..rest.len().min(limit - read)]
+    }
+
     pub(super) fn region(&self) -> &Region {
         self.compiled.grammar.region(self.engine.spans.region())
     }
@@ -137,8 +146,7 @@ impl Call<'_> {
 
     /// Outside the table, where nothing is undecided: passes text in which no marker can begin, and then begins to read one.
     fn skip(&mut self, read: usize, limit: usize) {
-        let rest = self.rest(read);
-        let text = &rest[..rest.len().min(limit - read).min(SHORT)];
+        let text = self.unread(read, limit.min(read + SHORT));
         let region = self.region();
         let is_plain = |byte: u8| match region.lines {
             LineRule::Ignore => !region.may_begin(byte),
@@ -160,9 +168,8 @@ impl Call<'_> {
     /// is text.
     fn run_recogniser(&mut self, read: usize, limit: usize) -> Result<bool, Error> {
         let Some(mut recogniser) = self.engine.recogniser else { return Ok(false) };
-        let rest = self.rest(read);
-        let text = &rest[..rest.len().min(limit - read)];
-        let (_, outcome) = recogniser.run(&self.compiled.grammar, self.region(), text, |at| self.mark(read + at));
+        let text = self.unread(read, limit);
+        let outcome = recogniser.run(&self.compiled.grammar, self.region(), text, |at| self.mark(read + at));
         self.engine.recogniser = Some(recogniser);
         match outcome {
             Outcome::More => Ok(false),
@@ -209,16 +216,9 @@ impl Call<'_> {
     /// Reads the fields of a header that broke off after `len` bytes. Returns where it ends, if it has any.
     fn read_broken_header(&mut self, len: usize, torn: bool) -> Result<Option<usize>, Error> {
         let Some(rule) = &self.compiled.grammar.header else { return Ok(None) };
-        let from = self.engine.text;
-        if from < self.engine.hold.unreported().len() {
-            self.gather(from + len)?;
-        }
+        self.join(self.engine.text, len)?;
         let engine = &mut *self.engine;
-        let held = engine.hold.unreported();
-        let text = match held.get(from..from + len) {
-            Some(text) => text,
-            None => &self.chunk.bytes[self.pos + from - held.len()..][..len],
-        };
+        let text = &rest(&engine.hold, &self.chunk.bytes[self.pos..], engine.text)[..len];
         engine.attributes.read_broken_header(rule, text, torn)
     }
 }

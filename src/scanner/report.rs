@@ -3,7 +3,7 @@
 use super::{
     Error,
     attributes::{Attributes, fits},
-    call::{Call, EventRef, KindRef, Place},
+    call::{Call, EventRef, KindRef, Place, rest},
     counts::all_to_thinking,
     event::Cause,
     spans::OpenSpan,
@@ -13,7 +13,7 @@ use crate::{
     dialect::compiled::Compiled,
     matcher::{
         code::CodeTracker,
-        grammar::{Action, HeaderRule, LineRule, flag},
+        grammar::{Action, HeaderRule, flag},
     },
 };
 
@@ -129,7 +129,7 @@ impl Call<'_> {
 
     /// Reports the framing that comes next.
     pub(super) fn report_framing(&mut self, len: usize) -> Result<EventRef, Error> {
-        self.gather_if_held(len)?;
+        self.join(0, len)?;
         let last = self.rest(0)[len - 1];
         self.engine.framing = 0;
         // In a dialect that guards code, the line stands as its marker left it.
@@ -140,24 +140,17 @@ impl Call<'_> {
         Ok(self.event(KindRef::Framing, len))
     }
 
-    /// What comes next and begins in what is held goes there whole.
-    fn gather_if_held(&mut self, len: usize) -> Result<(), Error> {
-        if self.engine.hold.unreported().is_empty() { Ok(()) } else { self.gather(len) }
-    }
-
     /// A marker comes next: prepares its events.
     #[inline(never)] // See `report_text`.
     pub(super) fn begin_marker(&mut self, pattern: u8, len: u32, is_broken: bool) -> Result<(), Error> {
-        self.gather_if_held(len as usize)?;
+        self.join(0, len as usize)?;
         let compiled = self.compiled;
         let region = self.region();
         let is_fence_close = region.fence_close == Some(pattern);
         let pattern = region.patterns[usize::from(pattern)];
-        let lines = region.lines;
+        let (lines, has_lines) = (region.lines, region.has_lines());
         let engine = &mut *self.engine;
-        let held = engine.hold.unreported();
-        let marker = if held.is_empty() { &self.chunk.bytes[self.pos..] } else { held };
-        let marker = &marker[..len as usize];
+        let marker = &rest(&engine.hold, &self.chunk.bytes[self.pos..], 0)[..len as usize];
         if !is_broken {
             engine.attributes.clear();
         }
@@ -213,7 +206,7 @@ impl Call<'_> {
         let is_fence = is_fence_close || matches!(pattern.action, Action::FenceOpen { .. });
         match effect {
             // It is text like any other.
-            Effect::Quote if lines != LineRule::Ignore => {
+            Effect::Quote if has_lines => {
                 marker.iter().for_each(|&byte| engine.code.pass(byte, lines));
             }
             Effect::Open { keep: true, .. } | Effect::Close { keep: true } | Effect::Quote => engine.code = after,
@@ -323,8 +316,7 @@ impl Call<'_> {
             (Phase::Marker, Effect::Quote) if pending.main > 0 => Some(self.text_of_marker(&mut pending)?),
             (Phase::Marker, Effect::Quote) => {
                 let cleared = self.region().cleared;
-                self.engine.spans.change(compiled, cleared | flag::OPENED, 0);
-                self.engine.spans.toggle_quote(compiled);
+                self.engine.spans.pass_quote(compiled, cleared | flag::OPENED);
                 self.end_marker(pending);
                 return Ok(None);
             }

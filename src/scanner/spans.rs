@@ -138,9 +138,9 @@ impl Spans {
         self.refresh(&compiled.grammar);
     }
 
-    /// Between two quotes nothing else counts: this is the first one or the second one.
-    pub fn toggle_quote(&mut self, compiled: &Compiled) {
-        self.flags ^= flag::QUOTED;
+    /// Between two quotes nothing else counts: this is the first one or the second one, which takes flags away.
+    pub fn pass_quote(&mut self, compiled: &Compiled, lost: u16) {
+        self.flags = self.flags & !lost ^ flag::QUOTED;
         self.refresh(&compiled.grammar);
     }
 

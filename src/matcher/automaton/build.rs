@@ -7,8 +7,8 @@ use core::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::{
-    Automaton, Config, Exit, FALLBACK, Origin, Stage, Starts, StateId, StateInfo, classes::ByteClasses, config,
-    has_lines,
+    Automaton, Config, Exit, FALLBACK, Origin, Stage, Starts, StateId, StateInfo, accel::Accels, classes::ByteClasses,
+    config,
 };
 use crate::matcher::{
     bytes::is_blank,
@@ -31,7 +31,7 @@ const MOST_CONFIGS: usize = 48;
 /// The most bytes that are held in a state.
 const MOST_HELD: usize = 24;
 
-/// Near a fence, a state comes as late as one that holds so many bytes more. This and the bounds of a configuration are
+/// Near a fence, a state comes as late as one that holds this number of bytes more. This and the bounds of a configuration are
 /// chosen by W4 of `any` (BENCHMARKS.md).
 const NEAR_FENCE: usize = 3;
 
@@ -132,6 +132,7 @@ impl<'a> Builder<'a> {
     fn seed(&mut self, number: u8, used: u16) {
         let region = self.grammar.region(number);
         let seeds = config::seeds(self.grammar, number, used);
+        let framings = framings_into(self.grammar, number);
         let common = seeds.iter().filter(|seed| seed.config.stage == Stage::Settled && !seed.is_rare).count();
         for seed in seeds.into_iter().take(MOST_CONFIGS) {
             let most = match region.lines {
@@ -150,7 +151,7 @@ impl<'a> Builder<'a> {
                 self.find(config, code, 0, &[], None);
             }
             if !seed.is_rare {
-                for framing in framings_into(self.grammar, number) {
+                for &framing in &framings {
                     for code in [PROSE, CodeTracker::NEW] {
                         self.find(config, code, framing, &[], None);
                     }
@@ -219,7 +220,7 @@ impl<'a> Builder<'a> {
     fn fails(&self, number: u32, byte: u8) -> bool {
         let Place { item, recogniser, .. } = &self.places[number as usize];
         let region = self.grammar.region(self.rooms[usize::from(item.config)].config.region);
-        recogniser.is_some_and(|mut it| it.run(self.grammar, region, &[byte], |_| TokenMark::PLAIN).1 == Outcome::Fail)
+        recogniser.is_some_and(|mut it| it.run(self.grammar, region, &[byte], |_| TokenMark::PLAIN) == Outcome::Fail)
     }
 
     fn finish(self) -> Automaton {
@@ -239,7 +240,7 @@ impl<'a> Builder<'a> {
         let mut starts: Vec<Vec<Starts>> = self.grammar.regions.iter().map(|_| Vec::new()).collect();
         for (Room { config, .. }, mut list) in self.rooms.iter().zip(lists) {
             list.sort_unstable();
-            let has_lines = has_lines(self.grammar.region(config.region));
+            let has_lines = self.grammar.region(config.region).has_lines();
             starts[usize::from(config.region)].push(Starts { config: *config, has_lines, list });
         }
         let first_exit = states.len();
@@ -257,8 +258,8 @@ impl<'a> Builder<'a> {
             cells.extend(self.rows[row..row + self.classes.len()].iter().map(resolve));
         }
         let exits = self.exits;
-        let mut automaton =
-            Automaton { classes: self.classes, cells, states, origins, exits, starts, ..Automaton::default() };
+        let accels = Accels::default();
+        let mut automaton = Automaton { classes: self.classes, cells, states, origins, exits, starts, accels };
         automaton.accelerate();
         automaton
     }
@@ -290,7 +291,7 @@ impl<'a> Builder<'a> {
         if text.len() > MOST_HELD || !code.is_common() || !is_common {
             return TO_FALLBACK;
         }
-        if !has_lines(region) {
+        if !region.has_lines() {
             code = CodeTracker::NEW;
         }
         let mut held = [0; MOST_HELD];
@@ -339,7 +340,7 @@ impl<'a> Builder<'a> {
         // What begins at `at` has been read up to `read`.
         let (mut at, mut read) = (0, 0);
         let pass = |code: &mut CodeTracker, config: &mut Config, at: &mut usize| {
-            if has_lines(region) {
+            if region.has_lines() {
                 code.pass(text[*at], region.lines);
             }
             *config = config.after(is_blank(text[*at]));
@@ -374,7 +375,7 @@ impl<'a> Builder<'a> {
                     }
                 }
             };
-            let (_, outcome) = recogniser.run(self.grammar, region, &text[read..], |_| TokenMark::PLAIN);
+            let outcome = recogniser.run(self.grammar, region, &text[read..], |_| TokenMark::PLAIN);
             let origin = Origin { code, stage: config.stage, framing };
             match outcome {
                 Outcome::More => {

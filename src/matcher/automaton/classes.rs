@@ -1,10 +1,10 @@
 //! Byte classes: bytes between which no marker of a dialect tells a difference share a column of the table.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use crate::matcher::{
     bytes::{ByteSet, insert, is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
-    grammar::{Grammar, LineRule},
+    grammar::{Grammar, Region},
 };
 
 /// Of each byte, its class.
@@ -14,16 +14,10 @@ pub struct ByteClasses {
     bytes: Vec<u8>,
 }
 
-impl Default for ByteClasses {
-    fn default() -> ByteClasses {
-        ByteClasses { of: [0; 256], bytes: vec![0] }
-    }
-}
-
 impl ByteClasses {
     pub fn new(grammar: &Grammar) -> ByteClasses {
         let mut is_own = [false; 256];
-        let has_lines = grammar.regions.iter().any(|region| region.lines != LineRule::Ignore);
+        let has_lines = grammar.regions.iter().any(Region::has_lines);
         let blanks: &[u8] = if has_lines { b" \t\n\x0B\x0C\r" } else { b"" };
         let special = b"<>/=\"':`~".iter().chain(blanks);
         let of_markers = grammar.nodes.iter().map(|node| node.byte);

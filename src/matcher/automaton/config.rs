@@ -4,10 +4,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use crate::matcher::grammar::{Grammar, LineRule, PatternSet, Region, flag};
+use crate::matcher::grammar::{Grammar, PatternSet, Region, flag};
 
 /// What text has come since the last marker, as far as that changes which patterns count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// None.
     Opened,
@@ -168,9 +168,4 @@ fn unions(bits: impl Iterator<Item = u64>) -> Vec<u64> {
         all.extend(more);
     }
     all
-}
-
-/// Returns whether text of the region has lines, on which it depends what a marker is.
-pub fn has_lines(region: &Region) -> bool {
-    region.lines != LineRule::Ignore
 }

@@ -8,13 +8,9 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
-use super::{
-    bytes::ByteSet,
-    code::CodeTracker,
-    grammar::{Grammar, Region},
-};
+use super::{bytes::ByteSet, code::CodeTracker, grammar::Grammar};
 use accel::{Accels, EVERY_BYTE, SOFT};
 use classes::ByteClasses;
 pub use config::{Config, Stage};
@@ -24,7 +20,7 @@ pub use config::{Config, Stage};
 pub type StateId = u16;
 pub const FALLBACK: StateId = 0;
 
-/// From so much text on, looking for the bytes that matter is cheaper than looking at all.
+/// In a text of this length or more, looking for the bytes that matter is cheaper than looking at every byte.
 const LONG: usize = 16;
 
 pub struct Automaton {
@@ -99,7 +95,7 @@ pub struct Origin {
     pub framing: u16,
 }
 
-/// What a byte leads to that is no state.
+/// Where a byte leads if it does not lead to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
     /// Only a recogniser can tell.
@@ -127,20 +123,6 @@ struct Starts {
     list: Vec<((u64, u16), StateId)>,
 }
 
-impl Default for Automaton {
-    fn default() -> Automaton {
-        Automaton {
-            classes: ByteClasses::default(),
-            cells: vec![1],
-            states: vec![StateInfo::FALLBACK],
-            origins: vec![Origin { code: CodeTracker::NEW, stage: Stage::Settled, framing: 0 }],
-            exits: vec![Exit::Fallback],
-            starts: Vec::new(),
-            accels: Accels::default(),
-        }
-    }
-}
-
 impl Automaton {
     /// Builds the automaton of a grammar. `used`: the flags that some pattern asks for.
     pub fn new(grammar: &Grammar, used: u16) -> Automaton {
@@ -150,7 +132,12 @@ impl Automaton {
     /// Returns the cell of a state for a byte; that of an exit leads nowhere.
     #[inline]
     fn cell(&self, state: u16, byte: u8) -> u16 {
-        self.cells[usize::from(state) * self.classes.len() + self.classes.of(byte)]
+        self.cell_of_class(state, self.classes.of(byte))
+    }
+
+    #[inline]
+    fn cell_of_class(&self, state: StateId, class: usize) -> u16 {
+        self.cells[usize::from(state) * self.classes.len() + class]
     }
 
     #[inline]
@@ -263,9 +250,4 @@ impl Automaton {
     pub fn loop_sets(&self) -> &[u32; 256] {
         self.accels.loop_sets()
     }
-}
-
-/// Returns whether text of the region has lines, on which it depends what a marker is.
-fn has_lines(region: &Region) -> bool {
-    config::has_lines(region)
 }

@@ -48,18 +48,15 @@ impl Automaton {
             write!(f, ", region {}", start.config.region)?;
         }
         write!(f, ":")?;
-        let cell = |class: usize| self.cells[usize::from(state) * self.classes.len() + class];
+        let cell = |class: usize| self.cell_of_class(state, class);
         // Where most classes lead is told once.
-        let count = |cell: u16| (0..self.classes.len()).filter(|&class| self.cell_of(state, class) == cell).count();
+        let count =
+            |cell: u16| (0..self.classes.len()).filter(|&class| self.cell_of_class(state, class) == cell).count();
         let most = (0..self.classes.len()).map(cell).max_by_key(|&cell| count(cell)).unwrap_or(FALLBACK);
         for class in (0..self.classes.len()).filter(|&class| cell(class) != most) {
             write!(f, " {}→{}", Class(self, class), Target(self, cell(class)))?;
         }
         writeln!(f, " else→{}", Target(self, most))
-    }
-
-    fn cell_of(&self, state: StateId, class: usize) -> u16 {
-        self.cells[usize::from(state) * self.classes.len() + class]
     }
 }
 

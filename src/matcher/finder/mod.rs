@@ -7,7 +7,7 @@ mod avx2;
 /// The most bytes that can be looked for.
 pub const MOST: usize = 6;
 
-/// So much text is looked at as a whole where more than three bytes are looked for.
+/// The length of text that is looked at as a whole where more than three bytes are looked for.
 const BLOCK: usize = 64;
 
 /// What a text has: one of the bytes, …

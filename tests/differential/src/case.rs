@@ -50,9 +50,9 @@ impl Input {
 pub enum Stop {
     /// It is one that cannot be.
     Never,
-    /// Once, after so many events that are not text. What is left is for another call.
+    /// Once, after this number of events that are not text. What is left is for another call.
     AfterMarks(usize),
-    /// After every so many events of any kind; what is left is fed at once.
+    /// Each time that this number of events of any kind has come; what is left is fed at once.
     AfterEvents(usize),
 }
 
@@ -123,7 +123,7 @@ impl Setup {
     }
 }
 
-/// What one case does more than another. Each is one of so many chunks; 0 is none.
+/// What one case does more than another. Each number says that it happens at one in that many chunks; 0 is never.
 struct Habits {
     most: usize,
     tokens: usize,
@@ -137,7 +137,7 @@ struct Making<'a> {
     random: &'a mut Random,
     habits: Habits,
     steps: Vec<Step>,
-    /// The scanner that is at work, of so many.
+    /// The scanner that is at work, and how many there are.
     on: usize,
     scanners: usize,
 }
@@ -245,7 +245,7 @@ impl Making<'_> {
         let tokens = self.one_of(self.habits.tokens).then(|| self.tokens(chunk));
         let input = Input { bytes: chunk.into(), tokens };
         let stop = self.some_stop();
-        // At times all scanners get it.
+        // Sometimes all scanners get it.
         if self.scanners > 1 && self.random.one_in(2) {
             let on = self.on;
             for other in (0..self.scanners).filter(|other| *other != on) {
@@ -315,7 +315,7 @@ impl Making<'_> {
 
 // ------------------------------------------------------------------------------------------------------ made smaller
 
-/// So many smaller cases are tried: a long text would take minutes to the end.
+/// The most smaller cases that are tried: with a long text, trying all would take minutes.
 const MOST_TRIES: usize = 20_000;
 
 /// A smaller case that still fails: calls are left out first, then parts of what is fed, then options.

@@ -51,7 +51,7 @@ use tally::Tally;
 
 const THREADS: usize = 2;
 
-/// So many streams, one after the other, may share a dialect made at random.
+/// How many streams, one after the other, may share a dialect made at random.
 const LOT: u64 = 16;
 
 fn main() -> ExitCode {

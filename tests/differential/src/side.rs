@@ -8,9 +8,9 @@ use super::library::{
 use crate::case::{Call, Case, Input, Setup, Step, Stop};
 use crate::seen::{self, Bytes, Seen, What};
 
-/// A scanner, and what a stopped call has left of its chunk. How much of a chunk a stopped call takes is the library's
-/// affair: what it has not taken comes again. So, after a stop, how much is held is not compared, and what is left is fed
-/// before any call to which that matters.
+/// A scanner, and what a stopped call has left of its chunk. The contract does not say how much of its
+/// chunk a stopped call takes: what it has not taken comes again. So, after a stop, how much is held is not compared, and
+/// what is left is fed before any call to which that matters.
 struct One {
     scanner: Scanner,
     rest: Input,
@@ -176,7 +176,7 @@ fn again(
     }
 }
 
-/// What was held when the call began. Where it was stopped behind text, that may be another call of those that it took.
+/// What was held when the call began; none where the call goes on after a stop, because that makes another call.
 fn before(scanner: &Scanner, stop: Stop) -> Option<Bytes> {
     (!stop.goes_on()).then(|| scanner.before().into())
 }
