@@ -1,14 +1,13 @@
 //! A few bytes, looked for in a text: by vectors where the processor has them, else up to three by `memchr` and more by
 //! code that compilers vectorise.
-
-#[cfg(target_arch = "x86_64")]
-mod avx2;
+#![allow(unsafe_code)]
 
 /// The most bytes that can be looked for.
 pub const MOST: usize = 6;
 
 /// The length of text that is looked at as a whole where more than three bytes are looked for.
 const BLOCK: usize = 64;
+const HALF: usize = BLOCK / 2;
 
 /// What a text has: one of the bytes, …
 const HIT: u8 = 1;
@@ -21,7 +20,7 @@ pub struct ByteSetFinder {
     bytes: [u8; MOST],
     count: usize,
     #[cfg(target_arch = "x86_64")]
-    vectors: Option<avx2::ByteSetFinder>,
+    has_avx2: bool,
 }
 
 impl ByteSetFinder {
@@ -33,7 +32,7 @@ impl ByteSetFinder {
             bytes,
             count: list.len(),
             #[cfg(target_arch = "x86_64")]
-            vectors: avx2::ByteSetFinder::new(list),
+            has_avx2: std::is_x86_feature_detected!("avx2"),
         })
     }
 
@@ -49,12 +48,6 @@ impl ByteSetFinder {
     /// byte at least, and over none beyond the text.
     #[inline]
     pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(vectors) = &self.vectors
-            && text.len() >= avx2::LANES
-        {
-            return vectors.find(text, skip);
-        }
         let mut from = 0;
         while let Some(found) = text.get(from..).and_then(|text| self.first(text)) {
             match skip(from + found) {
@@ -68,32 +61,48 @@ impl ByteSetFinder {
     #[inline]
     fn bits(&self, text: &[u8]) -> u8 {
         #[cfg(target_arch = "x86_64")]
-        if let Some(vectors) = &self.vectors
-            && text.len() >= avx2::LANES
-        {
-            return vectors.bits(text);
+        if self.has_avx2 {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.bits_by_avx2(text) };
         }
+        self.plain_bits(text)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn bits_by_avx2(&self, text: &[u8]) -> u8 {
         self.plain_bits(text)
     }
 
     #[cfg(test)]
     pub fn without_vectors(self) -> ByteSetFinder {
         #[cfg(target_arch = "x86_64")]
-        return ByteSetFinder { vectors: None, ..self };
+        return ByteSetFinder { has_avx2: false, ..self };
         #[cfg(not(target_arch = "x86_64"))]
         self
     }
 
     /// Plain enough for the compiler to look at many bytes at once.
-    #[inline(never)]
+    #[inline(always)]
     fn plain_bits(&self, text: &[u8]) -> u8 {
+        #[inline(always)]
         fn bits<const N: usize>(bytes: &[u8], text: &[u8]) -> u8 {
             let Some(list) = bytes.first_chunk::<N>() else { return HIT };
             let is = |byte: u8, one: u8| if byte == one { u8::MAX } else { 0 };
             let bits = |byte: u8| list.iter().fold(byte & NOT_ASCII, |bits, &one| bits | is(byte, one));
+            let all = |block: &[u8]| block.iter().fold(0, |all, &byte| all | bits(byte));
             let (blocks, rest) = text.as_chunks::<BLOCK>();
-            let all = blocks.iter().fold(0, |all, block| all | block.iter().fold(0, |all, &byte| all | bits(byte)));
-            rest.iter().fold(all, |all, &byte| all | bits(byte))
+            let bits = blocks.iter().fold(0, |bits, block| bits | all(block));
+            if rest.is_empty() {
+                return bits;
+            }
+            if let Some(last) = text.last_chunk::<BLOCK>() {
+                return bits | all(last);
+            }
+            match (text.first_chunk::<HALF>(), text.last_chunk::<HALF>()) {
+                (Some(first), Some(last)) => all(first) | all(last),
+                _ => all(rest),
+            }
         }
         match self.count {
             0 => bits::<0>(&self.bytes, text),
@@ -115,7 +124,7 @@ impl ByteSetFinder {
             3 => memchr::memchr3(a, b, c, text),
             _ => {
                 let mut blocks = text.chunks(BLOCK).enumerate();
-                blocks.find(|(_, block)| self.plain_bits(block) & HIT != 0).map(|(number, block)| {
+                blocks.find(|(_, block)| self.bits(block) & HIT != 0).map(|(number, block)| {
                     let first = memchr::memchr3(a, b, c, block).unwrap_or(block.len());
                     let first = memchr::memchr3(d, e, f, &block[..first]).unwrap_or(first);
                     number * BLOCK + first
