@@ -12,6 +12,7 @@ mod dialect;
 mod distance;
 mod ffi;
 mod file_error;
+mod join;
 mod matcher;
 #[cfg(test)]
 #[path = "../tests/reference/mod.rs"]
@@ -31,8 +32,9 @@ mod utf8;
 
 pub use channel::{Channel, Start, UnknownStart};
 pub use dialect::{Dialect, DialectError, KnownModel, UnknownDialect, UnknownModel};
+pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
 pub use scanner::{
-    Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, JoinError, JoinOptions, Kind,
-    OnMarker, Options, Scanner, StrayClose, Thought, Token, escape, join, strip,
+    Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, Kind, Options, Scanner,
+    StrayClose, Thought, Token, strip,
 };
 pub use template::UnknownTemplate;

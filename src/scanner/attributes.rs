@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{Error, event::Attribute, try_box::TryBox};
+use super::{error::Error, event::Attribute, try_box::TryBox};
 use crate::matcher::{
     bytes::{is_blank, is_name, is_name_start, is_tag_space, same},
     grammar::{HeaderRule, Route},

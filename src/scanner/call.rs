@@ -1,73 +1,24 @@
-//! One call for a stream: the engine, its dialect, and the chunk. It gives what it finds as events, one by one, and may be
-//! stopped after each.
+//! The order of the parts of a call: what was found is reported (`report`), and then the text read on (`read`), until all that
+//! can be decided has been. It returns one event at a time, and may be stopped after each.
 
 use super::{
-    Error,
     chunk::Chunk,
     engine::Engine,
+    error::Error,
     event::Cause,
-    hold::HoldBuffer,
-    read::{Found, Read},
+    optional::Prompt,
+    pending::Found,
+    read::Read,
+    window::{Call, EventRef},
 };
 use crate::{
-    channel::Channel,
+    channel::{Channel, Start},
     dialect::compiled::Compiled,
-    matcher::{code::CodeTracker, grammar::flag, recogniser::TokenMark},
+    matcher::{code::CodeTracker, grammar::flag},
     utf8::incomplete_tail,
 };
 
-pub struct Call<'a> {
-    pub(super) compiled: &'a Compiled,
-    pub(super) engine: &'a mut Engine,
-    pub(super) chunk: Chunk<'a>,
-    /// Bytes of the chunk that are in events or held.
-    pub(super) pos: usize,
-}
-
-/// An event before it has bytes.
-pub struct EventRef {
-    pub kind: KindRef,
-    pub channel: Channel,
-    pub offset: u64,
-    pub len: usize,
-    pub place: Place,
-}
-
-impl EventRef {
-    /// Text or framing that is all the prompt's.
-    pub(super) fn is_nothing(&self) -> bool {
-        self.len == 0 && matches!(self.kind, KindRef::Text | KindRef::Framing)
-    }
-}
-
-pub enum KindRef {
-    Open { rule: u8, tag: u8 },
-    Attribute(usize),
-    Text,
-    Framing,
-    Close(Cause),
-    Reclassify,
-    Budget,
-}
-
-/// Where an event's bytes begin: in all that is held, or in the chunk.
-#[derive(Clone, Copy)]
-pub enum Place {
-    Held(usize),
-    Chunk(usize),
-}
-
-impl<'a> Call<'a> {
-    pub fn new(compiled: &'a Compiled, engine: &'a mut Engine, chunk: Chunk<'a>) -> Call<'a> {
-        engine.hold.begin_call();
-        engine.ledger.count_plain(engine.spans.channel());
-        // Where a call is stopped, the automaton's word is not enough.
-        engine.ledger.set_table_until(0);
-        // Of what was found, nothing is in an event: it is read again.
-        engine.found = None;
-        Call { compiled, engine, chunk, pos: 0 }
-    }
-
+impl Call<'_> {
     /// The next event of the chunk; none where all that can be decided has been. `at_end`: nothing comes after it.
     pub fn next_of_feed(&mut self, at_end: bool) -> Result<Option<EventRef>, Error> {
         loop {
@@ -161,18 +112,6 @@ impl<'a> Call<'a> {
         Ok(None)
     }
 
-    /// Bytes of the chunk that are in events, held, or of a marker whose last events are still due. What was read goes to
-    /// what is held. There is room for it, unless memory has run out in this call; nothing but a reset helps then.
-    pub fn consumed(&mut self) -> usize {
-        let _ = self.hold_rest();
-        self.pos
-    }
-
-    /// Returns whether a token goes on where the chunk was consumed.
-    pub fn is_inside_token(&self) -> bool {
-        self.chunk.is_inside_token(self.pos)
-    }
-
     /// All that can be decided has been: how far the automaton's word is enough for what comes.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
@@ -189,52 +128,6 @@ impl<'a> Call<'a> {
             None => u64::MAX,
         };
         engine.ledger.set_table_until(until);
-    }
-
-    /// Holds what was read of the chunk, and a marker whose events are not all reported: the caller will not feed it again.
-    fn hold_rest(&mut self) -> Result<(), Error> {
-        let engine = &*self.engine;
-        let read = match &engine.pending {
-            Some(pending) => pending.len(),
-            None => engine.text + engine.undecided(),
-        };
-        self.gather(read)
-    }
-
-    /// What this call has taken from the chunk, and is in no event, can be read and reported where it stands.
-    pub(super) fn give_back(&mut self) {
-        self.pos -= self.engine.hold.give_back();
-    }
-
-    /// Takes bytes of the chunk to what is held, until `len` bytes are there that are in no event.
-    pub(super) fn gather(&mut self, len: usize) -> Result<(), Error> {
-        // Where memory ran out, more may have been counted than is there.
-        let more = len.saturating_sub(self.engine.hold.unreported().len()).min(self.chunk.len() - self.pos);
-        if more > 0 {
-            let pos = self.pos;
-            let chunk = &self.chunk;
-            self.engine.hold.append(&chunk.bytes[pos..pos + more], |at| chunk.mark(pos + at))?;
-            self.pos += more;
-        }
-        Ok(())
-    }
-
-    /// Takes `len` bytes from an index on to what is held, if they begin there, so that they stand in one place.
-    pub(super) fn join(&mut self, at: usize, len: usize) -> Result<(), Error> {
-        if at < self.engine.hold.unreported().len() { self.gather(at + len) } else { Ok(()) }
-    }
-
-    /// The bytes that are in no event yet, from an index on: of those that are held, or of the chunk.
-    pub(super) fn rest(&self, at: usize) -> &[u8] {
-        rest(&self.engine.hold, &self.chunk.bytes[self.pos..], at)
-    }
-
-    pub(super) fn mark(&self, at: usize) -> TokenMark {
-        let hold = &self.engine.hold;
-        match at.checked_sub(hold.unreported().len()) {
-            Some(at) => self.chunk.mark(self.pos + at),
-            None => hold.mark(hold.reported() + at),
-        }
     }
 
     /// How much of the text is left without the beginning of a character whose end has not come.
@@ -264,76 +157,6 @@ impl<'a> Call<'a> {
         Ok(event)
     }
 
-    /// As much of the next `len` bytes as is within the budget, as text, and how much that is; where it is nothing, that the
-    /// budget is exceeded. The bytes stand in one place.
-    pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
-        let early = self.engine.early().min(len);
-        let mut fitting = len - early;
-        if let Some(budget) = self.engine.budget() {
-            let text = &self.rest(0)[early..len];
-            fitting = budget.fitting(self.engine.ledger.channel_counts(), self.engine.spans.channel(), text);
-        }
-        if fitting > 0 || early == len {
-            return Ok((self.text(early + fitting)?, early + fitting));
-        }
-        if let Some(budget) = self.engine.budget_mut() {
-            budget.exceed();
-        }
-        Ok((self.event(KindRef::Budget, 0), 0))
-    }
-
-    /// Reports the next `len` bytes as text.
-    fn text(&mut self, len: usize) -> Result<EventRef, Error> {
-        let event = self.event(KindRef::Text, len);
-        let engine = &mut *self.engine;
-        let bytes = match event.place {
-            Place::Held(at) => &engine.hold.all()[at..at + event.len],
-            Place::Chunk(at) => &self.chunk.bytes[at..at + event.len],
-        };
-        engine.ledger.add_text(event.channel, bytes);
-        if let Some(optional) = engine.optional.get_mut() {
-            if engine.hold.has_marks() {
-                optional.tokens[event.channel as usize] += match event.place {
-                    Place::Held(at) => engine.hold.tokens_in(at, event.len),
-                    Place::Chunk(at) => self.chunk.tokens_in(at, event.len),
-                };
-            }
-            if let Some(thoughts) = optional.thoughts.as_mut().filter(|thoughts| thoughts.collects(event.channel)) {
-                thoughts.text(bytes)?;
-            }
-        }
-        Ok(event)
-    }
-
-    /// The next `len` bytes, which stand in one place, as an event of the innermost channel.
-    pub(super) fn event(&mut self, kind: KindRef, len: usize) -> EventRef {
-        self.give_back();
-        let engine = &mut *self.engine;
-        let place = if engine.hold.unreported().is_empty() {
-            let at = self.pos;
-            self.pos += len;
-            Place::Chunk(at)
-        } else {
-            Place::Held(engine.hold.report(len))
-        };
-        let (place, len) = match engine.optional.get_mut() {
-            Some(optional) if optional.prompt.early > 0 => {
-                // The prompt's bytes are in no event.
-                let prompt = &mut optional.prompt;
-                let early = prompt.early.min(len);
-                prompt.early -= early;
-                prompt.is_settled |= early > 0;
-                match place {
-                    Place::Held(at) => (Place::Held(at + early), len - early),
-                    Place::Chunk(_) => (place, len),
-                }
-            }
-            _ => (place, len),
-        };
-        let offset = engine.ledger.report(len);
-        EventRef { kind, channel: engine.spans.channel(), offset, len, place }
-    }
-
     /// Of the spans that the prompt left open, the first one not yet reported.
     fn prompted(&self) -> Option<u8> {
         let open = self.engine.optional.get()?.prompt.open?;
@@ -356,11 +179,41 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The bytes that are in no event yet, from an index on: of those that are held, or of the chunk that follows them.
-pub(super) fn rest<'a>(hold: &'a HoldBuffer, chunk: &'a [u8], at: usize) -> &'a [u8] {
-    let held = hold.unreported();
-    match held.get(at..) {
-        Some(held) if !held.is_empty() => held,
-        _ => &chunk[at - held.len()..],
+/// Reads what the prompt has written of the model's turn, as if it had been generated, and begins a stream after it.
+pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Result<Start, Error> {
+    // A model whose messages have headers begins its turn in one; all others in the content.
+    let start = if compiled.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
+    // Thoughts and counts are the stream's alone.
+    let optional = engine.optional.made()?;
+    let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
+    let own_start = core::mem::replace(&mut engine.start, start);
+    engine.begin_stream(compiled);
+    let counts = engine.ledger.channel_counts().clone();
+    let mut call = Call::new(compiled, engine, Chunk::plain(turn));
+    let read = loop {
+        match call.next_of_feed(false) {
+            Ok(Some(_)) => {}
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    engine.start = own_start;
+    let optional = engine.optional.made()?;
+    (optional.thoughts, optional.budget, optional.tokens) = (thoughts, budget, tokens);
+    let has_settled = engine.ledger.offset() > 0;
+    engine.ledger.rewind(counts);
+    if let Err(error) = read {
+        engine.begin_stream(compiled);
+        return Err(error);
     }
+    engine.leave(compiled);
+    if has_settled {
+        engine.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
+    }
+    // A header that has begun, or can still begin, is where the stream starts.
+    let in_header = engine.spans.open().is_empty() && !has_settled && start == Start::Header;
+    engine.has_begun = false;
+    let early = engine.hold.unreported().len();
+    engine.optional.made()?.prompt = Prompt { open: Some(0), early, is_settled: false, marker: usize::MAX };
+    Ok(if in_header { Start::Header } else { Start::Channel(engine.spans.channel()) })
 }

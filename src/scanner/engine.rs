@@ -2,17 +2,15 @@
 //! `Call` does, event by event.
 
 use super::{
-    Error, Options, StrayClose,
     attributes::Attributes,
-    call::Call,
-    chunk::Chunk,
     counts::{BudgetTracker, Counts},
+    error::Error,
     event::Attribute,
     hold::HoldBuffer,
     ledger::Ledger,
-    optional::{Optional, Prompt},
-    read::Found,
-    report::PendingMarker,
+    optional::Optional,
+    options::{Options, StrayClose},
+    pending::{Found, PendingMarker},
     spans::Spans,
     thoughts::Thoughts,
     try_box::TryBox,
@@ -62,7 +60,8 @@ pub struct Engine {
     pub found: Option<Found>,
     /// A marker of which not all events were reported.
     pub pending: Option<PendingMarker>,
-    start: Start,
+    /// Where streams start of which no prompt has said it.
+    pub start: Start,
     /// `LITERAL` where the host asked for that.
     literal: u16,
     pub is_finishing: bool,
@@ -378,45 +377,6 @@ impl Engine {
         self.recogniser.as_ref().map_or(self.state.held(), Recogniser::len)
     }
 
-    /// Reads what the prompt has written of the model's turn, as if it had been generated, and begins a stream after it.
-    pub fn begin_after(&mut self, compiled: &Compiled, turn: &[u8]) -> Result<Start, Error> {
-        // A model whose messages have headers begins its turn in one; all others in the content.
-        let start = if compiled.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
-        // Thoughts and counts are the stream's alone.
-        let optional = self.optional.made()?;
-        let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
-        let own_start = core::mem::replace(&mut self.start, start);
-        self.begin_stream(compiled);
-        let counts = self.ledger.channel_counts().clone();
-        let mut call = Call::new(compiled, self, Chunk::plain(turn));
-        let read = loop {
-            match call.next_of_feed(false) {
-                Ok(Some(_)) => {}
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-        };
-        self.start = own_start;
-        let optional = self.optional.made()?;
-        (optional.thoughts, optional.budget, optional.tokens) = (thoughts, budget, tokens);
-        let has_settled = self.ledger.offset() > 0;
-        self.ledger.rewind(counts);
-        if let Err(error) = read {
-            self.begin_stream(compiled);
-            return Err(error);
-        }
-        self.leave(compiled);
-        if has_settled {
-            self.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
-        }
-        // A header that has begun, or can still begin, is where the stream starts.
-        let in_header = self.spans.open().is_empty() && !has_settled && start == Start::Header;
-        self.has_begun = false;
-        let early = self.hold.unreported().len();
-        self.optional.made()?.prompt = Prompt { open: Some(0), early, is_settled: false, marker: usize::MAX };
-        Ok(if in_header { Start::Header } else { Start::Channel(self.spans.channel()) })
-    }
-
     pub fn counts(&self, channel: Channel) -> Counts {
         let tokens = self.optional.get().map_or(0, |optional| optional.tokens[channel as usize]);
         Counts { tokens, ..self.ledger.counts(channel, self.spans.channel()) }
@@ -520,11 +480,6 @@ impl Engine {
             // A call was there, so no closer says that all before it was thinking.
             self.spans.change(compiled, flag::ALONE, flag::FRESH | flag::FORCED);
         }
-    }
-
-    /// Where streams start of which no prompt has said it.
-    pub fn start(&self) -> Start {
-        self.start
     }
 
     /// Bytes of the stream so far, held ones included.

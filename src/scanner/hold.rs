@@ -4,7 +4,7 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::cell::Cell;
 
-use super::Error;
+use super::error::Error;
 use crate::matcher::recogniser::TokenMark;
 
 /// The most bytes that `append_few` takes.

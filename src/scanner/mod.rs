@@ -1,104 +1,48 @@
 //! The scanner: feed and finish over a compiled dialect. It knows no TOML and no FFI.
 //!
 //! This file is its surface. `engine` is what it remembers of its stream, and the way of a chunk that completes no marker.
-//! A `call` takes all other chunks apart: it has text and markers found (`read`) and reports them (`report`), one event
-//! after the other. `hold`, `spans` and `ledger` each keep one part of the stream true. `join` goes the other way.
+//! All other chunks are taken apart by a `call`, which returns one event after the other: it reads on to the next marker
+//! (`read`) and reports what was found (`report`). Both work on the `window` of bytes that are in no event yet. What a call
+//! leaves to the next one is `pending`. `hold`, `spans` and `ledger` each keep one part of the stream true.
 
 mod attributes;
 mod call;
 mod chunk;
 mod counts;
 mod engine;
+mod error;
 mod event;
 #[cfg(test)]
 mod explored;
 mod hold;
-mod join;
 mod ledger;
 mod optional;
+mod options;
+mod pending;
 mod read;
 mod report;
 mod spans;
 mod thoughts;
 mod try_box;
+mod window;
 
-use alloc::{collections::TryReserveError, vec::Vec};
-use core::fmt;
+use alloc::vec::Vec;
 
 use crate::{
     channel::{Channel, Start},
     dialect::Dialect,
 };
-use call::{Call, EventRef, KindRef, Place};
 use chunk::Chunk;
 pub use chunk::Token;
 pub use counts::{Budget, BudgetScope, BudgetUnit, Counts};
 use engine::Engine;
 pub(crate) use engine::SHORT;
 pub(crate) use engine::Text;
+pub use error::Error;
 pub use event::{Attribute, Cause, Event, Kind};
-pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
+pub use options::{Options, StrayClose};
 pub use thoughts::Thought;
-
-/// How a scanner differs from its dialect's defaults.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// What is open at byte 0; the dialect's own start where there is none.
-    pub start: Option<Start>,
-    /// Collect whole thoughts, of which those not yet taken hold at most so many bytes together: text, types and attributes,
-    /// of which each counts as 48 at least. What has no room is cut off, the text last.
-    pub collect: Option<usize>,
-    /// Say where the thinking goes beyond so much.
-    pub budget: Option<Budget>,
-    /// What becomes of a closer of the thinking that stands in the content after other text.
-    pub stray_close: StrayClose,
-}
-
-/// What a scanner does with a closer of the thinking that has no opener and comes after content.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StrayClose {
-    /// As the dialect says.
-    #[default]
-    Dialect,
-    /// It is text: for a host that is sure that its model does not think, and whose users write about such markers.
-    Text,
-}
-
-/// Why a scanner could not be made, or could not go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// There was no memory for the scanner or for what it keeps. A scanner that gives this in mid-stream must be reset before
-    /// it goes on.
-    OutOfMemory,
-    /// The dialect has no span of the channel to start in, or no headers.
-    NoSuchStart,
-    /// The stream's `finish` was stopped half-way; it must be finished, or the scanner reset, before a feed or flush.
-    FinishPending,
-    /// The lengths of the tokens, added up, are not the chunk's.
-    TokenLengths,
-    /// The stream has begun: where it starts is said before its first byte.
-    StreamBegun,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Error::OutOfMemory => "out of memory",
-            Error::NoSuchStart => "the dialect has nothing of that kind to start in",
-            Error::StreamBegun => "the stream has begun: its start is said before the first byte",
-            Error::FinishPending => "finish was stopped half-way: call it again, or reset the scanner",
-            Error::TokenLengths => "the tokens' lengths do not add up to the chunk's",
-        })
-    }
-}
-
-impl core::error::Error for Error {}
-
-impl From<TryReserveError> for Error {
-    fn from(_: TryReserveError) -> Error {
-        Error::OutOfMemory
-    }
-}
+use window::{Call, EventRef, KindRef, Place};
 
 /// One stream's state over one dialect. It belongs to one thread at a time; scanners share nothing that changes.
 ///
@@ -435,9 +379,9 @@ impl Scanner {
         let compiled = &*self.dialect.compiled;
         if tail.is_empty() {
             self.engine.begin_stream(compiled);
-            return Ok(self.engine.start());
+            return Ok(self.engine.start);
         }
-        self.engine.begin_after(compiled, compiled.own_turn(tail))
+        call::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
     }
 
     /// What is held back now. It stands directly before the next chunk.

@@ -1,7 +1,7 @@
 //! Optional per-stream state, boxed on first use so that an idle scanner stays small: a budget, collected thoughts, counts
 //! of tokens, and a prompt that said where the stream starts.
 
-use super::{Error, counts::BudgetTracker, thoughts::Thoughts};
+use super::{counts::BudgetTracker, error::Error, thoughts::Thoughts};
 use crate::channel::Channel;
 
 #[derive(Default)]

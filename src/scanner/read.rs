@@ -2,29 +2,17 @@
 //! reads one marker. What has turned out to be text is only counted here; `call` reports it.
 
 use super::{
-    Error,
-    call::{Call, rest},
     engine::SHORT,
+    error::Error,
+    pending::Found,
+    window::{Call, rest},
 };
 use crate::matcher::{
     automaton::Exit,
     bytes::is_blank,
-    grammar::{LineRule, Region},
+    grammar::LineRule,
     recogniser::{Outcome, Recogniser},
 };
-
-/// What was found after the text.
-#[derive(Clone, Copy)]
-pub enum Found {
-    Marker {
-        pattern: u8,
-        len: u32,
-        /// A header that broke off: its fields have been read.
-        is_broken: bool,
-    },
-    /// The framing that was expected.
-    Framing { len: usize },
-}
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Read {
@@ -127,10 +115,6 @@ impl Call<'_> {
     fn unread(&self, read: usize, limit: usize) -> &[u8] {
         let rest = self.rest(read);
         &rest[..rest.len().min(limit - read)]
-    }
-
-    pub(super) fn region(&self) -> &Region {
-        self.compiled.grammar.region(self.engine.spans.region())
     }
 
     /// Begins to read what comes after the text as one marker.

@@ -1,12 +1,13 @@
 //! Markers as events: what a marker that was found does, and its events, one after the other.
 
 use super::{
-    Error,
     attributes::{Attributes, fits},
-    call::{Call, EventRef, KindRef, Place, rest},
     counts::all_to_thinking,
+    error::Error,
     event::Cause,
+    pending::{PendingMarker, bits, due},
     spans::OpenSpan,
+    window::{Call, EventRef, KindRef, Place, rest},
 };
 use crate::{
     channel::{Channel, Start},
@@ -16,77 +17,6 @@ use crate::{
         grammar::{Action, HeaderRule, flag},
     },
 };
-
-/// A marker whose events are not all reported. No marker is as long as 4 GiB.
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy)]
-pub struct PendingMarker {
-    phase: Phase,
-    effect: Effect,
-    /// Framing that may follow.
-    after: u16,
-    closes_itself: bool,
-    /// Bytes of framing before the marker, and of the marker, that are still to be reported.
-    before: u16,
-    main: u32,
-    /// Bytes of the marker, and attributes, that were reported.
-    passed: u32,
-    attributes: u32,
-}
-
-impl PendingMarker {
-    /// A marker that has no bytes.
-    fn new(phase: Phase, effect: Effect) -> PendingMarker {
-        PendingMarker { phase, effect, after: 0, closes_itself: false, before: 0, main: 0, passed: 0, attributes: 0 }
-    }
-
-    /// Bytes that are still to be reported.
-    pub fn len(&self) -> usize {
-        usize::from(self.before) + self.main as usize
-    }
-
-    fn take_main(&mut self) -> usize {
-        core::mem::take(&mut self.main) as usize
-    }
-}
-
-/// Which event comes next.
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy)]
-enum Phase {
-    Before,
-    Implied,
-    Marker,
-    Attributes,
-    /// The bytes of a marker that is text of its span.
-    Kept,
-    Close,
-}
-
-/// What a marker does.
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy)]
-enum Effect {
-    Open {
-        span: OpenSpan,
-        /// Its bytes are text.
-        keep: bool,
-        /// It ends the thinking around it.
-        ends: bool,
-    },
-    Close {
-        keep: bool,
-    },
-    Drop {
-        is_close: bool,
-    },
-    /// Text, between two of which nothing else counts.
-    Quote,
-    /// It says that all content before it was thinking.
-    Reclassify {
-        rule: u8,
-    },
-}
 
 impl Call<'_> {
     /// The next span that the prompt left open, as a span that opens at byte 0; the innermost one with its attributes.
@@ -99,7 +29,7 @@ impl Call<'_> {
         let Some(span) = span else { return Ok(None) };
         let channel = self.compiled.grammar.region(span.region).channel;
         if usize::from(number) + 1 == engine.spans.open().len() {
-            let pending = PendingMarker::new(Phase::Attributes, Effect::Drop { is_close: false });
+            let pending = PendingMarker::new(due::ATTRIBUTES, span);
             engine.pending = Some(PendingMarker { after: engine.framing, ..pending });
         }
         engine.add_span(channel);
@@ -115,15 +45,14 @@ impl Call<'_> {
 
     /// Opens the span that the stream starts in, unless a prompt has said which that is.
     pub(super) fn open_start(&mut self) {
-        let Start::Channel(channel) = self.engine.start() else { return };
+        let Start::Channel(channel) = self.engine.start else { return };
         let is_prompted = self.engine.optional.get().is_some_and(|optional| optional.prompt.open.is_some());
         if channel == Channel::Content || is_prompted {
             return;
         }
         if let Some((region, rule)) = self.compiled.started(channel) {
             let span = OpenSpan::new(rule, 0, region, false);
-            let effect = Effect::Open { span, keep: false, ends: false };
-            self.engine.pending = Some(PendingMarker::new(Phase::Marker, effect));
+            self.engine.pending = Some(PendingMarker::new(due::OPEN, span));
         }
     }
 
@@ -158,18 +87,18 @@ impl Call<'_> {
             optional.prompt.marker = optional.prompt.early.saturating_sub(usize::from(pattern.before));
         }
         let open = |rule: u8, tag: u8, ends: bool| {
-            let span = OpenSpan::new(rule, tag, compiled.inside(rule), ends);
-            Effect::Open { span, keep: compiled.spans[usize::from(rule)].keep, ends }
+            PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.inside(rule), ends), ends)
         };
-        let mut closes_itself = false;
-        let effect = match pattern.action {
+        let removed = |more: u16| PendingMarker::new(due::FRAMING | more, OpenSpan::NONE);
+        let pending = match pattern.action {
             Action::Open { rule, tag, ends } => {
                 let is_tag = pattern.len == 0;
                 if is_tag && compiled.grammar.tag.attributes > 0 {
                     engine.attributes.read_tag(marker)?;
                 }
-                closes_itself = is_tag && compiled.grammar.tag.self_close && marker.ends_with(b"/>");
-                open(rule, tag, ends)
+                let closes_itself = is_tag && compiled.grammar.tag.self_close && marker.ends_with(b"/>");
+                let pending = open(rule, tag, ends);
+                PendingMarker { due: pending.due | bits(closes_itself, due::CLOSE), ..pending }
             }
             Action::FenceOpen { rule, ends } => open(rule, 0, ends),
             Action::HeaderBegin { tag } => {
@@ -188,167 +117,111 @@ impl Call<'_> {
             }
             Action::Close { rule, keep } => {
                 engine.spans.set_rule(rule);
-                Effect::Close { keep }
+                PendingMarker::new(due::CLOSE | bits(keep, due::TEXT), OpenSpan::NONE)
             }
-            Action::Drop => Effect::Drop { is_close: false },
-            Action::DropClose => Effect::Drop { is_close: true },
-            Action::Reclassify { rule } => Effect::Reclassify { rule },
-            Action::Quote => Effect::Quote,
+            Action::Drop => removed(0),
+            Action::DropClose => removed(due::OVER),
+            Action::Reclassify { rule } => PendingMarker { rule, ..removed(due::RECLASSIFY) },
+            Action::Quote => PendingMarker::new(due::TEXT | due::QUOTE, OpenSpan::NONE),
         };
-        if let Effect::Open { span, ends, .. } = effect
-            && compiled.spans.get(usize::from(span.rule)).is_some_and(|span| span.channel == Channel::Tool)
-        {
+        let has = |events: u16| pending.due & events != 0;
+        let opens_call = |rule: u8| compiled.spans.get(usize::from(rule)).is_some_and(|it| it.channel == Channel::Tool);
+        if has(due::OPEN) && opens_call(pending.span.rule) {
             // What it ends ends as by a marker of its own.
-            engine.code_around = if ends { CodeTracker::NEW } else { engine.code };
+            engine.code_around = if has(due::IMPLIED) { CodeTracker::NEW } else { engine.code };
         }
-        // Where the line stands after the marker.
-        let after = CodeTracker::after(marker[marker.len() - 1]);
         let is_fence = is_fence_close || matches!(pattern.action, Action::FenceOpen { .. });
-        match effect {
+        // Where the line stands after the marker.
+        if has(due::QUOTE) && has_lines {
             // It is text like any other.
-            Effect::Quote if has_lines => {
-                marker.iter().for_each(|&byte| engine.code.pass(byte, lines));
-            }
-            Effect::Open { keep: true, .. } | Effect::Close { keep: true } | Effect::Quote => engine.code = after,
+            marker.iter().for_each(|&byte| engine.code.pass(byte, lines));
+        } else if !has(due::TEXT) && compiled.grammar.guards && !is_fence {
             // Where code is guarded, a line begins after what is removed.
-            _ if compiled.grammar.guards && !is_fence => engine.code = CodeTracker::NEW,
-            _ => engine.code = after,
+            engine.code = CodeTracker::NEW;
+        } else {
+            engine.code = CodeTracker::after(marker[marker.len() - 1]);
         }
-        // The phases that have nothing to say are passed over.
-        let phase = match effect {
-            _ if pattern.before > 0 => Phase::Before,
-            Effect::Open { ends: true, .. } | Effect::Reclassify { .. } => Phase::Implied,
-            _ => Phase::Marker,
-        };
-        let has_more = pattern.before > 0
-            || matches!(
-                effect,
-                Effect::Open { keep: true, .. }
-                    | Effect::Open { ends: true, .. }
-                    | Effect::Close { keep: true }
-                    | Effect::Quote
-                    | Effect::Reclassify { .. }
-            );
+        let has_attributes = has(due::OPEN) && engine.attributes.len() > 0;
         engine.pending = Some(PendingMarker {
+            due: pending.due | bits(pattern.before > 0, due::BEFORE) | bits(has_attributes, due::ATTRIBUTES),
             before: pattern.before,
             main: len - u32::from(pattern.before),
             after: pattern.after,
-            closes_itself,
-            ..PendingMarker::new(phase, effect)
+            ..pending
         });
         // A caller that stops between two events leaves the rest to be held, where nothing may fail any more.
-        if has_more && engine.hold.unreported().is_empty() {
+        let may_be_held = pattern.before > 0 || has(due::IMPLIED | due::RECLASSIFY | due::TEXT);
+        if may_be_held && engine.hold.unreported().is_empty() {
             engine.hold.make_room(len as usize)?;
         }
         Ok(())
     }
 
-    /// The next event of the marker that is pending; none where there is nothing to say in this phase.
+    /// The next event of the marker that is pending; none for a step that has none.
     #[inline(never)] // See `report_text`.
     pub(super) fn report_marker(&mut self) -> Result<Option<EventRef>, Error> {
         let Some(mut pending) = self.engine.pending else { return Ok(None) };
         let compiled = self.compiled;
-        let event = match (pending.phase, pending.effect) {
-            (Phase::Before, _) => {
-                pending.phase = Phase::Implied;
+        let step = pending.due & pending.due.wrapping_neg();
+        let rest = pending.due & !step;
+        let has_text = rest & due::TEXT != 0;
+        pending.due = rest;
+        let event = match step {
+            due::BEFORE => {
                 let framing = usize::from(core::mem::take(&mut pending.before));
                 Some(self.event(KindRef::Framing, framing))
             }
-            (Phase::Implied, Effect::Open { ends: true, .. }) => {
-                pending.phase = Phase::Marker;
-                Some(self.close(0, Cause::Implied)?)
-            }
-            (Phase::Implied, Effect::Reclassify { rule }) => {
-                pending.phase = Phase::Marker;
-                self.reclassify(rule, pending.len())?
-            }
-            (Phase::Implied, _) => {
-                pending.phase = Phase::Marker;
-                None
-            }
-            (Phase::Marker, Effect::Open { span, keep, .. }) => {
-                pending.phase = Phase::Attributes;
-                self.open(span)?;
-                let len = if keep { 0 } else { pending.take_main() };
-                let event = self.event(KindRef::Open { rule: span.rule, tag: span.tag }, len);
-                if !keep && self.engine.attributes.len() == 0 && !pending.closes_itself {
-                    self.end_marker(pending);
-                    return Ok(Some(event));
-                }
+            due::IMPLIED => Some(self.close(0, Cause::Implied)?),
+            due::RECLASSIFY => self.reclassify(pending.rule, pending.len())?,
+            due::OPEN => {
+                let OpenSpan { rule, tag, .. } = pending.span;
+                self.open(pending.span)?;
+                let len = if has_text { 0 } else { pending.take_main() };
+                let event = self.event(KindRef::Open { rule, tag }, len);
                 pending.passed = event.len as u32;
                 Some(event)
             }
-            (Phase::Marker, Effect::Close { keep: true }) | (Phase::Kept, _) if pending.main > 0 => {
-                let event = self.text_of_marker(&mut pending)?;
-                pending.passed += event.len as u32;
+            due::ATTRIBUTES => {
+                let index = pending.attributes as usize;
+                let count = self.engine.attributes.len();
+                pending.attributes += 1;
+                pending.due |= bits(index + 1 < count, due::ATTRIBUTES);
+                (index < count).then(|| {
+                    let event = self.event(KindRef::Attribute(index), 0);
+                    EventRef { offset: event.offset - u64::from(pending.passed), ..event }
+                })
+            }
+            due::TEXT => {
+                let (event, len) = self.text_within_budget(pending.main as usize)?;
+                pending.main -= len as u32;
+                pending.due |= bits(pending.main > 0, due::TEXT);
                 Some(event)
             }
-            (Phase::Marker, Effect::Close { keep: true }) | (Phase::Kept, _) => {
-                pending.phase = Phase::Close;
+            due::QUOTE => {
+                let cleared = self.region().cleared;
+                self.engine.spans.pass_quote(compiled, cleared | flag::OPENED);
                 None
             }
-            (Phase::Marker, Effect::Close { keep: false }) => {
-                let len = pending.take_main();
-                self.end_marker(pending);
-                return self.close(len, Cause::Marker).map(Some);
+            due::CLOSE => Some(self.close(pending.take_main(), Cause::Marker)?),
+            due::OVER => {
+                self.engine.spans.change(compiled, flag::FORCED | flag::ALONE, flag::FRESH);
+                if let Some(thoughts) = self.engine.thoughts_mut() {
+                    thoughts.drop_guess();
+                }
+                None
             }
-            (Phase::Marker, Effect::Drop { is_close }) => {
-                let main = pending.take_main();
+            _ => {
                 if self.engine.spans.channel() != Channel::Content {
                     // It was an opener that stood there again.
                     self.engine.spans.change(compiled, 0, flag::OPENED);
                 }
-                if is_close {
-                    // It says that a thinking is over, so no closer to come says that of the text before it.
-                    self.engine.spans.change(compiled, flag::FORCED | flag::ALONE, flag::FRESH);
-                    if let Some(thoughts) = self.engine.thoughts_mut() {
-                        thoughts.drop_guess();
-                    }
-                }
-                self.end_marker(pending);
-                return Ok(Some(self.event(KindRef::Framing, main)));
-            }
-            (Phase::Marker, Effect::Reclassify { .. }) => {
-                let main = pending.take_main();
-                self.end_marker(pending);
-                return Ok(Some(self.event(KindRef::Framing, main)));
-            }
-            (Phase::Marker, Effect::Quote) if pending.main > 0 => Some(self.text_of_marker(&mut pending)?),
-            (Phase::Marker, Effect::Quote) => {
-                let cleared = self.region().cleared;
-                self.engine.spans.pass_quote(compiled, cleared | flag::OPENED);
-                self.end_marker(pending);
-                return Ok(None);
-            }
-            (Phase::Attributes, _) if (pending.attributes as usize) < self.engine.attributes.len() => {
-                let event = self.event(KindRef::Attribute(pending.attributes as usize), 0);
-                let offset = event.offset - u64::from(pending.passed);
-                pending.attributes += 1;
-                Some(EventRef { offset, ..event })
-            }
-            (Phase::Attributes, _) => {
-                pending.phase = Phase::Kept;
-                None
-            }
-            (Phase::Close, effect) => {
-                let closes = pending.closes_itself || matches!(effect, Effect::Close { .. });
-                self.end_marker(pending);
-                return if closes { self.close(0, Cause::Marker).map(Some) } else { Ok(None) };
+                Some(self.event(KindRef::Framing, pending.take_main()))
             }
         };
-        self.engine.pending = Some(pending);
-        Ok(event)
-    }
-
-    fn end_marker(&mut self, pending: PendingMarker) {
-        self.engine.pending = None;
-        self.engine.framing = pending.after;
-    }
-
-    /// What is text of a marker that is pending.
-    fn text_of_marker(&mut self, pending: &mut PendingMarker) -> Result<EventRef, Error> {
-        let (event, len) = self.text_within_budget(pending.main as usize)?;
-        pending.main -= len as u32;
+        if pending.due == 0 {
+            self.engine.framing = pending.after;
+        }
+        self.engine.pending = Some(pending).filter(|pending| pending.due != 0);
         Ok(event)
     }
 
@@ -408,16 +281,15 @@ impl Call<'_> {
 }
 
 /// A header whose fields have been read: they say which channel its body is.
-fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attributes, tag: u8) -> Effect {
+fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attributes, tag: u8) -> PendingMarker {
     let rule = header_rule(compiled);
     let route = rule.routes.iter().find(|route| fits(rule, route, fields));
     let channel = route.map_or(Channel::Content, |route| route.channel);
     let rule = compiled.spans.len() as u8;
-    let span = OpenSpan::new(rule, tag, compiled.body(channel), false);
     // It ends what it may stand in, but for a wrapper of the content.
     let ends =
         innermost.is_some_and(|it| it.rule == rule || compiled.grammar.region(it.region).channel != Channel::Content);
-    Effect::Open { span, keep: false, ends }
+    PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.body(channel), false), ends)
 }
 
 /// The span's rule, if its thoughts have a rule of their own.

@@ -23,7 +23,9 @@ pub struct OpenSpan {
 }
 
 impl OpenSpan {
-    pub fn new(rule: u8, tag: u8, region: u8, has_ended: bool) -> OpenSpan {
+    pub const NONE: OpenSpan = OpenSpan::new(0, 0, Grammar::ROOT, false);
+
+    pub const fn new(rule: u8, tag: u8, region: u8, has_ended: bool) -> OpenSpan {
         OpenSpan { rule, tag, region, has_ended, was_blank: false }
     }
 }
@@ -47,7 +49,6 @@ pub struct Spans {
 impl Spans {
     /// A stream begins with these flags.
     pub fn new(compiled: &Compiled, flags: u16) -> Spans {
-        let none = OpenSpan::new(0, 0, Grammar::ROOT, false);
         let mut spans = Spans {
             channel: Channel::Content,
             region: Grammar::ROOT,
@@ -55,7 +56,7 @@ impl Spans {
             flags: flags & compiled.used,
             active: 0,
             closed_once: 0,
-            open: [none; MAX_DEPTH],
+            open: [OpenSpan::NONE; MAX_DEPTH],
         };
         spans.enter_innermost(compiled);
         spans

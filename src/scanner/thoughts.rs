@@ -4,7 +4,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 
 use crate::{channel::Channel, dialect::compiled::ThoughtRule, matcher::bytes::is_blank, utf8::fit};
 
-use super::{Error, attributes::Attributes, event::Cause};
+use super::{attributes::Attributes, error::Error, event::Cause};
 
 /// A thinking span, whole.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::Error;
+use super::error::Error;
 
 /// An array of one, for a vector's memory can be asked for without the risk of an abort, and a box's cannot.
 pub struct TryBox<T>(Option<Box<[T; 1]>>);

@@ -5,7 +5,8 @@ use std::ptr;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::feed::{Sink, Work, append, clear, feed, feed_of_tokens, record, text_record};
+use super::feed::feed;
+use super::sink::{Sink, Work, append, clear, feed_of_tokens, record, text_record};
 use super::{Lent, Stream, enter, failed};
 use crate::ffi::gate::is_ready;
 use crate::ffi::memory::{STRUCT_MAX, lend};

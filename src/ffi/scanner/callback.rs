@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::feed::{Sink, Work, append, clear, feed, feed_of_tokens, record, text_record};
+use super::feed::feed;
+use super::sink::{Sink, Work, append, clear, feed_of_tokens, record, text_record};
 use super::{Stream, enter, failed};
 use crate::Kind;
 use crate::ffi::gate::{BUSY, READY, is_ready};

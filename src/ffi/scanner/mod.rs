@@ -5,6 +5,7 @@ mod array;
 mod callback;
 mod feed;
 mod progress;
+mod sink;
 mod text;
 
 use std::ptr;

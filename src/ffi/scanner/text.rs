@@ -6,7 +6,8 @@ use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use super::enter;
-use super::feed::{Sink, Work, feed};
+use super::feed::feed;
+use super::sink::{Sink, Work};
 use crate::Scanner;
 use crate::ffi::gate::{READY, is_ready};
 use crate::ffi::status::fail_with;

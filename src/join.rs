@@ -7,8 +7,7 @@ use core::{fmt, ops::Range};
 use crate::channel::{Channel, Start};
 use crate::dialect::{BREAK, Dialect, compiled::Compiled};
 use crate::matcher::bytes::{is_tag_space, same};
-
-use super::{Error, Kind, Options, Scanner};
+use crate::scanner::{Error, Kind, Options, Scanner};
 use crate::utf8::is_continuation;
 
 /// How a text is joined.
@@ -324,7 +323,7 @@ impl Joined {
     /// Reads the text as a host would.
     fn fault(&self, scanner: &mut Scanner) -> Result<Option<Fault>, JoinError> {
         let mut wrong = None;
-        let mut look = |event: super::Event<'_>| {
+        let mut look = |event: crate::Event<'_>| {
             if wrong.is_none() && !event.bytes.is_empty() {
                 let from = event.offset as usize;
                 let channel = if event.kind == Kind::Text { Some(event.channel) } else { None };

@@ -1,0 +1,84 @@
+//! What a call may leave to the next one: a marker that was found, and one of which not all events were reported.
+
+use super::spans::OpenSpan;
+use crate::dialect::compiled::Compiled;
+
+/// What was found after the text.
+#[derive(Clone, Copy)]
+pub enum Found {
+    Marker {
+        pattern: u8,
+        len: u32,
+        /// A header that broke off: its fields have been read.
+        is_broken: bool,
+    },
+    /// The framing that was expected.
+    Framing { len: usize },
+}
+
+/// The events that a marker may have, in the order in which they come.
+pub mod due {
+    /// Framing before the marker.
+    pub const BEFORE: u16 = 1;
+    /// The thinking around it ends.
+    pub const IMPLIED: u16 = 1 << 1;
+    /// All content before it was thinking.
+    pub const RECLASSIFY: u16 = 1 << 2;
+    pub const OPEN: u16 = 1 << 3;
+    pub const ATTRIBUTES: u16 = 1 << 4;
+    /// The marker's bytes, which are text; otherwise they are of the next event.
+    pub const TEXT: u16 = 1 << 5;
+    /// Not an event: between two quotes nothing else counts.
+    pub const QUOTE: u16 = 1 << 6;
+    pub const CLOSE: u16 = 1 << 7;
+    /// Not an event: a thinking is over, so no closer to come says that of the text before it.
+    pub const OVER: u16 = 1 << 8;
+    pub const FRAMING: u16 = 1 << 9;
+}
+
+/// A marker whose events are not all reported. No marker is as long as 4 GiB.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy)]
+pub struct PendingMarker {
+    /// The events that are still due, a bit of `due` each.
+    pub due: u16,
+    /// Framing that may follow.
+    pub after: u16,
+    /// What it opens.
+    pub span: OpenSpan,
+    /// The rule of the thinking that the content was.
+    pub rule: u8,
+    /// Bytes of framing before the marker, and of the marker, that are still to be reported.
+    pub before: u16,
+    pub main: u32,
+    /// Bytes of the opener, and attributes, that were reported.
+    pub passed: u32,
+    pub attributes: u32,
+}
+
+impl PendingMarker {
+    /// A marker that has no bytes.
+    pub fn new(due: u16, span: OpenSpan) -> PendingMarker {
+        PendingMarker { due, after: 0, span, rule: 0, before: 0, main: 0, passed: 0, attributes: 0 }
+    }
+
+    /// What opens a span, whose bytes are text if the span keeps them. `ends`: it ends the thinking around it.
+    pub fn open(compiled: &Compiled, span: OpenSpan, ends: bool) -> PendingMarker {
+        let keep = compiled.spans.get(usize::from(span.rule)).is_some_and(|rule| rule.keep);
+        PendingMarker::new(due::OPEN | bits(ends, due::IMPLIED) | bits(keep, due::TEXT), span)
+    }
+
+    /// Bytes that are still to be reported.
+    pub fn len(&self) -> usize {
+        usize::from(self.before) + self.main as usize
+    }
+
+    pub fn take_main(&mut self) -> usize {
+        core::mem::take(&mut self.main) as usize
+    }
+}
+
+/// Returns the bits, or none.
+pub fn bits(is: bool, bits: u16) -> u16 {
+    if is { bits } else { 0 }
+}

@@ -1,0 +1,204 @@
+//! The window of a call: what is held and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
+//! off its front; what stays in it when the call ends is held.
+
+use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer};
+use crate::{
+    channel::Channel,
+    dialect::compiled::Compiled,
+    matcher::{grammar::Region, recogniser::TokenMark},
+};
+
+/// One call for a stream: the engine, its dialect, and the chunk.
+pub struct Call<'a> {
+    pub(super) compiled: &'a Compiled,
+    pub(super) engine: &'a mut Engine,
+    pub(super) chunk: Chunk<'a>,
+    /// Bytes of the chunk that are in events or held.
+    pub(super) pos: usize,
+}
+
+/// An event before it has bytes.
+pub struct EventRef {
+    pub kind: KindRef,
+    pub channel: Channel,
+    pub offset: u64,
+    pub len: usize,
+    pub place: Place,
+}
+
+impl EventRef {
+    /// Text or framing that is all the prompt's.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.len == 0 && matches!(self.kind, KindRef::Text | KindRef::Framing)
+    }
+}
+
+pub enum KindRef {
+    Open { rule: u8, tag: u8 },
+    Attribute(usize),
+    Text,
+    Framing,
+    Close(Cause),
+    Reclassify,
+    Budget,
+}
+
+/// Where an event's bytes begin: in all that is held, or in the chunk.
+#[derive(Clone, Copy)]
+pub enum Place {
+    Held(usize),
+    Chunk(usize),
+}
+
+impl<'a> Call<'a> {
+    pub fn new(compiled: &'a Compiled, engine: &'a mut Engine, chunk: Chunk<'a>) -> Call<'a> {
+        engine.hold.begin_call();
+        engine.ledger.count_plain(engine.spans.channel());
+        // Where a call is stopped, the automaton's word is not enough.
+        engine.ledger.set_table_until(0);
+        // Of what was found, nothing is in an event: it is read again.
+        engine.found = None;
+        Call { compiled, engine, chunk, pos: 0 }
+    }
+
+    /// Bytes of the chunk that are in events, held, or of a marker whose last events are still due. What was read goes to
+    /// what is held. There is room for it, unless memory has run out in this call; nothing but a reset helps then.
+    pub fn consumed(&mut self) -> usize {
+        let _ = self.hold_rest();
+        self.pos
+    }
+
+    /// Returns whether a token goes on where the chunk was consumed.
+    pub fn is_inside_token(&self) -> bool {
+        self.chunk.is_inside_token(self.pos)
+    }
+
+    /// Holds what was read of the chunk, and a marker whose events are not all reported: the caller will not feed it again.
+    pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
+        let engine = &*self.engine;
+        let read = match &engine.pending {
+            Some(pending) => pending.len(),
+            None => engine.text + engine.undecided(),
+        };
+        self.gather(read)
+    }
+
+    pub(super) fn region(&self) -> &Region {
+        self.compiled.grammar.region(self.engine.spans.region())
+    }
+
+    /// What this call has taken from the chunk, and is in no event, can be read and reported where it stands.
+    pub(super) fn give_back(&mut self) {
+        self.pos -= self.engine.hold.give_back();
+    }
+
+    /// Takes bytes of the chunk to what is held, until `len` bytes are there that are in no event.
+    pub(super) fn gather(&mut self, len: usize) -> Result<(), Error> {
+        // Where memory ran out, more may have been counted than is there.
+        let more = len.saturating_sub(self.engine.hold.unreported().len()).min(self.chunk.len() - self.pos);
+        if more > 0 {
+            let pos = self.pos;
+            let chunk = &self.chunk;
+            self.engine.hold.append(&chunk.bytes[pos..pos + more], |at| chunk.mark(pos + at))?;
+            self.pos += more;
+        }
+        Ok(())
+    }
+
+    /// Takes `len` bytes from an index on to what is held, if they begin there, so that they stand in one place.
+    pub(super) fn join(&mut self, at: usize, len: usize) -> Result<(), Error> {
+        if at < self.engine.hold.unreported().len() { self.gather(at + len) } else { Ok(()) }
+    }
+
+    /// The bytes that are in no event yet, from an index on: of those that are held, or of the chunk.
+    pub(super) fn rest(&self, at: usize) -> &[u8] {
+        rest(&self.engine.hold, &self.chunk.bytes[self.pos..], at)
+    }
+
+    pub(super) fn mark(&self, at: usize) -> TokenMark {
+        let hold = &self.engine.hold;
+        match at.checked_sub(hold.unreported().len()) {
+            Some(at) => self.chunk.mark(self.pos + at),
+            None => hold.mark(hold.reported() + at),
+        }
+    }
+
+    /// As much of the next `len` bytes as is within the budget, as text, and how much that is; where it is nothing, that the
+    /// budget is exceeded. The bytes stand in one place.
+    pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
+        let early = self.engine.early().min(len);
+        let mut fitting = len - early;
+        if let Some(budget) = self.engine.budget() {
+            let text = &self.rest(0)[early..len];
+            fitting = budget.fitting(self.engine.ledger.channel_counts(), self.engine.spans.channel(), text);
+        }
+        if fitting > 0 || early == len {
+            return Ok((self.text(early + fitting)?, early + fitting));
+        }
+        if let Some(budget) = self.engine.budget_mut() {
+            budget.exceed();
+        }
+        Ok((self.event(KindRef::Budget, 0), 0))
+    }
+
+    /// Reports the next `len` bytes as text.
+    fn text(&mut self, len: usize) -> Result<EventRef, Error> {
+        let event = self.event(KindRef::Text, len);
+        let engine = &mut *self.engine;
+        let bytes = match event.place {
+            Place::Held(at) => &engine.hold.all()[at..at + event.len],
+            Place::Chunk(at) => &self.chunk.bytes[at..at + event.len],
+        };
+        engine.ledger.add_text(event.channel, bytes);
+        if let Some(optional) = engine.optional.get_mut() {
+            if engine.hold.has_marks() {
+                optional.tokens[event.channel as usize] += match event.place {
+                    Place::Held(at) => engine.hold.tokens_in(at, event.len),
+                    Place::Chunk(at) => self.chunk.tokens_in(at, event.len),
+                };
+            }
+            if let Some(thoughts) = optional.thoughts.as_mut().filter(|thoughts| thoughts.collects(event.channel)) {
+                thoughts.text(bytes)?;
+            }
+        }
+        Ok(event)
+    }
+
+    /// The next `len` bytes, which stand in one place, as an event of the innermost channel.
+    pub(super) fn event(&mut self, kind: KindRef, len: usize) -> EventRef {
+        self.give_back();
+        let engine = &mut *self.engine;
+        let place = if engine.hold.unreported().is_empty() {
+            let at = self.pos;
+            self.pos += len;
+            Place::Chunk(at)
+        } else {
+            Place::Held(engine.hold.report(len))
+        };
+        let (place, len) = match engine.optional.get_mut() {
+            Some(optional) if optional.prompt.early > 0 => {
+                // The prompt's bytes are in no event.
+                let prompt = &mut optional.prompt;
+                let early = prompt.early.min(len);
+                prompt.early -= early;
+                prompt.is_settled |= early > 0;
+                match place {
+                    Place::Held(at) => (Place::Held(at + early), len - early),
+                    Place::Chunk(_) => (place, len),
+                }
+            }
+            _ => (place, len),
+        };
+        let offset = engine.ledger.report(len);
+        EventRef { kind, channel: engine.spans.channel(), offset, len, place }
+    }
+}
+
+/// The bytes that are in no event yet, from an index on: of those that are held, or of the chunk that follows them.
+pub(super) fn rest<'a>(hold: &'a HoldBuffer, chunk: &'a [u8], at: usize) -> &'a [u8] {
+    let held = hold.unreported();
+    match held.get(at..) {
+        Some(held) if !held.is_empty() => held,
+        _ => &chunk[at - held.len()..],
+    }
+}
