@@ -173,30 +173,12 @@ impl Recogniser {
             if region.special != 0 && !mark(at).may_be_special() {
                 self.rule_out_special(region);
             }
-            let outcome = self.step_in_trie(grammar, byte).unwrap_or_else(|| self.step(grammar, region, byte));
+            let outcome = self.step(grammar, region, byte);
             if outcome != Outcome::More {
                 return outcome;
             }
         }
         Outcome::More
-    }
-
-    /// The common step, made cheap: on to a node where nothing ends, in the one reading that is left.
-    #[inline]
-    fn step_in_trie(&mut self, grammar: &Grammar, byte: u8) -> Option<Outcome> {
-        let most = if grammar.tag.attributes > 0 { grammar.tag.attributes } else { u32::MAX };
-        let node = match (&mut self.literal, &mut self.tag, &self.close) {
-            (Literal::Trie(node), Tag::Dead, FenceClose::Dead) => node,
-            (Literal::Dead, Tag::Name { node, .. }, FenceClose::Dead) if self.len + 1 < most => node,
-            _ => return None,
-        };
-        let next = grammar.child(*node, byte, self.active);
-        if next == 0 || grammar.nodes[next as usize].accept & self.active != 0 {
-            return None;
-        }
-        *node = next;
-        self.len += 1;
-        Some(Outcome::More)
     }
 
     fn step(&mut self, grammar: &Grammar, region: &Region, byte: u8) -> Outcome {

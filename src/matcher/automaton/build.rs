@@ -3,7 +3,7 @@
 //! rare. What has no room leads to the fallback.
 
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
-use core::cmp::Reverse;
+use core::{array, cmp::Reverse};
 use std::collections::HashMap;
 
 use super::{
@@ -48,7 +48,7 @@ pub fn build(grammar: &Grammar, used: u16) -> Automaton {
 }
 
 /// A place in a text: where it stands, and what is held after that.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 struct Item {
     config: u16,
     framing: u16,
@@ -60,6 +60,13 @@ struct Item {
 impl Item {
     fn held(&self) -> &[u8] {
         &self.held[..usize::from(self.len)]
+    }
+
+    /// What no other item has, in one piece, which is hashed faster than the fields.
+    fn key(&self, code: u64) -> [u64; 5] {
+        let [a, b, c] = array::from_fn(|word| array::from_fn(|byte| self.held[word * 8 + byte]));
+        let place = u64::from(self.config) << 32 | u64::from(self.framing) << 8 | u64::from(self.len);
+        [place, code, u64::from_le_bytes(a), u64::from_le_bytes(b), u64::from_le_bytes(c)]
     }
 }
 
@@ -95,10 +102,9 @@ struct Builder<'a> {
     numbers_of_configs: HashMap<Config, u16>,
     /// Every place that was found, and the numbers of their items.
     places: Vec<Place>,
-    numbers: HashMap<Item, u32>,
-    /// The place, and the configuration, that were asked for last: most bytes lead where the one before them did.
-    last: u32,
-    last_config: u16,
+    numbers: HashMap<[u64; 5], u32>,
+    /// The item that was asked for last: most bytes lead where the one before them did.
+    last: ([u64; 5], u32),
     /// Places without a state: those of settled configurations first, by how rare they are and when they came.
     queue: BinaryHeap<Reverse<(bool, usize, u32)>>,
     /// The places with a state, in the order of the states from the first one on.
@@ -118,8 +124,7 @@ impl<'a> Builder<'a> {
             numbers_of_configs: HashMap::new(),
             places: Vec::new(),
             numbers: HashMap::new(),
-            last: 0,
-            last_config: 0,
+            last: ([u64::MAX; 5], 0),
             queue: BinaryHeap::new(),
             states: Vec::new(),
             rows: Vec::new(),
@@ -161,13 +166,10 @@ impl<'a> Builder<'a> {
     }
 
     fn number_of(&mut self, config: Config, most: usize) -> u16 {
-        if self.rooms.get(usize::from(self.last_config)).is_none_or(|last| last.config != config) {
-            self.last_config = *self.numbers_of_configs.entry(config).or_insert_with(|| {
-                self.rooms.push(Room { config, most, count: 0 });
-                (self.rooms.len() - 1) as u16
-            });
-        }
-        self.last_config
+        *self.numbers_of_configs.entry(config).or_insert_with(|| {
+            self.rooms.push(Room { config, most, count: 0 });
+            (self.rooms.len() - 1) as u16
+        })
     }
 
     fn run(&mut self) {
@@ -288,12 +290,12 @@ impl<'a> Builder<'a> {
     ) -> Cell {
         let region = self.grammar.region(self.rooms[usize::from(config)].config.region);
         let is_common = recogniser.as_ref().is_none_or(|it| it.is_common(text));
-        if text.len() > MOST_HELD || !code.is_common() || !is_common {
-            return TO_FALLBACK;
-        }
         if !region.has_lines() {
             code = CodeTracker::NEW;
         }
+        let Some(code_number) = code.number().filter(|_| text.len() <= MOST_HELD && is_common) else {
+            return TO_FALLBACK;
+        };
         let mut held = [0; MOST_HELD];
         held[..text.len()].copy_from_slice(text);
         if let Some(token) = recogniser.as_ref().and_then(|it| it.token(text)) {
@@ -303,16 +305,15 @@ impl<'a> Builder<'a> {
             held[token].fill(b'a');
         }
         let item = Item { config, framing, code, len: text.len() as u8, held };
-        if self.places.get(self.last as usize).is_some_and(|last| last.item == item) {
-            return Cell::To(self.last);
+        let key = item.key(code_number);
+        if self.last.0 == key {
+            return Cell::To(self.last.1);
         }
-        if let Some(&number) = self.numbers.get(&item) {
-            self.last = number;
+        let number = *self.numbers.entry(key).or_insert(self.places.len() as u32);
+        self.last = (key, number);
+        if (number as usize) < self.places.len() {
             return Cell::To(number);
         }
-        let number = self.places.len() as u32;
-        self.last = number;
-        self.numbers.insert(item, number);
         self.places.push(Place { item, recogniser, state: FALLBACK, row: None });
         let rank = text.len() + if code.is_near_fence() { NEAR_FENCE } else { 0 };
         let is_fresh = self.rooms[usize::from(config)].config.stage != Stage::Settled;
