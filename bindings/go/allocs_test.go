@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector allocates on its own account.
+// The race detector makes allocations of its own.
 
 package aside_test
 
@@ -33,7 +33,7 @@ func TestFeedingAllocatesNothing(t *testing.T) {
 			}
 		},
 		"scanner, tokens": func(chunk []byte) {
-			tokens := [30]aside.Token{} // of three bytes each, and one of the rest
+			tokens := [30]aside.Token{} // all of three bytes but the last
 			for i := range tokens {
 				tokens[i].Len = uint32(min(3, len(chunk)-min(3*i, len(chunk))))
 			}
@@ -48,7 +48,7 @@ func TestFeedingAllocatesNothing(t *testing.T) {
 			if err := scanner.ForceClose(func(aside.Event) bool { return true }); err != nil {
 				t.Error(err)
 			}
-			if _, err := scanner.Counts(aside.Thinking); err != nil {
+			if _, err := scanner.Counts(aside.ChannelThinking); err != nil {
 				t.Error(err)
 			}
 		},
@@ -58,13 +58,13 @@ func TestFeedingAllocatesNothing(t *testing.T) {
 			}
 		},
 	} {
-		// Attributes, bytes held over and joined, arrays that fill.
+		// Attributes, held bytes that are joined, arrays that fill up.
 		whole := func() {
 			for at := 0; at < len(text); at += 90 {
 				feed(text[at:min(at+90, len(text))])
 			}
 		}
-		whole() // what it keeps for ever is allocated once
+		whole() // what a scanner allocates once
 		if allocs := testing.AllocsPerRun(50, whole); allocs != 0 {
 			t.Errorf("%s: %v allocations in a stream of %d bytes", name, allocs, len(text))
 		}

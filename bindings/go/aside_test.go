@@ -3,6 +3,8 @@ package aside_test
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"os/exec"
 	"testing"
 
 	aside "aside.example/bindings/go"
@@ -44,8 +46,8 @@ func record(event aside.Event) recorded {
 	return r
 }
 
-// recorder keeps events. Where text goes on, as chunks or pauses have cut it, it joins it, so that two runs can be
-// compared; that no byte is lost, repeated or moved, it sees itself.
+// recorder keeps events and joins text that chunks or pauses have cut, so that two runs can be compared. It checks by
+// itself that no byte is lost, repeated or moved.
 type recorder struct {
 	t      testing.TB
 	events []recorded
@@ -54,19 +56,19 @@ type recorder struct {
 
 func (r *recorder) yield(event aside.Event) bool {
 	r.t.Helper()
-	if event.Kind == aside.Attribute {
+	if event.Kind == aside.KindAttribute {
 		if len(event.Text) != 0 || event.Attr == nil {
 			r.t.Errorf("an attribute with text, or without a name: %+v", event)
 		}
 	} else if event.Offset != int64(len(r.stream)) || event.Attr != nil {
 		r.t.Errorf("at offset %d, where %d bytes were seen: %+v", event.Offset, len(r.stream), event)
 	}
-	if event.Kind == aside.Text && len(event.Text) == 0 {
+	if event.Kind == aside.KindText && len(event.Text) == 0 {
 		r.t.Errorf("text without text: %+v", event)
 	}
 	r.stream = append(r.stream, event.Text...)
 	if last := len(r.events) - 1; last >= 0 && event.Kind == r.events[last].Kind &&
-		(event.Kind == aside.Text || event.Kind == aside.Framing) && event.Channel == r.events[last].Channel {
+		(event.Kind == aside.KindText || event.Kind == aside.KindFraming) && event.Channel == r.events[last].Channel {
 		r.events[last].Text = append(r.events[last].Text, event.Text...)
 	} else {
 		r.events = append(r.events, record(event))
@@ -82,28 +84,28 @@ func (r *recorder) String() string {
 	return all.String()
 }
 
-// text joins what a channel's text events say.
+// text joins the text events of a channel.
 func (r *recorder) text(channel aside.Channel) []byte {
 	var texts [4][]byte
 	for _, e := range r.events {
 		switch e.Kind {
-		case aside.Text:
+		case aside.KindText:
 			texts[e.Channel] = append(texts[e.Channel], e.Text...)
-		case aside.Reclassify:
-			// All content so far was thinking; no span came before, so there is no other.
-			texts[aside.Thinking], texts[aside.Content] = texts[aside.Content], nil
+		case aside.KindReclassify:
+			// All content so far was thinking. No span came before, so these are the only bytes.
+			texts[aside.ChannelThinking], texts[aside.ChannelContent] = texts[aside.ChannelContent], nil
 		}
 	}
 	return texts[channel]
 }
 
-// scan feeds chunks and finishes, and sees that all was taken.
+// scan feeds chunks, finishes, and checks that every byte was taken.
 func scan(t testing.TB, scanner *aside.Scanner, chunks ...[]byte) *recorder {
 	t.Helper()
 	r := &recorder{t: t}
 	for _, chunk := range chunks {
 		if n, err := scanner.Feed(chunk, r.yield); n != len(chunk) || err != nil {
-			t.Fatalf("Feed of %d bytes gives %d, %v", len(chunk), n, err)
+			t.Fatalf("Feed of %d bytes returns %d, %v", len(chunk), n, err)
 		}
 	}
 	if err := scanner.Finish(r.yield); err != nil {
@@ -113,4 +115,14 @@ func scan(t testing.TB, scanner *aside.Scanner, chunks ...[]byte) *recorder {
 		t.Fatalf("the events join to %q, which was %q", r.stream, whole)
 	}
 	return r
+}
+
+// Without cgo the build stops with one error, which says what to install.
+func TestWithoutCgo(t *testing.T) {
+	build := exec.Command("go", "build", ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	said, err := build.CombinedOutput()
+	if err == nil || bytes.Count(said, []byte(".go:")) != 1 || !bytes.Contains(said, []byte("install_a_C_compiler_and_libaside")) {
+		t.Errorf("%v: %s", err, said)
+	}
 }

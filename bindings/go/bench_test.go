@@ -10,8 +10,8 @@ import (
 	"aside.example/bindings/go/internal/empty"
 )
 
-// chunks are those of the file that ASIDE_WORKLOAD names, as scripts/benchmarks writes it; else deltas as a server sends
-// them, four bytes each of a long answer with thinking in front.
+// chunks returns those of the file that ASIDE_WORKLOAD names, which scripts/benchmarks writes. Without it they are the deltas
+// of a server: a long answer that begins with thinking, four bytes each.
 func chunks(b *testing.B) (chunks [][]byte) {
 	path := os.Getenv("ASIDE_WORKLOAD")
 	if path == "" {
@@ -35,7 +35,7 @@ func chunks(b *testing.B) (chunks [][]byte) {
 	return chunks
 }
 
-// feeds runs feed for one chunk after the other, the text again and again.
+// feeds runs feed for each chunk, and repeats the text.
 func feeds(b *testing.B, feed func(chunk []byte) error) {
 	chunks := chunks(b)
 	b.ReportAllocs()
@@ -60,7 +60,7 @@ func BenchmarkFeed(b *testing.B) {
 	})
 }
 
-// What a feed cannot be faster than: the crossing alone, with a function that does nothing.
+// A lower bound for a feed: a crossing into a function that does nothing.
 func BenchmarkEmptyCall(b *testing.B) {
 	scanner := empty.New()
 	feeds(b, func(chunk []byte) error {
@@ -71,7 +71,7 @@ func BenchmarkEmptyCall(b *testing.B) {
 	})
 }
 
-// Sixteen tokens in one crossing; a feed is a token still.
+// Sixteen tokens in one crossing. A token is the unit, as in the other benchmarks.
 func BenchmarkFeedSixteen(b *testing.B) {
 	scanner := newScanner(b, "qwen3")
 	yield := func(aside.Event) bool { return true }

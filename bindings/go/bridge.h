@@ -1,5 +1,5 @@
-/* What one crossing from Go works on. It lies in C's memory, so that of Go's own memory a call is given the chunk and
- * nothing else: there are no pointers for cgo to look at. */
+/* One crossing from Go does here what would otherwise take several. Its state is in C's memory, so that the chunk is the only
+ * Go memory passed to a call and cgo has no pointers to check. Nothing here may keep the chunk or call back into Go. */
 #ifndef ASIDE_GO_BRIDGE_H
 #define ASIDE_GO_BRIDGE_H
 
@@ -10,19 +10,19 @@
 
 enum { ASIDE_GO_EVENTS = 32, ASIDE_GO_MESSAGE = 256 };
 
-/* Of aside_go_feed(), and above: the chunk is text of the channel that is so much less, and ends at go->offset. */
+/* aside_go_feed() returns ASIDE_GO_TEXT + channel if the whole chunk is text of that channel. */
 enum { ASIDE_GO_TEXT = 64 };
 
 typedef struct aside_go {
     aside_scanner *scanner;
     uint64_t offset; /* of the next byte to be fed */
-    /* A chunk of these bytes alone is text of that channel, and Go passes over it: none where each chunk is to be fed. Of
-     * so many bytes that have passed the scanner has not been told. */
+    /* A chunk that consists of these bytes only is text of that channel, and Go does not feed it. The set is empty if every
+     * chunk must be fed. passed counts the bytes of which the scanner has not been told yet. */
     uint64_t quiet[4];
     uint64_t passed;
     uint32_t channel;
-    size_t holds;  /* held back */
-    uint64_t lost; /* thoughts */
+    size_t holds;  /* bytes held back */
+    uint64_t lost; /* thoughts dropped */
     aside_fed fed;
     aside_counts counts;
     char message[ASIDE_GO_MESSAGE];
@@ -35,7 +35,7 @@ static inline void aside_go_free(aside_go *go)
     free(go);
 }
 
-/* What may pass from here on. */
+/* Updates what may pass without a feed. */
 static inline void aside_go_look(aside_go *go)
 {
     int32_t channel = aside_scanner_quiet(go->scanner, go->quiet);
@@ -46,7 +46,8 @@ static inline void aside_go_look(aside_go *go)
         go->channel = (uint32_t)channel;
 }
 
-/* The scanner, told of what has passed: of every call this comes first that aside_scanner_skip() does not name. */
+/* Tells the scanner of the bytes that have passed, and returns it. Every call must begin with this, except those that
+ * aside_scanner_skip() names. */
 static inline aside_scanner *aside_go_told(aside_go *go)
 {
     if (go->passed > 0)
@@ -55,7 +56,7 @@ static inline aside_scanner *aside_go_told(aside_go *go)
     return go->scanner;
 }
 
-/* How far the scanner is, after a call that may have changed it. */
+/* Notes the state of the scanner after a call that may have changed it. */
 static inline void aside_go_note(aside_go *go)
 {
     aside_go_look(go);
@@ -64,12 +65,12 @@ static inline void aside_go_note(aside_go *go)
     go->lost = aside_scanner_lost_thoughts(go->scanner);
 }
 
-/* Takes a scanner that was just made; NULL is the failure of that. */
+/* Takes ownership of a new scanner. NULL means that making it has failed. */
 static inline aside_status aside_go_own(aside_scanner *scanner, aside_go **out)
 {
     aside_go *go;
 
-    ASIDE_VERSION_SYMBOL(); /* with a library older than the header, this does not link */
+    ASIDE_VERSION_SYMBOL(); /* does not link with a library older than the header */
     if (scanner == NULL)
         return aside_last_status();
     go = calloc(1, sizeof *go);
@@ -88,7 +89,7 @@ static inline aside_status aside_go_new(const aside_dialect *dialect, const asid
     return aside_go_own(aside_scanner_new(dialect, options), out);
 }
 
-/* The events come along, for some of them may be due. What the first one was lent is not the second one's. */
+/* Copies the events too, because some may be pending. The clone must not use memory borrowed from the original scanner. */
 static inline aside_status aside_go_clone(aside_go *go, aside_go **out)
 {
     aside_status status = aside_go_own(aside_scanner_clone(aside_go_told(go)), out);
@@ -98,7 +99,7 @@ static inline aside_status aside_go_clone(aside_go *go, aside_go **out)
     return status;
 }
 
-/* The message belongs to the thread, and a goroutine may be on another one by the next crossing: it is taken here. */
+/* Copies the message of a failure. It belongs to the thread, and the goroutine may be on another one by the next crossing. */
 static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside_status status)
 {
     if (status < 0)
@@ -108,7 +109,7 @@ static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside
 
 static inline aside_status aside_go_fed(aside_go *go, aside_status status)
 {
-    aside_go_settle(go->message, status); /* before another call can have a message */
+    aside_go_settle(go->message, status); /* before another call can replace the message */
     aside_go_note(go);
     return status;
 }
@@ -119,7 +120,7 @@ static inline aside_status aside_go_feed_events(aside_go *go, const char *buf, s
                                                     sizeof *go->events, &go->fed));
 }
 
-/* The common case first, in the same crossing. The handle is a number, for cgo would look what a pointer leads to. */
+/* Tries the common case first, in the same crossing. The handle is a number, because cgo would follow a pointer. */
 static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t len)
 {
     aside_go *go = (aside_go *)handle;
@@ -173,7 +174,7 @@ static inline aside_status aside_go_reset(aside_go *go)
     return aside_go_fed(go, aside_scanner_reset(aside_go_told(go)));
 }
 
-/* The same for a rewriter. */
+/* The state of a rewriter. */
 typedef struct aside_go_sse {
     aside_sse *sse;
     const char *out;
@@ -208,7 +209,7 @@ static inline aside_status aside_go_sse_new(const aside_dialect *dialect, const 
 
 static inline aside_status aside_go_sse_done(aside_go_sse *go, aside_status status)
 {
-    aside_go_settle(go->message, status); /* before another call can have a message */
+    aside_go_settle(go->message, status); /* before another call can replace the message */
     go->too_long = aside_sse_too_long(go->sse);
     go->encoded = aside_sse_encoded(go->sse);
     return status;
@@ -245,7 +246,7 @@ static inline aside_status aside_go_sse_start_from_prompt(aside_go_sse *go, cons
     return aside_go_sse_done(go, aside_sse_start_from_prompt(go->sse, tail, len, start));
 }
 
-/* What it would give is a pointer of Go's; the range is known to be good, and Go slices by itself. */
+/* Checks a range. The slice itself would be a pointer into Go's memory, so Go makes it. */
 static inline aside_status aside_go_slice(const aside_compressed *compressed, size_t part, const char *original,
                                           size_t original_len, uint64_t start, uint64_t len)
 {
@@ -254,7 +255,7 @@ static inline aside_status aside_go_slice(const aside_compressed *compressed, si
     return aside_compressed_slice(compressed, part, original, original_len, start, len, &slice);
 }
 
-/* Hosts' filters and caches, and the call that a thread is inside of: compress.c. */
+/* Filters and caches of the host, and the call that a thread is inside of: compress.c. */
 uintptr_t aside_go_inside(uintptr_t call);
 aside_status aside_go_add_filter(aside_registry *registry, aside_bytes id, const aside_bytes *tool_ids, size_t count,
                                  uintptr_t user);

@@ -11,7 +11,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// together runs each of some functions many times, in goroutines of their own.
+// together runs each of several functions many times, on goroutines of their own.
 func together(work ...func()) {
 	var wait sync.WaitGroup
 	for _, work := range work {
@@ -28,7 +28,7 @@ func together(work ...func()) {
 	wait.Wait()
 }
 
-// may fails the test for an error that is none of those which a call may give.
+// may fails the test for an error that the call may not return.
 func may(t *testing.T, err error, allowed ...error) {
 	t.Helper()
 	if err == nil {
@@ -42,10 +42,10 @@ func may(t *testing.T, err error, allowed ...error) {
 	t.Error(err)
 }
 
-// Calls of many goroutines: each has its whole effect, or is refused.
+// Calls from many goroutines: each has its whole effect or is refused.
 func TestOneScannerOfManyGoroutines(t *testing.T) {
 	scanner := newScanner(t, "inline-think")
-	var got, fed int // of calls that were let in, which exclude each other
+	var got, fed int // only by admitted calls, which exclude each other
 	yield := func(event aside.Event) bool {
 		got += len(event.Text)
 		return true
@@ -71,7 +71,7 @@ func TestOneScannerOfManyGoroutines(t *testing.T) {
 		func() { may(t, scanner.Finish(func(aside.Event) bool { return true })) },
 		func() { may(t, scanner.Reset()) },
 		func() { _, err := scanner.StartFromPrompt("<think>"); may(t, err, aside.ErrOrder) },
-		func() { _, err := scanner.Counts(aside.Thinking); may(t, err) },
+		func() { _, err := scanner.Counts(aside.ChannelThinking); may(t, err) },
 		func() { _, _, err := scanner.TakeThought(); may(t, err) },
 		func() {
 			clone, err := scanner.Clone()
@@ -94,7 +94,7 @@ func TestOneScannerOfManyGoroutines(t *testing.T) {
 		t.Fatal("left busy:", err)
 	}
 
-	// What was let in is all there.
+	// Everything that was admitted is there.
 	let := make(chan int, 1000)
 	together(func() {
 		if n, err := scanner.Feed([]byte("abc "), yield); err == nil {
@@ -111,7 +111,7 @@ func TestOneScannerOfManyGoroutines(t *testing.T) {
 		t.Error(fed, got, scanner.Offset())
 	}
 
-	// Closing is such a call too.
+	// Close is such a call too.
 	together(
 		func() {
 			_, err := scanner.Feed([]byte("<think>a</think>"), func(aside.Event) bool { return true })
@@ -129,10 +129,10 @@ func TestOneScannerOfManyGoroutines(t *testing.T) {
 	}
 }
 
-// While a yield function runs, other goroutines are refused, and see how far the scanner was.
+// While a yield function runs, other goroutines are refused, and can read the scanner's position.
 func TestAScannerThatIsBusyElsewhere(t *testing.T) {
 	scanner := newScanner(t, "inline-think")
-	for _, first := range []string{"<think>abc<", "ab"} { // the long way, the short way
+	for _, first := range []string{"<think>abc<", "ab"} { // through an array of events, and as plain text
 		if err := scanner.Reset(); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestAScannerThatIsBusyElsewhere(t *testing.T) {
 				_, tokens := scanner.FeedTokens([]byte("x"), []aside.Token{{Len: 1}}, never)
 				_, clone := scanner.Clone()
 				_, start := scanner.StartFromPrompt("x")
-				_, counts := scanner.Counts(aside.Content)
+				_, counts := scanner.Counts(aside.ChannelContent)
 				_, _, thought := scanner.TakeThought()
 				for i, err := range []error{
 					feed, tokens, clone, start, counts, thought, scanner.Finish(never), scanner.Flush(never),

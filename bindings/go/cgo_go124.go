@@ -1,6 +1,7 @@
 //go:build go1.24
 
-// What the toolchain may take for granted of the functions that feed: they keep no pointer and call nothing of Go's.
+// Promises to the toolchain about the C functions on the hot path: they keep no pointer and never call back into Go. A
+// promise that is not kept corrupts memory, so list a function here only if aside.h says the same of it.
 
 package aside
 

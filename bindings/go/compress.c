@@ -1,7 +1,7 @@
-/* The callbacks of hosts' filters and caches, on their way to Go: a handle is no pointer, and Go must not see it as one. */
+/* Passes the callbacks of filters and caches on to Go. A handle travels as an integer: Go must never see it as a pointer. */
 #include "_cgo_export.h"
 
-/* The call of Go's that this thread is inside of. It has the errors of callbacks, so that none of them is said in a reply. */
+/* The handle of the call that this thread is inside of. Errors of callbacks are kept there, not written into the reply. */
 static _Thread_local uintptr_t inside;
 
 uintptr_t aside_go_inside(uintptr_t call)

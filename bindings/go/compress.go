@@ -1,4 +1,4 @@
-// The second half: what tools print, made shorter before a model reads it. This file has the compressor and one call.
+// The compressor, which shortens what tools print before a model reads it, and its one-shot call. tool_stream.go has streams.
 
 package aside
 
@@ -14,44 +14,46 @@ import (
 )
 
 const (
-	// MinCompressibleLength is the length below which a text is never touched, in UTF-16 code units.
+	// MinCompressibleLength is the length from which on a text may be shortened, in UTF-16 code units.
 	MinCompressibleLength = C.ASIDE_MIN_COMPRESSIBLE_LENGTH
 	// MinBudget is the smallest budget of a compressor, in bytes.
 	MinBudget = C.ASIDE_MIN_BUDGET
 )
 
-// CompressorOptions say what a compressor is made of. Filters of tools run in the order in which they stand here, and
-// caches look up so.
+// CompressorOptions are the options of a compressor. Filters run in the order of these fields, and caches are asked in that
+// order.
 type CompressorOptions struct {
-	Bare       bool     // without the built-in filters
-	Without    []string // ids of built-in filters that are not wanted; one that is not there is ErrUnknown
-	TOML       []string // filters: the texts of filter files. Their tests are not run: CheckFilter
-	Filters    []Filter // the host's own
-	MinifyJSON bool     // with the filter minify-json, the only one for text that is protected
-	LastRun    int      // with the cache last-run: the last result of each call, in so many bytes. 0: without
-	Caches     []Cache  // the host's own
+	Bare       bool     // leave out the built-in filters
+	Without    []string // ids of built-in filters to leave out; an unknown id is ErrUnknown
+	TOML       []string // texts of filter files. Their own tests are not run; CheckFilter runs them
+	Filters    []Filter // filters of the host
+	MinifyJSON bool     // add the filter minify-json, the only one that changes protected text
+	LastRun    int      // bytes for the cache last-run, which keeps the last result of each call. 0: no such cache
+	Caches     []Cache  // caches of the host
 
-	// Budget is how many bytes the text parts of a result may have together, banners and markers included; at least
-	// MinBudget. 0: none. Text that is never touched stays whole all the same, and each other text part has at least
-	// MinBudget for itself: 100 of them may come to 100 KiB, however small the budget is.
+	// Budget limits the bytes of a result's text parts together, banners and markers included. It is at least MinBudget;
+	// 0: no budget. Protected and short parts stay whole, and each other part may have MinBudget bytes, so that a result of
+	// 100 parts may have 100 KiB under any budget.
 	Budget int
-	// SwitchOff is the banner's last sentence: how a user of this host switches compression off. "": a general one.
+	// SwitchOff is the banner's last sentence, which says how to switch compression off on this host. "": a general one.
 	SwitchOff string
 }
 
-// Compressor makes tool results shorter. It never changes, its caches apart: any number of goroutines may use one at once.
+// Compressor shortens tool results. Only its caches change, so any number of goroutines may use one at once.
 type Compressor struct {
 	_   noCopy
 	use shared
 	c   *C.aside_compressor // nil once closed
-	_   *byte               // without a pointer of Go's, small values share memory, and a finalizer may never run
+	_   *byte               // without a pointer, small values share an allocation, and a finalizer may never run
 }
 
-// NewCompressor makes a compressor. The options may be nil: the built-in filters, no cache and no budget. A text that is no
-// filter file is [ErrFilter], and the message names line and key.
+// NewCompressor returns a compressor. Nil options stand for the built-in filters, no cache and no budget.
 //
-// Close frees the compressor; one that is forgotten is freed by the garbage collector, unless a filter or cache of its own
-// leads to it.
+// The error is [ErrFilter] for a text that is not a filter file, with line and key in the message; [ErrUnknown] for an unknown
+// id in Without; [ErrOption] for a size that is too small; [ErrNull] for a nil filter or cache; and [ErrMemory].
+//
+// Close frees the compressor. The garbage collector frees a forgotten one, unless one of its own filters or caches refers to
+// it.
 func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if options == nil {
 		options = &CompressorOptions{}
@@ -66,7 +68,7 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if registry == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
-	defer func() { // also where ID or ToolIDs of a filter or cache panics
+	defer func() { // also if ID or ToolIDs of a filter or cache panics
 		if registry != nil {
 			C.aside_registry_free(registry)
 		}
@@ -84,16 +86,16 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if c == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
-	registry = nil // it is the compressor's
+	registry = nil // the compressor owns it now
 	compressor := &Compressor{c: c}
 	runtime.SetFinalizer(compressor, (*Compressor).Close)
 	return compressor, nil
 }
 
-// register puts into a registry what the options name.
+// register adds to a registry what the options name.
 func (o *CompressorOptions) register(registry *C.aside_registry) error {
 	if o.Budget < 0 || o.LastRun < 0 {
-		return &failure{ErrOption, "a size is below 0"}
+		return &failure{ErrOption, "a size is negative"}
 	}
 	for _, id := range o.Without {
 		switch status := C.aside_registry_remove(registry, chars(id), C.size_t(len(id))); status {
@@ -142,12 +144,12 @@ func (o *CompressorOptions) register(registry *C.aside_registry) error {
 	return nil
 }
 
-// Close frees the compressor. Streams that were made from it go on. While a call of another goroutine is under way, and inside
-// a callback of its filters and caches, nothing is freed, and the error is [ErrBusy]. Closing it again does nothing.
+// Close frees the compressor. Streams that were made from it go on. Close returns [ErrBusy] and frees nothing while a call is
+// in progress, and inside a callback of the compressor's filters and caches. Closing it again does nothing.
 func (c *Compressor) Close() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if c.isInside() { // of a stream, too
+	if c.isInside() { // also in a stream's callback
 		return ErrBusy
 	}
 	switch c.use.close() {
@@ -162,17 +164,18 @@ func (c *Compressor) Close() error {
 	return nil
 }
 
-// Call is a tool call whose result is to be compressed.
+// Call describes a tool call whose result is to be compressed.
 type Call struct {
+	// ToolID names the tool.
 	ToolID string
-	// Input is what the tool was called with. A terminal tool's has "command", and may have "cwd" and "exit_code". Empty:
-	// null.
+	// Input is the JSON that the tool was called with; empty stands for null. That of a terminal has "command", and may have
+	// "cwd" and "exit_code".
 	Input json.RawMessage
-	// Now is the time, for caches: the library has no clock of its own.
+	// Now is the time for caches, since the library has no clock of its own.
 	Now time.Time
 }
 
-// c gives the call to C, for as long as it is pinned.
+// c returns the call for C, valid until pin is released.
 func (call *Call) c(pin *runtime.Pinner) *C.aside_call {
 	return &C.aside_call{
 		size:    C.sizeof_aside_call,
@@ -182,11 +185,12 @@ func (call *Call) c(pin *runtime.Pinner) *C.aside_call {
 	}
 }
 
-// Compress makes the parts of one tool's result shorter. A part that is nil is something else than text and passed over.
-// It gives each part as it is now: a part that stays is the slice that came in, and one that goes, because another says
-// what it said, is nil. What filters and caches fail in stands in the report and is no error of the call.
+// Compress shortens the parts of one tool's result and returns them with a report. A nil part stands for one that is not text
+// and is skipped. In the result, an unchanged part is the slice that came in, a changed one belongs to the caller, and a part
+// that is left out because another says the same is nil.
 //
-// Errors are [ErrOption] for an input that is not JSON, [ErrBusy] inside a callback of the same compressor.
+// A filter or cache that fails is listed in the report; that is not an error of the call. Errors are [ErrOption] for an input
+// that is not JSON, [ErrBusy] inside a callback of the same compressor, [ErrClosed] and [ErrMemory].
 func (c *Compressor) Compress(call Call, parts ...[]byte) ([][]byte, *Report, error) {
 	if err := c.use.enter(); err != nil {
 		return nil, nil, err
@@ -201,13 +205,13 @@ func (c *Compressor) Compress(call Call, parts ...[]byte) ([][]byte, *Report, er
 		}
 	}
 	var out *C.aside_compressed
-	said := under{compressor: c}
-	if err := said.run(func() C.aside_status {
+	frame := callFrame{compressor: c}
+	if err := frame.run(func() C.aside_status {
 		return C.aside_compress(c.c, call.c(&pin), unsafe.SliceData(raw), C.size_t(len(raw)), &out)
 	}); err != nil {
 		return nil, nil, err
 	}
-	report := newReport(out, said.failed)
+	report := newReport(out, frame.failed)
 	results := make([][]byte, len(parts))
 	for i, part := range parts {
 		var text *C.char
@@ -217,7 +221,7 @@ func (c *Compressor) Compress(call Call, parts ...[]byte) ([][]byte, *Report, er
 			results[i] = part
 		case C.ASIDE_OK:
 			if n > 0 {
-				results[i] = append([]byte(nil), lent(text, n)...)
+				results[i] = append([]byte(nil), borrowed(text, n)...)
 			}
 		}
 	}
@@ -225,18 +229,18 @@ func (c *Compressor) Compress(call Call, parts ...[]byte) ([][]byte, *Report, er
 	return results, report, nil
 }
 
-// Command is a command of a command line.
+// Command is one command of a command line.
 type Command struct {
 	Name       string   // without folder and version: "pytest" of "python -m pytest"
-	Subcommand string   // the first argument that is no option nor an option's value; may be ""
-	Words      []string // all words behind the program
-	Prints     bool     // its output is seen
-	Piped      bool     // it goes through head, grep and the like, so that it may be only a part
+	Subcommand string   // the first argument that is neither an option nor an option's value; may be ""
+	Words      []string // all words after the program
+	Prints     bool     // its output reaches the terminal
+	Piped      bool     // its output goes through head, grep and the like, so it may be incomplete
 }
 
-// Commands takes a command line apart as a shell would, and gives its commands in their order; for a shell with -c those that
-// it runs. None where the line is better left alone: with case, or with shells in shells more than eight deep. A line that is
-// not UTF-8 is [ErrOption].
+// Commands parses a command line as a shell would and returns its commands in order; of a shell with -c, the commands that it
+// runs. It runs nothing. It returns none for a line that it does not try to parse: one with case, or with shells nested more
+// than eight deep. A line that is not UTF-8 is [ErrOption].
 func Commands(line string) ([]Command, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -258,14 +262,14 @@ func Commands(line string) ([]Command, error) {
 	return commands, nil
 }
 
-// IsProtected says whether a text is of a machine format, such as JSON, and so passes untouched.
+// IsProtected reports whether a text is in a machine format, such as JSON or CSV. A compressor does not change such texts.
 func IsProtected(text []byte) bool {
 	data := (*C.char)(unsafe.Pointer(unsafe.SliceData(text)))
 	return C.aside_is_protected(data, C.size_t(len(text))) == 1
 }
 
-// FormatBanner gives the line that a compressed text begins with, without a line end: by which filters, from how many UTF-16
-// code units to how many. An id that is not UTF-8 is [ErrOption].
+// FormatBanner returns the line that a compressed text begins with, without its line end. The line names the filters and the
+// lengths before and after, in UTF-16 code units. An id that is not UTF-8 is [ErrOption].
 func FormatBanner(filters []string, before, after int) (string, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -279,11 +283,11 @@ func FormatBanner(filters []string, before, after int) (string, error) {
 		return "", lastFailure(status)
 	}
 	defer C.free(unsafe.Pointer(out))
-	return string(lent(out, n)), nil
+	return string(borrowed(out, n)), nil
 }
 
-// CheckFilter reads the text of a filter file and runs its own tests, of which it must have one of each kind. What is wrong is
-// [ErrFilter], and the message names line and key.
+// CheckFilter reads the text of a filter file and runs the file's own tests, of which there must be one of each kind. If
+// something is wrong, the error is [ErrFilter] and names line and key.
 func CheckFilter(toml string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -293,12 +297,12 @@ func CheckFilter(toml string) error {
 	return nil
 }
 
-// pinned gives a string to C inside a struct, for as long as it is pinned.
+// pinned returns a string for a field of a C struct, valid until pin is released.
 func pinned(pin *runtime.Pinner, text string) C.aside_bytes {
 	return pinnedBytes(pin, unsafe.Slice(unsafe.StringData(text), len(text)))
 }
 
-// nothing stands for an empty slice, which need not have memory.
+// nothing stands in for an empty slice, which may have no memory.
 var nothing = new([1]byte)
 
 func pinnedBytes(pin *runtime.Pinner, text []byte) C.aside_bytes {
@@ -318,5 +322,5 @@ func allPinned(pin *runtime.Pinner, texts []string) []C.aside_bytes {
 	return all
 }
 
-// text copies bytes that the library lends.
-func text(bytes C.aside_bytes) string { return string(lent(bytes.at, bytes.len)) }
+// text copies bytes borrowed from the library.
+func text(bytes C.aside_bytes) string { return string(borrowed(bytes.at, bytes.len)) }

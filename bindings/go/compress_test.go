@@ -17,7 +17,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// A log whose middle repeats, with an end that must stay.
+// A log with a middle that repeats and an end that must stay.
 var log4k = []byte(strings.Repeat("the noise\n", 400) + "error: the end.\n")
 
 func compressorOf(t testing.TB, options *aside.CompressorOptions) *aside.Compressor {
@@ -45,7 +45,7 @@ func callOf(command string) aside.Call {
 	return aside.Call{ToolID: "bash", Input: input, Now: time.Unix(1000, 0)}
 }
 
-// hostFilter is a filter of functions.
+// hostFilter is a filter made of functions.
 type hostFilter struct {
 	id      string
 	tools   []string
@@ -81,8 +81,8 @@ func TestCompress(t *testing.T) {
 	part := report.Parts[0]
 	at := 0
 	for _, s := range part.Stretches {
-		if s.Start != at || (s.Change == aside.Kept) != (s.Filter == "") {
-			t.Errorf("%+v behind %d", s, at)
+		if s.Start != at || (s.Change == aside.ChangeKept) != (s.Filter == "") {
+			t.Errorf("%+v after %d", s, at)
 		}
 		at = s.End
 		if got, err := report.Slice(part.Part, log4k, s.Start, s.End); err != nil || !bytes.Equal(got, log4k[s.Start:s.End]) {
@@ -261,13 +261,13 @@ func TestCallsFromCallbacks(t *testing.T) {
 	}
 }
 
-// memory is a cache of a host's.
+// memory is a cache of the host.
 type memory struct {
 	id     string
 	lock   sync.Mutex
 	hits   map[string]*aside.Hit
 	seen   int
-	panics string // where
+	panics string // the method that panics
 }
 
 func (m *memory) fail(where string) {
@@ -323,7 +323,7 @@ func TestCaches(t *testing.T) {
 	if own.seen != 3 {
 		t.Error(own.seen)
 	}
-	// A part that another says the same of goes.
+	// A part is dropped if another says the same.
 	results, _ := compress(t, compressorOf(t, &aside.CompressorOptions{Caches: []aside.Cache{&memory{id: "two", hits: map[string]*aside.Hit{
 		`bash{"command":"make"}`: {Text: append(append(bytes.Clone(log4k), '\n'), log4k...)},
 	}}}}), callOf("make"), log4k, nil, log4k)
@@ -483,16 +483,16 @@ func TestToolStreamWriterCountsWrong(t *testing.T) {
 	}
 }
 
-// session is a writer that leads back to its stream.
+// session is a writer that refers to its stream.
 type session struct{ stream *aside.ToolStream }
 
 func (s *session) Write(p []byte) (int, error) { return len(p), nil }
 
-// Memory of C's that nobody has any more: of streams, of reports whose stream's writer has panicked, of filters that could
-// not be added.
+// Memory of C that nobody refers to any more is freed: that of streams, of reports whose stream's writer has panicked, and of
+// filters that could not be added.
 func TestNothingIsLeftBehind(t *testing.T) {
 	c := compressorOf(t, nil)
-	// With many stretches, so that its report is large.
+	// Many stretches make its report large.
 	var text []byte
 	for i := range 500 {
 		text = append(text, strings.Repeat(fmt.Sprintf("waiting for server %d\n", i), 4)...)
@@ -532,7 +532,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				}
 			}
 		}
-		run() // until memory is as much as it will be
+		run() // until memory stops growing
 		before := resident(t)
 		run()
 		if grown := resident(t) - before; grown > many<<14 {
@@ -541,7 +541,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// Reports are plain values.
+// Reports may be copied.
 func TestReportsAreCopied(t *testing.T) {
 	c := compressorOf(t, nil)
 	var kept []aside.Report
@@ -554,7 +554,7 @@ func TestReportsAreCopied(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.GC()
-	compress(t, c, callOf("make"), log4k) // takes memory that was given back
+	compress(t, c, callOf("make"), log4k) // reuses memory that was freed
 	for i := range kept {
 		if got, err := kept[i].Slice(0, log4k, 0, 9); string(got) != "the noise" || err != nil {
 			t.Errorf("%q %v", got, err)
@@ -567,7 +567,7 @@ func TestReportsAreCopied(t *testing.T) {
 	}
 }
 
-// It is forbidden; but the threads of others work on.
+// It is forbidden, but the threads of other goroutines must go on.
 func TestGoexitInAFilter(t *testing.T) {
 	c := compressorOf(t, &aside.CompressorOptions{Filters: []aside.Filter{
 		&hostFilter{id: "exits", tools: []string{"exits"}, apply: func([]byte, []byte) ([]byte, error) {
@@ -612,7 +612,7 @@ func TestProtectedAndBanner(t *testing.T) {
 	}
 }
 
-// What hosts gave is let go with the compressor, forgotten ones too.
+// Filters and caches are released with their compressor, also with a forgotten one.
 func TestCompressorsAreFreed(t *testing.T) {
 	freed := make(chan bool, 2)
 	for _, close := range []bool{true, false} {

@@ -10,17 +10,17 @@ import (
 	"unsafe"
 )
 
-// Dialect says which bytes of a stream are markers, and of what. It never changes: any number of goroutines may use
+// Dialect says which bytes of a stream are markers, and what they mark. It never changes, so any number of goroutines may use
 // one at once.
 type Dialect struct {
 	use shared
 	c   *C.aside_dialect // nil once closed
 	_   noCopy
-	_   *byte // without a pointer of Go's, small values share memory, and a finalizer may never run
+	_   *byte // without a pointer, small values share an allocation, and a finalizer may never run
 }
 
-// Find gives the built-in dialect of that name or alias. Where there is none, the error is [ErrUnknown] and names the
-// nearest ones.
+// Find returns the built-in dialect with that name or alias. If there is none, the error is [ErrUnknown] and lists the nearest
+// names. The dialect need not be closed.
 func Find(name string) (*Dialect, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -31,10 +31,11 @@ func Find(name string) (*Dialect, error) {
 	return &Dialect{c: c}, nil
 }
 
-// FindForModel gives the built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface,
-// or a file's path, in any case. It starts as this model does: see [Dialect.Start]. Where no dialect is known for the
-// model, or several fit equally well, the error is [ErrUnknown]. It names those, or the nearest known models with their
-// dialects, or says that the model is known to write no thinking in its text.
+// FindForModel returns the built-in dialect that a model writes. model is the name that a hub, a registry or an API has for it,
+// or a file's path, in upper or lower case. The dialect starts as this model does: see [Dialect.Start].
+//
+// If no dialect is known for the model, or several fit equally well, the error is [ErrUnknown]. It lists those dialects, or the
+// nearest known models with theirs, or says that the model is known to write no thinking in its text.
 func FindForModel(model string) (*Dialect, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -45,9 +46,10 @@ func FindForModel(model string) (*Dialect, error) {
 	return &Dialect{c: c}, nil
 }
 
-// Preload loads the built-in dialects of these names or aliases, or all where there is none, so that finding them later
-// takes no memory of the library's. A host calls it once, before it serves. A name that is not known is [ErrUnknown]; the
-// dialects before it are loaded. If memory runs out in loading, the process ends.
+// Preload loads the built-in dialects with these names or aliases, or all of them if there are no names. Finding them later
+// then allocates nothing in the library. Call it once, before serving.
+//
+// An unknown name is [ErrUnknown]; the dialects before it are loaded. If memory runs out while loading, the process ends.
 func Preload(names ...string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -63,17 +65,18 @@ func Preload(names ...string) error {
 	return nil
 }
 
-// FindForTemplate returns the built-in dialect that a chat template (Jinja) is written for, by the markers that it writes,
-// and where generation starts after the template's generation prompt. Where it has the markers of no dialect, the error is
-// [ErrUnknown]; where it does not tell several apart, it is an [AmbiguousError].
+// FindForTemplate returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after
+// the template's generation prompt. It goes by the markers that the template writes. If they are the markers of no dialect, the
+// error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
 func FindForTemplate(template string) (*Dialect, Start, error) {
 	return FindForTemplateWith(template, "")
 }
 
-// FindForTemplateWith is [FindForTemplate] for the request at hand: variables is a JSON object with the variables that the
-// template is rendered with for it, such as {"enable_thinking": true}; what it leaves out has its default. The error is
-// [ErrOption] where variables is no JSON object, where the template cannot be rendered with them, and where the library was
-// built without its feature templates.
+// FindForTemplateWith is [FindForTemplate] for one request. variables is a JSON object with the variables that the template is
+// rendered with for that request, such as {"enable_thinking": true}; others have their defaults.
+//
+// The error is [ErrOption] if variables is not a JSON object, if the template cannot be rendered with them, or if the library
+// was built without its feature "templates".
 func FindForTemplateWith(template, variables string) (*Dialect, Start, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -94,19 +97,21 @@ func FindForTemplateWith(template, variables string) (*Dialect, Start, error) {
 	return nil, StartDefault, ambiguous
 }
 
-// AmbiguousError is the error of a template that fits several dialects equally well. It is an [ErrUnknown].
+// AmbiguousError is the error for a template that fits several dialects equally well. It wraps [ErrUnknown].
 type AmbiguousError struct {
 	Candidates []string // the names of these dialects, sorted
 }
 
+// Error returns a sentence with the names of the candidates.
 func (e *AmbiguousError) Error() string {
 	return "aside: the template fits several dialects: " + strings.Join(e.Candidates, ", ")
 }
 
+// Unwrap returns [ErrUnknown].
 func (e *AmbiguousError) Unwrap() error { return ErrUnknown }
 
-// Load makes a dialect from the text of a dialect file (TOML, UTF-8). Where the text is not one, the error is
-// [ErrDialect] and names line and key. Close frees the dialect; one that is forgotten is freed by the garbage collector.
+// Load returns a dialect read from the text of a dialect file (TOML, UTF-8). If the text is not a dialect file, the error is
+// [ErrDialect] and names line and key. Close frees the dialect; the garbage collector frees a forgotten one.
 func Load(toml string) (*Dialect, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -119,7 +124,7 @@ func Load(toml string) (*Dialect, error) {
 	return d, nil
 }
 
-// Dialects gives the names of the built-in dialects, sorted.
+// Dialects returns the names of the built-in dialects, sorted.
 func Dialects() []string {
 	names := make([]string, C.aside_dialect_count())
 	for i := range names {
@@ -128,8 +133,8 @@ func Dialects() []string {
 	return names
 }
 
-// Close frees a dialect from [Load]. Scanners that were made from it go on; the dialect itself can no longer be used. While
-// another goroutine is using it nothing is freed, and the error is [ErrBusy]. Closing it again does nothing.
+// Close frees a dialect from [Load]. Scanners and rewriters that were made from it go on; the dialect itself can no longer be
+// used. Close returns [ErrBusy] and frees nothing while another goroutine uses the dialect. Closing it again does nothing.
 func (d *Dialect) Close() error {
 	switch d.use.close() {
 	case ErrBusy:
@@ -138,12 +143,12 @@ func (d *Dialect) Close() error {
 		return nil
 	}
 	runtime.SetFinalizer(d, nil)
-	C.aside_dialect_free(d.c) // leaves built-in ones alone
+	C.aside_dialect_free(d.c) // has no effect on built-in ones
 	d.c = nil
 	return nil
 }
 
-// Name is the dialect's name; "" once it is closed.
+// Name returns the dialect's name; "" once it is closed.
 func (d *Dialect) Name() string {
 	if d.enter() != nil {
 		return ""
@@ -152,14 +157,14 @@ func (d *Dialect) Name() string {
 	return C.GoString(C.aside_dialect_name(d.c, nil))
 }
 
-// Start is where a stream of this dialect starts if the options do not say otherwise: of a dialect from [FindForModel], the
-// start of that model. [StartDefault] once it is closed.
+// Start returns where a stream of this dialect starts if the options do not say otherwise. A dialect from [FindForModel] has
+// the start of that model. Start returns [StartDefault] once the dialect is closed.
 func (d *Dialect) Start() Start {
 	defer runtime.KeepAlive(d)
 	return Start(C.aside_dialect_start(d.c))
 }
 
-// MaxHold is the most bytes that a scanner of this dialect holds back for what may come; 0 once it is closed.
+// MaxHold returns the largest number of bytes that a scanner of this dialect holds back; 0 once the dialect is closed.
 func (d *Dialect) MaxHold() int {
 	if d.enter() != nil {
 		return 0
@@ -168,8 +173,8 @@ func (d *Dialect) MaxHold() int {
 	return int(C.aside_dialect_max_hold(d.c))
 }
 
-// Family is the family of the rule of an [Open] event: what the dialect's file names as its family, or else the
-// dialect's name. "" where there is no such rule, or the dialect is closed.
+// Family returns the family of the rule of a [KindOpen] event: the family that the dialect's file names, or else the dialect's
+// name. It returns "" if there is no such rule or the dialect is closed.
 func (d *Dialect) Family(rule uint32) string {
 	if d.enter() != nil {
 		return ""
@@ -179,8 +184,9 @@ func (d *Dialect) Family(rule uint32) string {
 	return words(C.aside_dialect_family(d.c, C.uint32_t(rule), &n), n)
 }
 
-// Opener is what rule and tag of an [Open] event stand for, as the dialect's file has it: the literal, the tag's name, the
-// fence's info string, the beginning of the header. "" where there is no such rule or tag, or the dialect is closed.
+// Opener returns the words for the rule and tag of a [KindOpen] event, as the dialect's file has them: the literal, the tag's
+// name, the fence's info string, or the beginning of the header. It returns "" if there is no such rule or tag or the dialect
+// is closed.
 func (d *Dialect) Opener(rule, tag uint32) string {
 	if d.enter() != nil {
 		return ""
@@ -190,15 +196,15 @@ func (d *Dialect) Opener(rule, tag uint32) string {
 	return words(C.aside_dialect_opener(d.c, C.uint32_t(rule), C.uint32_t(tag), &n), n)
 }
 
-// words copies a text that may hold a NUL; "" where there is none.
+// words copies a text that may contain a NUL. It returns "" for NULL.
 func words(at *C.char, n C.size_t) string {
 	if at == nil {
 		return ""
 	}
-	return string(lent(at, n))
+	return string(borrowed(at, n))
 }
 
-// enter begins a use of the dialect, which leave ends. It gives the error of one that is nil or closed.
+// enter begins a use of the dialect, which leave ends. It returns an error if the dialect is nil or closed.
 func (d *Dialect) enter() error {
 	if d == nil {
 		return ErrNull
@@ -215,11 +221,11 @@ func (d *Dialect) enter() error {
 
 func (d *Dialect) leave() { d.use.leave() }
 
-// Version is the version of the library that runs.
+// Version returns the version of the loaded library, such as "0.1.0".
 func Version() string { return C.GoString(C.aside_version()) }
 
-// chars gives a string's bytes to C, for the length of one call. They have no NUL at their end; an empty string may give
-// no memory at all, so that it stands for one.
+// chars returns a string's bytes for C, valid for one call. No NUL follows them. An empty string may have no memory, so one
+// byte stands in for it.
 func chars(text string) *C.char {
 	if text == "" {
 		text = "\x00"

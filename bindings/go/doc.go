@@ -1,18 +1,39 @@
-// Package aside tells apart what a language model's output carries: thinking, content, narration and tool calls.
+// Package aside splits the output of a language model into thinking, content, narration and tool calls, while it streams.
 //
-// The output is one stream of bytes. A [Scanner] takes it in pieces, cut anywhere, and gives events: a span opens, text
-// of a channel, a span closes. Which bytes are markers is the affair of a [Dialect]: one for each family of models, built
-// in ([Find]) or loaded from a file ([Load]).
+// The output is one stream of bytes. A [Scanner] takes it in chunks of any size and reports events: a span opens, text
+// arrives on a channel, a span closes. A [Dialect] names the bytes that are markers. There is one for each family of models;
+// [Find], [FindForModel] and [FindForTemplate] return the built-in ones, and [Load] reads one from a file.
 //
-// However the stream is cut, the joined text of each channel, the spans and the attributes are the same. Every byte is
-// in exactly one event, in order. A byte is held back only while it may be part of a marker or of a character whose end
-// has not come. Time is linear in the length of the stream; no text cuts a character of valid UTF-8; other bytes pass
-// through.
+// Chunking does not matter: the joined text of each channel, the spans and the attributes are the same for every way to cut
+// the stream. Every byte is in exactly one event, in order. The only bytes held back are those that could still become part
+// of a marker or complete a character. Time is linear in the length of the stream. No text event cuts a character of valid
+// UTF-8; other bytes pass through.
 //
-// The second half makes tool results shorter: a [Compressor] takes what a tool printed, before the model reads it.
+// [Splitter] writes each channel to a writer of its own, and [Rewriter] edits the answer of an OpenAI-style server. [Strip],
+// [Join] and [Escape] work on whole texts. A [Compressor] shortens what a tool printed, before a model reads it.
 //
-// What the functions here make must not be copied, only the pointer to it: go vet says where that is done. Reports may be.
+// # Errors
 //
-// The package is a binding of libaside, through cgo. Feeding crosses into C once for each chunk at most, and calls nothing
-// of Go's from there. See the README for how to link it.
+// Every error of the library is a [Status] or wraps one. The errors of a caller's own reader, writer, filter or cache are
+// returned as they are, and a reader or writer that breaks its contract has an error too, such as [io.ErrShortWrite]. Compare
+// with [errors.Is]:
+//
+//	if _, err := aside.Find("qwen33"); errors.Is(err, aside.ErrUnknown) { … }
+//
+// # Memory
+//
+// Scanners, rewriters, compressors and the like own memory of C. Close frees it; the garbage collector frees what was
+// forgotten, but it does not see how large that memory is. Do not copy these types, only pointers to them: go vet reports
+// copies. A [Report] may be copied. Closing a dialect or a compressor leaves alone what was made from it.
+//
+// An [Event] borrows its bytes: they are valid until the yield function returns. Everything else that the package returns
+// belongs to the caller.
+//
+// # Goroutines
+//
+// Any number of goroutines may use a [Dialect] or a [Compressor] at once. A [Scanner], [Splitter], [Rewriter] or
+// [ToolStream] admits one call at a time: a second call returns [ErrBusy] and changes nothing. The methods that return no
+// error, such as [Scanner.Held], may be called at any time.
+//
+// The package binds the C library libaside through cgo. The README says how to link it.
 package aside

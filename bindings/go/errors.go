@@ -3,47 +3,48 @@ package aside
 // #include "bridge.h"
 import "C"
 
-// Status says what kind of failure an error is. The errors of this package are one of these constants, or wrap one and
-// add a message: compare with [errors.Is].
+// Status is a kind of failure. The errors of this package are one of these constants, or wrap one and add a message: compare
+// with [errors.Is].
 type Status int32
 
 const (
-	// ErrNull: a dialect, writer, filter or cache that is needed is nil.
+	// ErrNull means that a dialect, writer, filter or cache that is required is nil.
 	ErrNull Status = C.ASIDE_ERROR_NULL
-	// ErrLength: the lengths of tokens do not add up to the chunk's. Nothing has changed.
+	// ErrLength means that the lengths of the tokens do not add up to the chunk's. Nothing has changed.
 	ErrLength Status = C.ASIDE_ERROR_LENGTH
-	// ErrUnknown: no dialect of that name is built in (the message names the nearest ones), or known for that model or
-	// template; or no filter has an id of CompressorOptions.Without.
+	// ErrUnknown means that no built-in dialect has that name, or none is known for that model or template, or no built-in
+	// filter has an id of CompressorOptions.Without. For a dialect's name, the message lists the nearest ones.
 	ErrUnknown Status = C.ASIDE_ERROR_UNKNOWN
-	// ErrDialect: a dialect's text is not one. The message names line and key.
+	// ErrDialect means that a text is not a dialect file. The message names line and key.
 	ErrDialect Status = C.ASIDE_ERROR_DIALECT
-	// ErrOption: an option has a value that it cannot have, or that the dialect has no use for.
+	// ErrOption means that an option has a value that it cannot have, or that the dialect does not support.
 	ErrOption Status = C.ASIDE_ERROR_OPTION
-	// ErrBusy: a call is under way, in another goroutine or around this one: a scanner was called from its own yield
-	// function or reader, a compressor from a callback of its own, a stream or splitter from its writer; or what is in use
-	// was to be closed. Nothing has changed.
+	// ErrBusy means that another call is in progress, in another goroutine or around this one. A scanner returns it when called
+	// from its own yield function or reader, a compressor from its own callback, a stream or splitter from its own writer.
+	// Close returns it for an object in use. Nothing has changed.
 	ErrBusy Status = C.ASIDE_ERROR_BUSY
-	// ErrOrder: a pause is to be ended first, by the call that was stopped or by Reset; or a start is said behind the
-	// stream's first byte, or a tool's output behind its end. Nothing has changed.
+	// ErrOrder means that calls came in an order that is not allowed. Either a paused call must be completed first, or
+	// cancelled by Reset; or a start was set after the stream's first byte; or a tool's output was fed after its end. Nothing
+	// has changed.
 	ErrOrder Status = C.ASIDE_ERROR_ORDER
-	// ErrMemory: memory ran out. A scanner that says so stays in error until Reset.
+	// ErrMemory means that memory ran out. A scanner or rewriter stays in this error until Reset.
 	ErrMemory Status = C.ASIDE_ERROR_MEMORY
-	// ErrRange: there is no such channel, or no such range in an original.
+	// ErrRange means that there is no such channel, or no such range in an original.
 	ErrRange Status = C.ASIDE_ERROR_RANGE
-	// ErrJoin: a text cannot be joined or escaped. The message says which part and which byte of it would be read as
-	// something else, or what the dialect lacks.
+	// ErrJoin means that a text cannot be joined or escaped. The message says which byte of which part would be read as a
+	// marker, or what the dialect lacks.
 	ErrJoin Status = C.ASIDE_ERROR_JOIN
-	// ErrFilter: a filter's text is not one, or does not pass its own tests. The message names line and key.
+	// ErrFilter means that a text is not a filter file, or the filter fails its own tests. The message names line and key.
 	ErrFilter Status = C.ASIDE_ERROR_FILTER
-	// ErrOriginal: a text is not the one that a report is about.
+	// ErrOriginal means that a text is not the one that a report describes.
 	ErrOriginal Status = C.ASIDE_ERROR_ORIGINAL
-	// ErrDefect: a defect of the library, caught. The scanner says so for ever; it can only be closed.
+	// ErrDefect means that the library caught a defect of its own. The object stays in this error; it can only be closed.
 	ErrDefect Status = C.ASIDE_ERROR_PANIC
-	// ErrClosed: what was called was closed before.
+	// ErrClosed means that the object was closed.
 	ErrClosed Status = -1
 )
 
-// Error gives the general sentence.
+// Error returns a sentence about the status.
 func (s Status) Error() string {
 	if s == ErrClosed {
 		return "aside: used after Close"
@@ -60,7 +61,8 @@ type failure struct {
 func (f *failure) Error() string { return "aside: " + f.message }
 func (f *failure) Unwrap() error { return f.status }
 
-// lastFailure is the error of a call that has just failed in this thread, which is locked since before the call.
+// lastFailure returns the error of a call that has just failed on this thread. The thread must be locked since before that
+// call: the message belongs to it.
 func lastFailure(status C.aside_status) error {
 	if C.aside_last_status() != status {
 		return Status(status)

@@ -23,7 +23,7 @@ func Example() {
 	defer scanner.Close()
 
 	show := func(event aside.Event) bool {
-		if event.Kind == aside.Text {
+		if event.Kind == aside.KindText {
 			fmt.Printf("%v: %s\n", event.Channel, event.Text)
 		}
 		return true
@@ -86,7 +86,7 @@ func ExampleDialect_Opener() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if event.Kind == aside.Open {
+		if event.Kind == aside.KindOpen {
 			fmt.Println(dialect.Family(event.Rule), dialect.Opener(event.Rule, event.Tag))
 		}
 	}
@@ -155,7 +155,7 @@ func ExampleScanner_All() {
 	// 17 close thinking "" end of stream
 }
 
-// A pause: yield returns false, and the stream goes on later with what is left.
+// A pause: yield returns false, and a later call goes on with the rest of the chunk.
 func ExampleScanner_Feed_pause() {
 	dialect, err := aside.Find("think")
 	if err != nil {
@@ -170,7 +170,7 @@ func ExampleScanner_Feed_pause() {
 	chunk := []byte("<think>Twice 21.</think>It is 42.")
 	n, err := scanner.Feed(chunk, func(event aside.Event) bool {
 		fmt.Printf("%s\n", event.Text)
-		return event.Kind != aside.Close
+		return event.Kind != aside.KindClose
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -191,7 +191,7 @@ func ExampleScanner_Feed_pause() {
 	// It is 42.
 }
 
-// A stream that goes on behind a prompt which has opened the thinking.
+// A stream that continues a prompt which has opened the thinking.
 func ExampleScanner_StartFromPrompt() {
 	dialect, err := aside.Find("qwen3")
 	if err != nil {
@@ -211,7 +211,7 @@ func ExampleScanner_StartFromPrompt() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if event.Kind == aside.Text {
+		if event.Kind == aside.KindText {
 			fmt.Printf("%v: %s\n", event.Channel, event.Text)
 		}
 	}
@@ -221,7 +221,7 @@ func ExampleScanner_StartFromPrompt() {
 	// content: It is 42.
 }
 
-// A thinking that becomes too long is closed, and the stream goes on as content.
+// Thinking that becomes too long is closed, and the stream goes on as content.
 func ExampleScanner_ForceClose() {
 	dialect, err := aside.Find("think")
 	if err != nil {
@@ -235,11 +235,11 @@ func ExampleScanner_ForceClose() {
 	over := false
 	show := func(event aside.Event) bool {
 		switch event.Kind {
-		case aside.Budget:
+		case aside.KindBudget:
 			over = true
-		case aside.Text:
+		case aside.KindText:
 			fmt.Printf("%s", event.Text)
-		case aside.Close:
+		case aside.KindClose:
 			fmt.Printf(" [%v]", event.Cause)
 		}
 		return true
@@ -259,7 +259,7 @@ func ExampleScanner_ForceClose() {
 	// Twice 21 is what [forced] It is 42.
 }
 
-// Tokens, of which a model's server knows which ones are special.
+// Tokens of a server that knows which of them are special.
 func ExampleScanner_FeedTokens() {
 	dialect, err := aside.Find("think")
 	if err != nil {
@@ -275,7 +275,7 @@ func ExampleScanner_FeedTokens() {
 	if _, err := scanner.FeedTokens(chunk, tokens, func(aside.Event) bool { return true }); err != nil {
 		log.Fatal(err)
 	}
-	thinking, err := scanner.Counts(aside.Thinking)
+	thinking, err := scanner.Counts(aside.ChannelThinking)
 	fmt.Println(thinking.Tokens, thinking.Characters, err)
 	// Output: 2 9 <nil>
 }
@@ -292,7 +292,7 @@ func ExampleScanner_Clone() {
 	}
 	defer first.Close()
 	show := func(event aside.Event) bool {
-		if event.Kind == aside.Text {
+		if event.Kind == aside.KindText {
 			fmt.Printf("%v: %s\n", event.Channel, event.Text)
 		}
 		return true
@@ -369,7 +369,7 @@ func ExampleStrip() {
 	// Output: It is 42. <nil>
 }
 
-// quiet is a filter of a host's own: it leaves out what only says that all is well.
+// quiet is a filter that leaves out lines which only say that all is well.
 type quiet struct{}
 
 func (quiet) ID() string                  { return "quiet" }
@@ -419,7 +419,7 @@ func ExampleCompressor_Compress() {
 	_, text, _ := strings.Cut(string(results[0]), "\n") // without the banner
 	fmt.Print(text)
 	for _, stretch := range report.Parts[0].Stretches {
-		if stretch.Change != aside.Kept {
+		if stretch.Change != aside.ChangeKept {
 			fmt.Println(stretch.End-stretch.Start, "bytes by", stretch.Filter)
 		}
 	}

@@ -1,6 +1,6 @@
 package aside
 
-// FeedTheLongWay is Feed through an array of events, for the tests to compare with.
+// FeedTheLongWay is Feed without the shortcut for plain text, for the tests to compare with.
 func (s *Scanner) FeedTheLongWay(p []byte, yield func(Event) bool) (n int, err error) {
 	if err := s.enter(); err != nil {
 		return 0, err

@@ -6,8 +6,8 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// FuzzScanner: any bytes, cut anywhere, in any dialect, with pauses: the events join to the input, and do not depend on
-// cuts and pauses.
+// FuzzScanner feeds any bytes, cut anywhere, in any dialect, with pauses. The events must join to the input and must not depend
+// on cuts and pauses.
 func FuzzScanner(f *testing.F) {
 	f.Add(uint8(0), []byte{3}, uint8(0), text[:100])
 	f.Add(uint8(17), []byte{1, 9}, uint8(2), []byte("<|channel|>analysis<|message|>a<|end|>b\xf0\x9f\x98\x80\xff\x00</think>"))

@@ -1,4 +1,5 @@
-// Filters and caches of the host, and the callbacks by which the library asks them.
+// Filters and caches written in Go, and the callbacks through which the library runs them. No panic and no pointer to Go memory
+// may pass through the library's frames.
 
 package aside
 
@@ -13,44 +14,49 @@ import (
 	"unsafe"
 )
 
-// Filter is a host's own filter. It promises only that what it gives is shorter; that is checked.
+// Filter is a filter of the host. It makes no promise but that its result is shorter than the text, and that is checked.
 //
-// Its methods run in the goroutines that compress, several at once if the host does so. They may use the package, but for
-// the compressor that called them: that says [ErrBusy]. One that panics has failed: the filter is passed over in that
-// call, and [Report.Failed] has the panic. They must not call [runtime.Goexit], and so no FailNow of a test, nor the next of
-// an [iter.Pull] that was made outside of them. The bytes that they are given are good until they return, and must not be
-// changed. input is JSON with sorted keys and no white space.
+// Its methods run on the goroutines that compress, possibly several at once. They may use the package, except the compressor
+// that called them: it returns [ErrBusy]. If a method returns an error or panics, the filter is skipped for that call, and
+// [Report.Failed] has the error. Methods must not end their goroutine: no [runtime.Goexit], no FailNow of a test, no next of an
+// [iter.Pull] made outside of them.
+//
+// Byte slices passed to a method are borrowed: they are valid until it returns and must not be changed. input is JSON with
+// sorted keys and no white space. A returned slice is copied.
 type Filter interface {
-	// ID is its name in banners and reports, without control characters. It replaces one of the same id.
+	// ID returns the filter's name in banners and reports, without control characters. The filter replaces one with the
+	// same id. NewCompressor calls it once.
 	ID() string
-	// ToolIDs are the tools whose results it is for; none: all. Like ID, it is called once, by NewCompressor.
+	// ToolIDs returns the tools whose results the filter is for; none stands for all. NewCompressor calls it once.
 	ToolIDs() []string
-	// Matches says whether it is for a call.
+	// Matches reports whether the filter is for a call.
 	Matches(toolID string, input []byte) bool
-	// Apply gives a shorter text; nil if there is nothing to do.
+	// Apply returns a shorter text, or nil if there is nothing to do.
 	Apply(text, input []byte) ([]byte, error)
 }
 
-// Cache is a host's own cache: it remembers results, and is trusted only where the fresh text is the recorded one. For its
-// methods holds what [Filter] says.
+// Cache is a cache of the host, which remembers results. A hit counts only if the fresh text equals the recorded one. The rules
+// for the methods of a [Filter] apply to its methods too.
 type Cache interface {
+	// ID returns the cache's name in reports, without control characters. NewCompressor calls it once.
 	ID() string
+	// ToolIDs returns the tools whose results the cache is for; none stands for all. NewCompressor calls it once.
 	ToolIDs() []string
-	// Observe sees every call, before any cache looks up.
+	// Observe is told of every call, before any cache is asked.
 	Observe(toolID string, input []byte)
-	// Lookup gives the recorded result of a call; nil if there is none.
+	// Lookup returns the recorded result of a call, or nil if there is none.
 	Lookup(toolID string, input []byte) (*Hit, error)
-	// Record takes a result: its raw text parts, joined with line feeds.
+	// Record stores a result: its raw text parts, joined with line feeds.
 	Record(toolID string, input, text []byte, now time.Time) error
 }
 
-// Hit is a recorded result.
+// Hit is a recorded result of a [Cache].
 type Hit struct {
 	Text []byte
 	Time time.Time
 }
 
-// host is a filter or cache under the id that it was registered with.
+// host is a filter or cache, with the id under which it was registered.
 type host struct {
 	id string
 	is any // Filter or Cache
@@ -61,33 +67,33 @@ func addHost(id string, tools []string, is any, add func(C.aside_bytes, []C.asid
 	defer pin.Unpin()
 	handle := cgo.NewHandle(&host{id, is})
 	if status := add(pinned(&pin, id), allPinned(&pin, tools), C.uintptr_t(handle)); status != C.ASIDE_OK {
-		handle.Delete() // after a failure nothing is released
+		handle.Delete() // after a failure the library does not call asideGoRelease
 		return lastFailure(status)
 	}
 	return nil
 }
 
-// under is what callbacks know of the call that they run in.
-type under struct {
+// callFrame is the call of the library in which callbacks run.
+type callFrame struct {
 	compressor *Compressor
-	around     C.uintptr_t // the handle of the call that this one is inside of
+	outer      C.uintptr_t // the handle of the call around this one
 	failed     []Failed
 }
 
-// run makes a call whose callbacks find u.
-func (u *under) run(call func() C.aside_status) error {
+// run makes a call whose callbacks find f.
+func (f *callFrame) run(call func() C.aside_status) error {
 	runtime.LockOSThread()
 	returned := false
 	defer func() {
-		// A thread that was left inside the library, by a Goexit, ends with its goroutine.
+		// After a Goexit inside the library the thread stays locked, so that it ends with its goroutine.
 		if returned {
 			runtime.UnlockOSThread()
 		}
 	}()
-	handle := cgo.NewHandle(u)
+	handle := cgo.NewHandle(f)
 	defer handle.Delete()
-	u.around = C.aside_go_inside(C.uintptr_t(handle))
-	defer func() { C.aside_go_inside(u.around) }()
+	f.outer = C.aside_go_inside(C.uintptr_t(handle))
+	defer func() { C.aside_go_inside(f.outer) }()
 	status := call()
 	returned = true
 	if status != C.ASIDE_OK {
@@ -96,23 +102,23 @@ func (u *under) run(call func() C.aside_status) error {
 	return nil
 }
 
-// isInside says whether this thread, which is locked, is inside a callback of the compressor's.
+// isInside reports whether this thread, which must be locked, runs a callback of the compressor.
 func (c *Compressor) isInside() bool {
 	handle := C.aside_go_inside(0)
 	C.aside_go_inside(handle)
 	for handle != 0 {
-		u := cgo.Handle(handle).Value().(*under)
-		if u.compressor == c {
+		f := cgo.Handle(handle).Value().(*callFrame)
+		if f.compressor == c {
 			return true
 		}
-		handle = u.around
+		handle = f.outer
 	}
 	return false
 }
 
-// has says whether a filter or cache has failed in the call.
-func (u *under) has(id string) bool {
-	for _, failed := range u.failed {
+// hasFailed reports whether a filter or cache has failed in the call.
+func (f *callFrame) hasFailed(id string) bool {
+	for _, failed := range f.failed {
 		if failed.ID == id {
 			return true
 		}
@@ -120,12 +126,12 @@ func (u *under) has(id string) bool {
 	return false
 }
 
-// callback runs a method of a filter or cache. One that has failed before in this call is not run again. No panic leaves it,
-// for the library's frames are above.
+// callback runs a method of a filter or cache, unless that has failed in this call before. It recovers every panic, because the
+// library's frames are above it.
 func callback[T any](call, user C.uintptr_t, method func(T) (C.int32_t, error)) (code C.int32_t) {
-	u := cgo.Handle(call).Value().(*under)
+	frame := cgo.Handle(call).Value().(*callFrame)
 	host := cgo.Handle(user).Value().(*host)
-	if u.has(host.id) {
+	if frame.hasFailed(host.id) {
 		return 0
 	}
 	defer func() {
@@ -134,13 +140,13 @@ func callback[T any](call, user C.uintptr_t, method func(T) (C.int32_t, error)) 
 			if !isError {
 				err = fmt.Errorf("%v", panicked)
 			}
-			u.failed = append(u.failed, Failed{host.id, fmt.Errorf("panic: %w", err)})
+			frame.failed = append(frame.failed, Failed{host.id, fmt.Errorf("panic: %w", err)})
 			code = -1
 		}
 	}()
 	code, err := method(host.is.(T))
 	if err != nil {
-		u.failed = append(u.failed, Failed{host.id, err})
+		frame.failed = append(frame.failed, Failed{host.id, err})
 		return -1
 	}
 	return code
@@ -149,7 +155,7 @@ func callback[T any](call, user C.uintptr_t, method func(T) (C.int32_t, error)) 
 //export asideGoMatches
 func asideGoMatches(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t) C.int32_t {
 	return callback(call, user, func(filter Filter) (C.int32_t, error) {
-		if filter.Matches(string(lent(tool, toolLen)), lent(input, inputLen)) {
+		if filter.Matches(string(borrowed(tool, toolLen)), borrowed(input, inputLen)) {
 			return 1, nil
 		}
 		return 0, nil
@@ -159,7 +165,7 @@ func asideGoMatches(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, inpu
 //export asideGoApply
 func asideGoApply(call, user C.uintptr_t, text *C.char, textLen C.size_t, input *C.char, inputLen C.size_t, reply *C.aside_reply) C.int32_t {
 	return callback(call, user, func(filter Filter) (C.int32_t, error) {
-		shorter, err := filter.Apply(lent(text, textLen), lent(input, inputLen))
+		shorter, err := filter.Apply(borrowed(text, textLen), borrowed(input, inputLen))
 		if err != nil || shorter == nil {
 			return 0, err
 		}
@@ -170,7 +176,7 @@ func asideGoApply(call, user C.uintptr_t, text *C.char, textLen C.size_t, input 
 //export asideGoObserve
 func asideGoObserve(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t) C.int32_t {
 	return callback(call, user, func(cache Cache) (C.int32_t, error) {
-		cache.Observe(string(lent(tool, toolLen)), lent(input, inputLen))
+		cache.Observe(string(borrowed(tool, toolLen)), borrowed(input, inputLen))
 		return 0, nil
 	})
 }
@@ -178,7 +184,7 @@ func asideGoObserve(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, inpu
 //export asideGoLookup
 func asideGoLookup(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t, reply *C.aside_reply, timestamp *C.uint64_t) C.int32_t {
 	return callback(call, user, func(cache Cache) (C.int32_t, error) {
-		hit, err := cache.Lookup(string(lent(tool, toolLen)), lent(input, inputLen))
+		hit, err := cache.Lookup(string(borrowed(tool, toolLen)), borrowed(input, inputLen))
 		if err != nil || hit == nil {
 			return 0, err
 		}
@@ -190,7 +196,7 @@ func asideGoLookup(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input
 //export asideGoRecord
 func asideGoRecord(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t, text *C.char, textLen C.size_t, now C.uint64_t) C.int32_t {
 	return callback(call, user, func(cache Cache) (C.int32_t, error) {
-		return 0, cache.Record(string(lent(tool, toolLen)), lent(input, inputLen), lent(text, textLen), time.Unix(int64(now), 0))
+		return 0, cache.Record(string(borrowed(tool, toolLen)), borrowed(input, inputLen), borrowed(text, textLen), time.Unix(int64(now), 0))
 	})
 }
 

@@ -42,18 +42,18 @@ func feed(t testing.TB, scanner *aside.Scanner, chunk string, yield func(aside.E
 	}
 }
 
-// spans writes what a recorder has seen of spans: "(" and channel, ")" and cause, "!" for a budget, "<" for all before.
+// spans writes down the spans of a recorder: "(" and channel, ")" and cause, "!" for a budget, "<" for a reclassification.
 func spans(r *recorder) string {
 	var said strings.Builder
 	for _, event := range r.events {
 		switch event.Kind {
-		case aside.Open:
+		case aside.KindOpen:
 			fmt.Fprintf(&said, "(%d", event.Channel)
-		case aside.Close:
+		case aside.KindClose:
 			fmt.Fprintf(&said, ")%d", event.Cause)
-		case aside.Budget:
+		case aside.KindBudget:
 			said.WriteByte('!')
-		case aside.Reclassify:
+		case aside.KindReclassify:
 			said.WriteByte('<')
 		}
 	}
@@ -125,7 +125,7 @@ func TestFindForTemplate(t *testing.T) {
 	if all := strings.Join(ambiguous.Candidates, ", "); all != "kimi-vl, openpangu" || !strings.HasSuffix(err.Error(), all) {
 		t.Error(all, err)
 	}
-	// Only a library that renders templates has an answer.
+	// Only a library that renders templates returns a result.
 	dialect, _, err = aside.FindForTemplateWith(read("qwen3"), `{"enable_thinking": false}`)
 	if !errors.Is(err, aside.ErrOption) && (err != nil || dialect.Name() != "qwen3") {
 		t.Error(dialect, err)
@@ -146,7 +146,7 @@ func TestOpeners(t *testing.T) {
 	dialect := load(t, special)
 	var open aside.Event
 	r := scan(t, scannerOf(t, dialect, nil), []byte("<hm>"))
-	if open = r.events[0].Event; open.Kind != aside.Open {
+	if open = r.events[0].Event; open.Kind != aside.KindOpen {
 		t.Fatal(r)
 	}
 	if dialect.Family(open.Rule) != "plain" || dialect.Opener(open.Rule, open.Tag) != "<hm>" {
@@ -159,7 +159,7 @@ func TestOpeners(t *testing.T) {
 	if dialect.Opener(0, 0) != "" || dialect.Family(0) != "" {
 		t.Error("openers of a closed dialect")
 	}
-	// A NUL is a byte like any other.
+	// A NUL is an ordinary byte.
 	nul := load(t, "name = 'nul'\n[[span]]\nfamily = \"f\\u0000g\"\nchannel = 'thinking'\nopen = [\"<a\\u0000>\"]\nclose = ['</a>']")
 	if nul.Opener(0, 0) != "<a\x00>" || nul.Family(0) != "f\x00g" {
 		t.Errorf("%q %q", nul.Opener(0, 0), nul.Family(0))
@@ -179,17 +179,17 @@ func TestStartFromPrompt(t *testing.T) {
 	}
 	feed(t, scanner, "\n\nYes.", r.yield)
 	err := scanner.Finish(r.yield)
-	if err != nil || string(r.text(aside.Thinking)) != "hm" || string(r.text(aside.Content)) != "Yes." {
+	if err != nil || string(r.text(aside.ChannelThinking)) != "hm" || string(r.text(aside.ChannelContent)) != "Yes." {
 		t.Error(err, r)
 	}
-	// The next stream is the scanner's own again.
-	if r := scan(t, scanner, []byte("hm")); string(r.text(aside.Content)) != "hm" {
+	// The next stream goes back to the scanner's own start.
+	if r := scan(t, scanner, []byte("hm")); string(r.text(aside.ChannelContent)) != "hm" {
 		t.Error(r)
 	}
 	if start, err := scanner.StartFromPrompt(""); start != aside.StartContent || err != nil {
 		t.Error(start, err)
 	}
-	// A marker that the prompt began: its bytes in the stream are those of the stream alone.
+	// The prompt holds the first part of a marker; the stream's bytes are the rest only.
 	scanner = newScanner(t, "think")
 	for _, size := range []int{1, 3, 100} {
 		if _, err := scanner.StartFromPrompt("<|im_start|>assistant\n<th"); err != nil {
@@ -199,7 +199,7 @@ func TestStartFromPrompt(t *testing.T) {
 		for text := []byte("ink>hm</think>"); len(text) > 0; text = text[min(size, len(text)):] {
 			chunks = append(chunks, text[:min(size, len(text))])
 		}
-		if r := scan(t, scanner, chunks...); string(r.text(aside.Thinking)) != "hm" || len(r.text(aside.Content)) != 0 {
+		if r := scan(t, scanner, chunks...); string(r.text(aside.ChannelThinking)) != "hm" || len(r.text(aside.ChannelContent)) != 0 {
 			t.Error(size, r)
 		}
 	}
@@ -239,7 +239,7 @@ func TestReclassify(t *testing.T) {
 	if spans(r) != "<" {
 		t.Error(r)
 	}
-	thinking, err := scanner.Counts(aside.Thinking)
+	thinking, err := scanner.Counts(aside.ChannelThinking)
 	if err != nil || thinking != (aside.Counts{Bytes: 2, Characters: 2, Spans: 1}) {
 		t.Error(thinking, err)
 	}
@@ -251,7 +251,7 @@ func TestStrayClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := scan(t, scannerOf(t, dialect, &aside.Options{StrayClose: aside.StrayCloseText}), []byte("a</thi"), []byte("nk>b"))
-	if text := string(r.text(aside.Content)); text != "a</think>b" {
+	if text := string(r.text(aside.ChannelContent)); text != "a</think>b" {
 		t.Error(text)
 	}
 	rewriter, err := aside.NewRewriter(dialect, &aside.RewriterOptions{StrayClose: aside.StrayCloseText})
@@ -306,10 +306,10 @@ func TestForceClose(t *testing.T) {
 		if err := scanner.Finish(r.yield); err != nil {
 			t.Fatal(err)
 		}
-		if spans(r) != "(1)3" || string(r.text(aside.Thinking)) != "ab</thi" || string(r.text(aside.Content)) != " c" {
+		if spans(r) != "(1)3" || string(r.text(aside.ChannelThinking)) != "ab</thi" || string(r.text(aside.ChannelContent)) != " c" {
 			t.Error(r)
 		}
-		// Nothing is open: nothing happens.
+		// Nothing is open, so nothing happens.
 		if err := scanner.ForceClose(func(event aside.Event) bool { t.Error(event); return true }); err != nil {
 			t.Error(err)
 		}
@@ -329,8 +329,8 @@ func TestFeedTokens(t *testing.T) {
 		}
 		at = end
 	}
-	content, err := scanner.Counts(aside.Content)
-	if string(r.text(aside.Content)) != "a <think>b" || string(r.text(aside.Thinking)) != "c" || err != nil ||
+	content, err := scanner.Counts(aside.ChannelContent)
+	if string(r.text(aside.ChannelContent)) != "a <think>b" || string(r.text(aside.ChannelThinking)) != "c" || err != nil ||
 		content != (aside.Counts{Bytes: 10, Characters: 10, Tokens: 4}) {
 		t.Error(r, content, err)
 	}
@@ -345,7 +345,7 @@ func TestFeedTokens(t *testing.T) {
 	}
 }
 
-// More events than one crossing holds, and pauses: each token counts once, and a special one that is cut stays one.
+// More events than one crossing holds, and pauses: each token counts once, and a special token that is cut stays special.
 func TestFeedTokensGoesOn(t *testing.T) {
 	dialect := load(t, special)
 	var chunk []byte
@@ -385,11 +385,11 @@ func TestFeedTokensGoesOn(t *testing.T) {
 		if !bytes.Equal(r.stream, chunk) {
 			t.Fatalf("%q", r.stream)
 		}
-		content, err := scanner.Counts(aside.Content)
+		content, err := scanner.Counts(aside.ChannelContent)
 		if err != nil {
 			t.Fatal(err)
 		}
-		thinking, err := scanner.Counts(aside.Thinking)
+		thinking, err := scanner.Counts(aside.ChannelThinking)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -437,12 +437,12 @@ func TestClone(t *testing.T) {
 	if err := second.Finish(other.yield); err != nil {
 		t.Error(err)
 	}
-	if string(r.text(aside.Thinking)) != "a" || string(r.text(aside.Content)) != "b" ||
-		string(other.text(aside.Thinking)) != "a</this" || string(other.text(aside.Content)) != "c" {
+	if string(r.text(aside.ChannelThinking)) != "a" || string(r.text(aside.ChannelContent)) != "b" ||
+		string(other.text(aside.ChannelThinking)) != "a</this" || string(other.text(aside.ChannelContent)) != "c" {
 		t.Errorf("%s\n%s", r, other)
 	}
 
-	// Behind each pause, with events that are due.
+	// After each pause, with pending events.
 	var resets sync.WaitGroup
 	defer resets.Wait()
 	want := scan(t, streamScanner(t), text).String()
@@ -456,7 +456,7 @@ func TestClone(t *testing.T) {
 		}
 		second, other := clone(first, r)
 		resets.Add(1)
-		go func() { // the race detector sees what they share
+		go func() { // the race detector checks what they share
 			defer resets.Done()
 			first.Reset()
 		}()
@@ -464,11 +464,11 @@ func TestClone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := second.Finish(other.yield); err != nil || other.String() != want {
-			t.Fatalf("cloned behind %d events: %v\n%s\nwanted\n%s", pause, err, other, want)
+			t.Fatalf("cloned after %d events: %v\n%s\nwanted\n%s", pause, err, other, want)
 		}
 	}
 
-	// In a finish, and with bytes that All has read.
+	// During a finish, and with unfed bytes of All.
 	first = streamScanner(t)
 	r = &recorder{t: t}
 	for event := range first.All(bytes.NewReader(text)) {
@@ -493,7 +493,7 @@ func TestCallsFromYieldAndClosed(t *testing.T) {
 		never := func(aside.Event) bool { t.Error("an event"); return true }
 		_, tokens := scanner.FeedTokens([]byte("x"), []aside.Token{{Len: 1}}, never)
 		_, start := scanner.StartFromPrompt("x")
-		_, counts := scanner.Counts(aside.Content)
+		_, counts := scanner.Counts(aside.ChannelContent)
 		clone, cloned := scanner.Clone()
 		for _, err := range []error{tokens, start, counts, cloned, scanner.ForceClose(never)} {
 			if !errors.Is(err, want) || clone != nil {
@@ -528,7 +528,7 @@ func TestJoin(t *testing.T) {
 		}
 		if c.markers == aside.MarkersRefuse {
 			r := scan(t, scannerOf(t, qwen, &aside.Options{Start: c.start}), []byte(text))
-			if string(r.text(aside.Thinking)) != c.parts[0] || string(r.text(aside.Content)) != c.parts[1] {
+			if string(r.text(aside.ChannelThinking)) != c.parts[0] || string(r.text(aside.ChannelContent)) != c.parts[1] {
 				t.Errorf("%q: %s", c.parts, r)
 			}
 		}

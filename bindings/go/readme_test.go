@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A whole program, and the body of one: both are run as written, from a module of their own.
+// The READMEs' programs, one complete and one the body of main, run as written in a module of their own.
 func TestReadmes(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {

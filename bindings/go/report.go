@@ -1,4 +1,4 @@
-// What one call did.
+// Reports of a compressor: what each call changed, and how to get back what it left out.
 
 package aside
 
@@ -11,25 +11,27 @@ import (
 	"unsafe"
 )
 
-// Report is what one call did.
+// Report describes what one call of a compressor did. Its fields belong to the caller. A report may be copied; any number of
+// goroutines may use one at once.
 type Report struct {
 	Before, After int      // length of the text parts in UTF-16 code units, banners included
-	Filters       []string // those that changed something, in the order of their first change
+	Filters       []string // the filters that changed something, in the order of their first change
 	Failed        []Failed // filters and caches that failed and were passed over
-	// Parts that filters changed. None for a stream that outgrew its memory.
+	// The parts that filters changed. Empty for a stream that outgrew its memory.
 	Parts []PartReport
-	Hit   string // the cache that had the same output; "" if none had
-	// CutProtected: text of a machine format was cut, because it outgrew a stream's memory and there was a budget.
+	Hit   string // the id of the cache that had the same output, or ""
+	// CutProtected reports whether text of a machine format was cut. That happens only to a stream with a budget whose text
+	// outgrew its memory.
 	CutProtected bool
 
-	c *compressed // copies of a Report share it
+	c *compressed // shared by copies of the report
 }
 
-// compressed is what Slice needs, freed when no Report leads to it any more.
+// compressed is the library's record of a call, for Slice. It is freed when no Report refers to it any more.
 type compressed struct {
 	use shared
 	c   *C.aside_compressed // nil once closed
-	_   *byte               // as of a Compressor
+	_   *byte               // see Compressor
 }
 
 func (c *compressed) free() error {
@@ -48,15 +50,15 @@ func (c *compressed) free() error {
 // Failed is a filter or cache that failed in a call.
 type Failed struct {
 	ID  string
-	Err error // its own, where it is a host's
+	Err error // the filter's own error, or the library's description
 }
 
-// PartReport is what became of a text part that filters changed.
+// PartReport describes what became of a text part that filters changed.
 type PartReport struct {
-	Part      int       // its place in the result that came in
+	Part      int       // the index in the result that came in
 	Len       int       // bytes of the original
 	Hash      uint64    // XXH3 (64 bits, seed 0) of the original
-	Stretches []Stretch // that tile the original
+	Stretches []Stretch // in order and without gaps: together, the whole original
 }
 
 // Stretch is a stretch of an original.
@@ -64,22 +66,23 @@ type Stretch struct {
 	Start, End int    // in the original, in bytes
 	Hash       uint64 // XXH3 (64 bits, seed 0) of its bytes
 	Change     Change
-	Filter     string // who did it; "" for what was kept
+	Filter     string // the filter that changed it; "" for what was kept
 }
 
-// Change is what became of a stretch.
+// Change says what became of a stretch.
 type Change uint32
 
 const (
-	// Kept: it is in the result, byte for byte.
-	Kept Change = C.ASIDE_KEPT
-	// Replaced: other bytes stand for it.
-	Replaced Change = C.ASIDE_REPLACED
-	// LeftOut: it is not there; a marker line may stand for it.
-	LeftOut Change = C.ASIDE_LEFT_OUT
+	// ChangeKept means that it is in the result, byte for byte.
+	ChangeKept Change = C.ASIDE_KEPT
+	// ChangeReplaced means that other bytes stand for it.
+	ChangeReplaced Change = C.ASIDE_REPLACED
+	// ChangeLeftOut means that it was left out; a marker line may stand for it.
+	ChangeLeftOut Change = C.ASIDE_LEFT_OUT
 )
 
-// newReport reads a report. What callbacks of Go's failed in comes from them; the library knows less of it.
+// newReport reads a report and takes ownership of c. failed has the errors of callbacks in Go, of which the library knows only
+// the text.
 func newReport(c *C.aside_compressed, failed []Failed) *Report {
 	raw := C.aside_report{size: C.sizeof_aside_report}
 	C.aside_compressed_report(c, &raw)
@@ -94,9 +97,9 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 	for _, id := range unsafe.Slice(raw.filters, int(raw.filter_count)) {
 		r.Filters = append(r.Filters, text(id))
 	}
-	known := under{failed: failed}
+	known := callFrame{failed: failed}
 	for _, one := range unsafe.Slice(raw.failed, int(raw.failed_count)) {
-		if id := text(one.id); !known.has(id) {
+		if id := text(one.id); !known.hasFailed(id) {
 			r.Failed = append(r.Failed, Failed{id, fmt.Errorf("%s", text(one.reason))})
 		}
 	}
@@ -115,9 +118,9 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 	return r
 }
 
-// Slice gives back what was left out: the bytes from start to end of a part's original, a slice of it. original is the text of
-// that part as it came in. Another text, and a part that no filter changed, is [ErrOriginal]; a range outside it is
-// [ErrRange].
+// Slice returns the bytes from start to end of a part's original, so that what was left out can be shown after all. original is
+// the text of that part as it came in; the result is a slice of it. Another text, or a part that no filter changed, is
+// [ErrOriginal]; a range outside of the text is [ErrRange].
 func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error) {
 	if r.c == nil {
 		return nil, ErrClosed
@@ -139,8 +142,8 @@ func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error
 	return original[start:end:end], nil
 }
 
-// Close frees what Slice needs; the rest of the report stays. One that is forgotten is freed by the garbage collector. While
-// another goroutine is in Slice nothing is freed, and the error is [ErrBusy]. Closing it again does nothing.
+// Close frees what Slice needs; the rest of the report stays valid. The garbage collector frees a forgotten one. Close returns
+// [ErrBusy] and frees nothing while another goroutine is in Slice. Closing it again does nothing.
 func (r *Report) Close() error {
 	if r.c == nil {
 		return nil

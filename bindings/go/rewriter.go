@@ -11,57 +11,59 @@ import (
 
 // RewriterOptions are the options of a rewriter.
 type RewriterOptions struct {
-	Start    Start // what is open at the first byte of each choice's text
-	Field    Field
-	Body     Body
+	Start    Start  // what is open at the first byte of each choice's text
+	Field    Field  // the name of the field for the thinking
+	Body     Body   // what comes in
 	Off      bool   // nothing is split: what comes in goes out
-	MaxEvent uint64 // the most bytes of an event, or of a JSON body, that are read: longer ones pass. 0: 16 MiB
+	MaxEvent uint64 // longer events, and longer JSON bodies, pass unread. In bytes; 0: 16 MiB
 
-	// StrayClose is what becomes of a closer of the thinking that has no opener and comes after content, in the text of
-	// each choice. It holds for every stream, wherever that starts and whatever its dialect is.
+	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content, in the text of
+	// each choice. It applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
 }
 
-// Field is what the field for the thinking is called.
+// Field is the name of the field for the thinking.
 type Field uint32
 
 const (
-	// FieldReasoningContent: reasoning_content, as most servers and clients say.
+	// FieldReasoningContent is reasoning_content, which most servers and clients use.
 	FieldReasoningContent Field = C.ASIDE_FIELD_REASONING_CONTENT
-	// FieldReasoning: reasoning.
+	// FieldReasoning is reasoning.
 	FieldReasoning Field = C.ASIDE_FIELD_REASONING
-	// FieldThinking: thinking.
+	// FieldThinking is thinking.
 	FieldThinking Field = C.ASIDE_FIELD_THINKING
 )
 
-// Body is what comes in.
+// Body says what comes in.
 type Body uint32
 
 const (
-	// BodyUnknown: the first byte that is not blank says it.
+	// BodyUnknown lets the first byte that is not blank decide.
 	BodyUnknown Body = C.ASIDE_BODY_UNKNOWN
-	// BodyEvents: an event stream, text/event-stream.
+	// BodyEvents is an event stream, text/event-stream.
 	BodyEvents Body = C.ASIDE_BODY_EVENTS
-	// BodyJSON: one JSON object, application/json.
+	// BodyJSON is one JSON object, application/json.
 	BodyJSON Body = C.ASIDE_BODY_JSON
 )
 
-// Rewriter takes the bytes of an OpenAI-style answer, an event stream or a JSON body, and gives the same bytes with the
-// thinking moved from content to a field of its own. What it cannot read passes as it came. One call at a time may use
-// it: a second one says [ErrBusy] and changes nothing.
+// Rewriter reads the bytes of an OpenAI-style answer, an event stream or a JSON body, and returns the same bytes with the
+// thinking moved from content to a field of its own. What it cannot read passes unchanged.
+//
+// One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing. Methods that return no error may
+// be called at any time.
 type Rewriter struct {
 	use exclusive
 	c   *C.aside_go_sse // nil once closed
-	// What methods without an error give, also while a call is under way.
+	// The results of the methods without an error, readable while a call is in progress.
 	tooLong atomic.Uint64
 	encoded atomic.Bool
 	_       noCopy
 }
 
-// NewRewriter makes a rewriter at the start of a stream. The options may be nil. The dialect may be closed before the
-// rewriter. A start that the dialect does not have is [ErrOption].
+// NewRewriter returns a rewriter at the start of a stream. The options may be nil. The error is [ErrOption] for a start that
+// the dialect does not have, [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory].
 //
-// Close frees the rewriter; one that is forgotten is freed by the garbage collector.
+// The dialect may be closed before the rewriter. Close frees the rewriter; the garbage collector frees a forgotten one.
 func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
@@ -91,8 +93,8 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	return w, nil
 }
 
-// Close frees the rewriter. What it held back is lost: Finish first. While a call of another goroutine is under way nothing
-// is freed, and the error is [ErrBusy]. Closing it again does nothing.
+// Close frees the rewriter. Held bytes are lost: call Finish first to get them. Close returns [ErrBusy] and frees nothing while
+// a call is in progress. Closing it again does nothing.
 func (w *Rewriter) Close() error {
 	if !w.use.enter() {
 		return ErrBusy
@@ -108,16 +110,19 @@ func (w *Rewriter) Close() error {
 	return nil
 }
 
-// StartAt says where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
-// One rewriter then serves a model with thinking on and off. Finish and Reset go back to the rewriter's own start. A start
-// that the dialect does not have is [ErrOption]; where the stream has begun, the error is [ErrOrder].
+// StartAt sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text. With
+// it one rewriter serves a model with thinking on and off. Finish and Reset go back to the rewriter's own start.
+//
+// The error is [ErrOption] for a start that the dialect does not have, and [ErrOrder] if the stream has begun.
 func (w *Rewriter) StartAt(start Start) error {
 	return w.do(func() C.aside_status { return C.aside_go_sse_start_at(w.c, C.uint32_t(start)) })
 }
 
-// UseDialect reads the next stream by another dialect, and says where it starts, before its first byte: with StartDefault
-// as that dialect says. What [FindForTemplate] finds goes here. Finish and Reset go back to the rewriter's own dialect and
-// start. The dialect may be closed after the call. Errors are those of StartAt.
+// UseDialect sets the dialect and the start of the next stream, before its first byte; with [StartDefault] the dialect decides
+// where it starts. The results of [FindForTemplate] can be passed to it. Finish and Reset go back to the rewriter's own dialect
+// and start.
+//
+// The dialect may be closed after the call. Errors are those of [NewRewriter], and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 	if err := d.enter(); err != nil {
 		return err
@@ -126,11 +131,11 @@ func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 	return w.do(func() C.aside_status { return C.aside_go_sse_use_dialect(w.c, d.c, C.uint32_t(start)) })
 }
 
-// StartFromPrompt says where the next stream starts, before its first byte: the text of each choice goes on behind a
-// rendered prompt that ends in tail, read as by [Scanner.StartFromPrompt]. Finish and Reset go back to the rewriter's own
-// start; an empty tail takes back what an earlier one said.
+// StartFromPrompt sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt
+// that ends in tail, which is read as by [Scanner.StartFromPrompt]. Finish and Reset go back to the rewriter's own start; an
+// empty tail cancels an earlier one.
 //
-// It gives what is open at the first byte. Where the stream has begun, the error is [ErrOrder].
+// It returns what is open at the first byte. If the stream has begun, the error is [ErrOrder].
 func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
 	var start C.uint32_t
 	err := w.do(func() C.aside_status {
@@ -139,8 +144,8 @@ func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
 	return Start(start), err
 }
 
-// Feed takes the next bytes, cut anywhere, and appends to dst what is decided by them: each event as soon as it is
-// whole. On an error dst is given as it was.
+// Feed reads the next bytes, cut anywhere, and appends to dst what they decide: each event as soon as it is complete. p is not
+// kept. On an error it returns dst unchanged.
 func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 	err := w.do(func() C.aside_status {
 		status := C.aside_go_sse_feed(w.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(p))), C.size_t(len(p)))
@@ -150,8 +155,8 @@ func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 	return dst, err
 }
 
-// Finish ends the stream, and appends to dst what was held back. The rewriter is then as new, and the next Feed begins a
-// new stream.
+// Finish ends the stream and appends to dst what was held back. The next Feed begins a new stream. On an error it returns dst
+// unchanged.
 func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
 	err := w.do(func() C.aside_status {
 		status := C.aside_go_sse_finish(w.c)
@@ -161,12 +166,12 @@ func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-// Reset drops everything, and makes the rewriter as new.
+// Reset drops the stream, and every error but [ErrDefect]. The next Feed begins a new stream.
 func (w *Rewriter) Reset() error {
 	return w.do(func() C.aside_status { return C.aside_go_sse_reset(w.c) })
 }
 
-// do makes a call.
+// do makes a call, and publishes what the methods without an error return.
 func (w *Rewriter) do(call func() C.aside_status) error {
 	if !w.use.enter() {
 		return ErrBusy
@@ -184,19 +189,19 @@ func (w *Rewriter) do(call func() C.aside_status) error {
 	return nil
 }
 
-// append takes what a call has given.
+// append appends the output of a call.
 func (w *Rewriter) append(dst []byte, status C.aside_status) []byte {
 	if status != C.ASIDE_OK {
 		return dst
 	}
-	return append(dst, lent(w.c.out, w.c.out_len)...)
+	return append(dst, borrowed(w.c.out, w.c.out_len)...)
 }
 
-// TooLong is how many events and bodies have passed unread since the start or the last Reset, because they were longer
-// than RewriterOptions.MaxEvent; 0 once the rewriter is closed.
+// TooLong returns how many events and bodies have passed unread since the start or the last Reset, because they were longer
+// than RewriterOptions.MaxEvent; 0 once the rewriter is closed. It may be called at any time.
 func (w *Rewriter) TooLong() uint64 { return w.tooLong.Load() }
 
-// IsEncoded says whether the stream passes unread because its first bytes are no text: it is compressed, or in another
-// encoding than UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first. It is of the stream that was
-// finished last, until another begins.
+// IsEncoded reports whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is
+// not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first. After Finish it is about the finished
+// stream, until another begins. It may be called at any time.
 func (w *Rewriter) IsEncoded() bool { return w.encoded.Load() }

@@ -74,7 +74,7 @@ func TestRewriter(t *testing.T) {
 	if small.Reset() != nil || small.TooLong() != 0 {
 		t.Error("Reset")
 	}
-	// What was fed before is forgotten.
+	// What was fed before is dropped.
 	if out, err := rewriter.Feed(nil, []byte(events[:50])); err != nil || rewriter.Reset() != nil {
 		t.Error(string(out), err)
 	}
@@ -117,7 +117,7 @@ func ExampleRewriter() {
 		return
 	}
 	defer rewriter.Close()
-	var out []byte // to be sent on after each Feed
+	var out []byte // to be sent after each Feed
 	for _, read := range []string{
 		`data: {"choices":[{"index":0,"delta":{"content":"<thi`, "nk>\\nhm\"}}]}\n\n",
 		`data: {"choices":[{"index":0,"delta":{"content":"</think>\n\nYes."}}]}` + "\n\n",
@@ -152,7 +152,7 @@ func TestRewriterStarts(t *testing.T) {
 		"back to it": func() error {
 			return errors.Join(rewriter.UseDialect(other, aside.StartContent), rewriter.StartAt(aside.StartDefault))
 		},
-		"behind prompt": func() error {
+		"after prompt": func() error {
 			start, err := rewriter.StartFromPrompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")
 			if start != aside.StartThinking {
 				t.Error(start)
@@ -167,7 +167,7 @@ func TestRewriterStarts(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 		if got := rewrite(t, rewriter, in); got != in {
-			t.Errorf("behind %s: %s", name, got)
+			t.Errorf("after %s: %s", name, got)
 		}
 	}
 	if start, err := rewriter.StartFromPrompt(""); start != aside.StartContent || err != nil {

@@ -12,85 +12,86 @@ import (
 	"unsafe"
 )
 
-// Options of a scanner.
+// Options are the options of a scanner.
 type Options struct {
+	// Start says what is open at the first byte.
 	Start Start
-	// Collect whole thoughts for TakeThought: the most bytes of them to hold at a time, text, types and attributes, of
-	// which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
+	// Collect is how many bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each counts
+	// as at least 48. What does not fit is cut off, the text last. 0: thoughts are not collected.
 	Collect uint64
-	// Budget of the thinking: where it goes beyond, a Budget event stands. nil: none.
+	// Budget limits the thinking: a KindBudget event stands where the thinking exceeds it. nil: no limit.
 	Budget *Limit
-	// StrayClose is what becomes of a closer of the thinking that has no opener and comes after content.
+	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
 	StrayClose StrayClose
 }
 
-// StrayClose is what becomes of a closer of the thinking that has no opener and comes after content.
+// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
 type StrayClose uint32
 
 const (
-	// StrayCloseDialect: what the dialect says.
+	// StrayCloseDialect lets the dialect decide.
 	StrayCloseDialect StrayClose = C.ASIDE_STRAY_CLOSE_DIALECT
-	// StrayCloseText: it is text, for a host that is sure that its model does not think.
+	// StrayCloseText keeps it as text, for a host that is sure that its model does not think.
 	StrayCloseText StrayClose = C.ASIDE_STRAY_CLOSE_TEXT
 )
 
-// Limit is the most thinking that there may be.
+// Limit is a budget of the thinking.
 type Limit struct {
 	Max   uint64
 	Unit  Unit
 	Scope Scope
 }
 
-// Unit is what a limit counts.
+// Unit says what a limit counts.
 type Unit uint32
 
 const (
-	// UnitBytes: bytes.
+	// UnitBytes counts bytes.
 	UnitBytes Unit = C.ASIDE_BUDGET_BYTES
-	// UnitCharacters: characters.
+	// UnitCharacters counts characters.
 	UnitCharacters Unit = C.ASIDE_BUDGET_CHARACTERS
 )
 
-// Scope is what a limit is for.
+// Scope says what a limit applies to.
 type Scope uint32
 
 const (
-	// ScopeSpan: each thinking span has it.
+	// ScopeSpan limits each thinking span by itself.
 	ScopeSpan Scope = C.ASIDE_BUDGET_SPAN
-	// ScopeStream: all thinking of the stream has it together.
+	// ScopeStream limits all thinking of the stream together.
 	ScopeStream Scope = C.ASIDE_BUDGET_STREAM
 )
 
-// Start is what is open at the first byte.
+// Start says what is open at the first byte of a stream.
 type Start uint32
 
 const (
-	// StartDefault: as the dialect says.
+	// StartDefault lets the dialect decide.
 	StartDefault Start = C.ASIDE_START_DEFAULT
-	// StartContent: no span is open.
+	// StartContent means that no span is open.
 	StartContent Start = C.ASIDE_START_CONTENT
-	// StartThinking: the stream begins inside a thinking span, whose opener was in the prompt.
+	// StartThinking means that the stream begins inside a thinking span, whose opener was in the prompt.
 	StartThinking Start = C.ASIDE_START_THINKING
-	// StartNarration: the stream begins inside a narration span.
+	// StartNarration means that the stream begins inside a narration span.
 	StartNarration Start = C.ASIDE_START_NARRATION
-	// StartTool: the stream begins inside a tool span.
+	// StartTool means that the stream begins inside a tool span.
 	StartTool Start = C.ASIDE_START_TOOL
-	// StartHeader: the stream begins inside a channel header, of a dialect that has headers.
+	// StartHeader means that the stream begins inside a channel header, of a dialect that has headers.
 	StartHeader Start = C.ASIDE_START_HEADER
 )
 
-// Scanner is the state of one stream. One call at a time may use it: a second one, from another goroutine or from a
-// yield function, says [ErrBusy] and changes nothing. Different scanners share nothing that changes. Feeding allocates
-// nothing in the steady state.
+// Scanner splits one stream into events. In the steady state, feeding allocates nothing.
 //
-// A yield function that returns false pauses the scanner, and so does one that panics; the event that it was called
-// with counts as delivered. This is no error and nothing is lost or repeated: events that are still due come first in
-// the next call, and [Scanner.Consumed] bytes of the chunk are done. A scanner that is called from its own yield function,
-// or from the reader that All reads, says [ErrBusy]. Methods without an error may be called at any time: they say how
-// far the scanner was when it last looked up.
+// A yield function that returns false pauses the scanner; so does one that panics. The event that it was called with counts as
+// delivered. A pause is not an error, and nothing is lost or repeated: the next call begins with the events that are still
+// pending, and [Scanner.Consumed] says how many bytes of the chunk are done.
+//
+// One call at a time may use a scanner. A second one, from another goroutine, from the scanner's own yield function or from
+// the reader that All reads, returns [ErrBusy] and changes nothing. Methods that return no error may be called at any time:
+// they report the state after the last completed crossing into C. Scanners share no state with each other.
 type Scanner struct {
 	use exclusive
-	// What methods without an error give, also while a call is under way.
+	// The results of the methods without an error, readable while a call is in progress.
 	offset, holds, maxHold, consumed atomic.Int64
 	lost                             atomic.Uint64
 
@@ -99,13 +100,13 @@ type Scanner struct {
 	_ noCopy
 }
 
-// scannerState is what belongs to the call that is inside.
+// scannerState belongs to the call that is in progress; nothing else may touch it.
 type scannerState struct {
 	c         *C.aside_go // nil once closed
 	finishing bool        // a finish was paused
 
-	// The events of c that are still due are those from next up to count. Their bytes lie in chunk, of which the first
-	// has the offset base, and in before, of which the first held bytes stood directly before chunk.
+	// The pending events are those of c from next up to count. Their bytes are in chunk, whose first byte has the offset
+	// base, and in the first held bytes of before, which precede chunk in the stream.
 	next, count int
 	base        uint64
 	chunk       []byte
@@ -113,24 +114,24 @@ type scannerState struct {
 	before      []byte
 	attributes  []byte
 	attr        Attr
-	tokens      []C.aside_token // what FeedTokens was given, as C has it
+	tokens      []C.aside_token // the tokens given to FeedTokens, for C
 
-	// What All reads into, what of it was not fed yet, and the reader's error behind that.
+	// The buffer of All, the part of it that is not fed yet, and the reader's error after that part.
 	buf, rest []byte
 	readErr   error
 }
 
-// noCopy lets go vet see copies: one would free the memory of the other.
+// noCopy makes go vet report copies, of which each would free the memory of the others.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// NewScanner makes a scanner at the start of a stream. The options may be nil. The dialect may be closed before the
-// scanner. A start that the dialect does not have is [ErrOption].
+// NewScanner returns a scanner at the start of a stream. The options may be nil. The error is [ErrOption] for a start that the
+// dialect does not have, [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory].
 //
-// Close frees the scanner; one that is forgotten is freed by the garbage collector, which does not see how much memory of
-// C's there is.
+// The dialect may be closed before the scanner. Close frees the scanner; the garbage collector frees a forgotten one, but it
+// does not see how much memory of C that is.
 func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
@@ -161,9 +162,9 @@ func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 	return s, nil
 }
 
-// Clone makes a second scanner in the same state, in mid-stream too: for beams, and for trying again from here. What is
-// fed to one does not change the other. Events that are due after a pause, thoughts that were not taken, and bytes that
-// All has read and not fed are in both. Close frees it, as one from [NewScanner].
+// Clone returns a second scanner in the same state, in mid-stream too: for beam search, and for trying again from here. Feeding
+// one does not change the other. Both have the pending events of a pause, the thoughts that were not taken, and the bytes that
+// All has read and not fed. Close the clone like any scanner.
 func (s *Scanner) Clone() (*Scanner, error) {
 	if err := s.enter(); err != nil {
 		return nil, err
@@ -190,15 +191,15 @@ func (s *Scanner) Clone() (*Scanner, error) {
 	return second, nil
 }
 
-// begin is the end of making a scanner.
+// begin completes a new scanner.
 func (s *Scanner) begin() {
 	s.maxHold.Store(int64(C.aside_scanner_max_hold(s.c.scanner)))
 	s.note()
 	runtime.SetFinalizer(s, (*Scanner).Close)
 }
 
-// Close frees the scanner. What it held back is lost: Finish first. While a call is under way nothing is freed, and the
-// error is [ErrBusy]. Closing it again does nothing.
+// Close frees the scanner. Held bytes are lost: call Finish first to get them. Close returns [ErrBusy] and frees nothing while
+// a call is in progress. Closing it again does nothing.
 func (s *Scanner) Close() error {
 	if !s.use.enter() {
 		return ErrBusy
@@ -218,11 +219,12 @@ func (s *Scanner) Close() error {
 	return nil
 }
 
-// Feed feeds the next bytes of the stream, cut anywhere, and calls yield for each event that they settle. It gives how
-// many bytes of p are done: all of them, unless yield has paused the scanner or an error has come. After a pause, go on
-// with Feed(p[n:], yield), or Finish if p is of no interest any more.
+// Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns how many
+// bytes of p are done: all of them, unless yield paused the scanner or the call failed. After a pause, go on with
+// Feed(p[n:], yield), or with Finish to drop the rest of p.
 //
-// p is not used after the call. After an error of kind [ErrBusy], [ErrOrder] or [ErrClosed] nothing has changed.
+// p is not kept. After [ErrBusy], [ErrOrder] and [ErrClosed] nothing has changed; after [ErrMemory] the scanner stays in error
+// until Reset.
 func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 	if err := s.enter(); err != nil {
 		return 0, err
@@ -231,12 +233,12 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 	if err := s.ready(); err != nil {
 		return 0, err
 	}
-	if s.next < s.count { // events are due since a pause
+	if s.next < s.count { // pending since a pause
 		_, err = s.run(feed, p, yield)
 		return s.Consumed(), err
 	}
-	// Written as early as can be, so that what was written in small pieces need not be read in large ones at once.
-	event := Event{Kind: Text, Channel: Channel(s.c.channel), Offset: int64(s.c.offset), Text: p[:len(p):len(p)]}
+	// Written well before it is read: a wide load directly after narrow stores stalls the processor.
+	event := Event{Kind: KindText, Channel: Channel(s.c.channel), Offset: int64(s.c.offset), Text: p[:len(p):len(p)]}
 	if s.passes(p) {
 		s.c.offset += C.uint64_t(len(p))
 		s.c.passed += C.uint64_t(len(p))
@@ -258,13 +260,13 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 	return len(p), nil
 }
 
-// Up to so many bytes, a look at each is cheaper than a crossing.
-const shortest = 32
+// mostLooked is the longest chunk for which looking at each byte is cheaper than crossing into C.
+const mostLooked = 32
 
-// passes says whether a chunk can pass without a crossing: all its bytes change nothing where the stream stands. The
-// scanner is told of it with the next crossing.
+// passes reports whether a chunk needs no crossing, because none of its bytes changes the scanner's state. The next crossing
+// tells the scanner how many bytes have passed.
 func (s *Scanner) passes(p []byte) bool {
-	if len(p) > shortest || len(p) == 0 {
+	if len(p) > mostLooked || len(p) == 0 {
 		return false
 	}
 	quiet := &s.c.quiet
@@ -276,19 +278,18 @@ func (s *Scanner) passes(p []byte) bool {
 	return true
 }
 
-// Token is a token of the model's, as the caller's tokenizer knows it.
+// Token is a token of the model, as the caller's tokenizer knows it.
 type Token struct {
-	Len     uint32 // how many bytes of the chunk; one of none counts nowhere
-	Special bool   // one of the tokenizer's added tokens; otherwise it is text, whatever it looks like
+	Len     uint32 // its number of bytes in the chunk; a token without bytes is not counted
+	Special bool   // one of the tokenizer's added tokens; all others are text, whatever they look like
 }
 
-// FeedTokens is Feed for bytes whose tokens are known: their lengths add up to p's, or the error is [ErrLength] and
-// nothing of p is fed. Markers that a dialect calls special then count only where a special token begins them, so that a
-// marker typed as ordinary text stays text, and Counts tells the tokens of each channel. Feeds with and without tokens
-// may be mixed.
+// FeedTokens is [Scanner.Feed] for bytes whose tokens are known. Markers that a dialect calls special then count only where a
+// special token begins them, so that a marker typed as ordinary text stays text. Counts reports the tokens of each channel.
+// Feeds with and without tokens may be mixed.
 //
-// After a pause, go on with p[n:] and the tokens that are not wholly done, the first of them with the length that is
-// left of it. tokens is not used after the call.
+// The lengths of the tokens must add up to len(p); otherwise the error is [ErrLength] and nothing is fed. After a pause, go on
+// with p[n:] and the tokens that are not completely done, the first of them with its remaining length. tokens is not kept.
 func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (n int, err error) {
 	if err := s.enter(); err != nil {
 		return 0, err
@@ -309,12 +310,12 @@ func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (
 	return s.Consumed(), err
 }
 
-// StartFromPrompt says where the next stream starts, before its first byte: behind a rendered prompt that ends in tail.
-// What stands there behind the dialect's last turn marker is read as if the model had written it, so that the stream may
-// start inside a span or a header. Spans that are open open at offset 0, without bytes, when the first byte is fed.
-// Finish and Reset go back to the scanner's own start; so does an empty tail.
+// StartFromPrompt sets where the next stream starts, before its first byte: after a rendered prompt that ends in tail. It reads
+// what follows the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span or
+// a header. The events of open spans come with the first byte, at offset 0 and without bytes of their own. Finish, Reset and an
+// empty tail go back to the scanner's own start.
 //
-// It gives what is open at byte 0. Where the stream has begun, the error is [ErrOrder].
+// It returns what is open at byte 0. If the stream has begun, the error is [ErrOrder].
 func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	if err := s.enter(); err != nil {
 		return StartDefault, err
@@ -332,8 +333,8 @@ func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	return Start(start), nil
 }
 
-// Finish ends the stream: settles what is held back, closes what is open. The scanner is then as new, and the next Feed
-// begins a new stream at offset 0. If yield has paused it, call Finish again: a Feed in between is [ErrOrder].
+// Finish ends the stream: it decides the held bytes and closes the open spans. The scanner is reset by that, and the next Feed
+// begins a new stream at offset 0. If yield pauses it, call Finish again: a Feed in between returns [ErrOrder].
 func (s *Scanner) Finish(yield func(Event) bool) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -347,8 +348,8 @@ func (s *Scanner) Finish(yield func(Event) bool) error {
 	return err
 }
 
-// Flush releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
-// show everything now; a marker of which a part was flushed is no marker any more.
+// Flush releases the held bytes as text of their channel. The stream goes on. It is for a host that must show everything now: a
+// marker of which a part was flushed is not recognised any more.
 func (s *Scanner) Flush(yield func(Event) bool) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -361,9 +362,9 @@ func (s *Scanner) Flush(yield func(Event) bool) error {
 	return err
 }
 
-// ForceClose closes the thinking that is open, behind the bytes that are done: releases what is held back as text, and
-// ends the span with [CauseForced]. Where the innermost span is no thinking, nothing happens. A closer that comes next,
-// with only blanks before it, is removed. For a host that ends a thinking which has become too long.
+// ForceClose closes the open thinking span, after the bytes fed so far: it releases the held bytes as text and ends the span
+// with [CauseForced]. If the innermost span is not thinking, nothing happens. A closer that comes next, with only blanks before
+// it, is removed. It is for a host that ends thinking that has become too long.
 func (s *Scanner) ForceClose(yield func(Event) bool) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -376,8 +377,8 @@ func (s *Scanner) ForceClose(yield func(Event) bool) error {
 	return err
 }
 
-// Reset drops everything, and makes the scanner as new: what was held back or is still due, thoughts not taken, and
-// every error but [ErrDefect].
+// Reset drops the stream: held bytes, pending events, thoughts that were not taken, and every error but [ErrDefect]. The next
+// Feed begins a new stream.
 func (s *Scanner) Reset() error {
 	if err := s.enter(); err != nil {
 		return err
@@ -395,12 +396,13 @@ func (s *Scanner) Reset() error {
 	return nil
 }
 
-// All reads r to its end, and gives the events of the stream, finished. An error, of r or of the scanner, is given once,
-// with an empty event, and is the last.
+// All returns an iterator that reads r to its end, finishes the stream and yields its events. An error, of r or of the scanner,
+// is yielded once, with an empty event, and ends the loop. After an error of r the stream is not finished, and held bytes stay
+// held.
 //
-// A loop that is left early pauses the scanner: ranging over All of the same reader goes on where it stopped, and until
-// then or Reset, Feed, Flush and Finish are [ErrOrder] if bytes were read and not fed yet. An error that r has given by then
-// is kept for the next All. After an error of r the stream is not finished: what is held back stays so.
+// Leaving the loop early pauses the scanner; ranging over All of the same reader goes on where it stopped. If bytes were read
+// and not fed by then, Feed, Flush and Finish return [ErrOrder] until they are fed or Reset drops them. An error that r has
+// returned by then is kept for the next All.
 func (s *Scanner) All(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if err := s.all(r, func(event Event) bool { return yield(event, nil) }); err != nil {
@@ -411,20 +413,20 @@ func (s *Scanner) All(r io.Reader) iter.Seq2[Event, error] {
 
 const (
 	readSize   = 16 * 1024
-	emptyReads = 100 // in a row, before a reader is said to make no progress
+	emptyReads = 100 // in a row: the reader makes no progress
 )
 
 func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer s.leave() // the reader finds it busy too: it must not be closed under All
+	defer s.leave() // held while the reader runs: Close must not free the scanner during All
 	if s.buf == nil {
 		s.buf = make([]byte, readSize)
 	}
 	empty, eof := 0, false
 	for !s.finishing {
-		// Also without a rest: events may be due since a pause.
+		// Also without unfed bytes: events may be pending since a pause.
 		if paused, err := s.feedRest(yield); paused || err != nil {
 			return err
 		}
@@ -457,13 +459,13 @@ func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 	return err
 }
 
-// feedRest feeds what All has read; also where yield panics, what is done of it counts as done.
+// feedRest feeds what All has read. If yield panics, the bytes consumed so far count as done.
 func (s *Scanner) feedRest(yield func(Event) bool) (paused bool, err error) {
 	defer func() { s.rest = s.rest[s.Consumed():] }()
 	return s.run(feed, s.rest, yield)
 }
 
-// enter begins a call, which leave ends. It gives the error of a scanner that is closed or in use.
+// enter begins a call, which leave ends. It returns an error if the scanner is closed or in use.
 func (s *Scanner) enter() error {
 	if !s.use.enter() {
 		return ErrBusy
@@ -475,13 +477,13 @@ func (s *Scanner) enter() error {
 	return nil
 }
 
-// leave ends a call, however that ends.
+// leave ends a call, by return or by panic.
 func (s *Scanner) leave() {
-	s.letGo()
+	s.releaseChunk()
 	s.use.leave()
 }
 
-// ready gives the error of a scanner that cannot be fed now.
+// ready returns an error if the scanner cannot be fed now.
 func (s *Scanner) ready() error {
 	switch {
 	case s.finishing:
@@ -502,19 +504,19 @@ const (
 	forceClose
 )
 
-// run does a piece of work with one crossing for each array of events, mostly just one. Events that are due come first.
+// run yields the pending events, then does a piece of work. It crosses into C once for each array of events, usually once.
 func (s *Scanner) run(work work, p []byte, yield func(Event) bool) (paused bool, err error) {
 	s.consumed.Store(0)
 	s.finishing = work == finish
-	defer s.letGo()
-	if !s.due(yield) {
+	defer s.releaseChunk()
+	if !s.yieldPending(yield) {
 		return true, nil
 	}
 	return s.deliver(work, s.cross(work, p, s.tokens), p, yield)
 }
 
-// due calls yield for the events that are due; false where that pauses.
-func (s *Scanner) due(yield func(Event) bool) bool {
+// yieldPending calls yield for the pending events. It returns false if yield pauses the scanner.
+func (s *Scanner) yieldPending(yield func(Event) bool) bool {
 	for s.next < s.count {
 		s.next++
 		if !yield(s.event(&s.c.events[s.next-1])) {
@@ -524,7 +526,7 @@ func (s *Scanner) due(yield func(Event) bool) bool {
 	return true
 }
 
-// cross crosses once, with a chunk and its tokens.
+// cross crosses into C once, with a chunk and its tokens.
 func (s *Scanner) cross(work work, p []byte, tokens []C.aside_token) C.aside_status {
 	s.chunk = p
 	switch work {
@@ -541,7 +543,7 @@ func (s *Scanner) cross(work work, p []byte, tokens []C.aside_token) C.aside_sta
 	}
 }
 
-// deliver takes what the first crossing of a piece of work has given, and crosses again while there is more.
+// deliver yields the events of the first crossing, and crosses again while there are more.
 func (s *Scanner) deliver(work work, status C.aside_status, p []byte, yield func(Event) bool) (paused bool, err error) {
 	for tokens := s.tokens; ; {
 		s.note()
@@ -550,7 +552,7 @@ func (s *Scanner) deliver(work work, status C.aside_status, p []byte, yield func
 			return false, s.failure(status)
 		}
 		s.take()
-		if !s.due(yield) {
+		if !s.yieldPending(yield) {
 			return true, nil
 		}
 		if status == C.ASIDE_OK {
@@ -558,17 +560,17 @@ func (s *Scanner) deliver(work work, status C.aside_status, p []byte, yield func
 			return false, nil
 		}
 		if work == feedTokens {
-			tokens = behind(tokens, len(s.chunk))
+			tokens = remaining(tokens, len(s.chunk))
 		}
 		status = s.cross(work, p[s.Consumed():], tokens)
 	}
 }
 
-// data is where a chunk lies.
+// data returns the address of a chunk.
 func data(p []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(p))) }
 
-// behind gives the tokens that are not wholly done where n of their bytes are, the first with the length that is left.
-func behind(tokens []C.aside_token, n int) []C.aside_token {
+// remaining returns the tokens that are left once n of their bytes are done, the first of them with its remaining length.
+func remaining(tokens []C.aside_token, n int) []C.aside_token {
 	for len(tokens) > 0 && n >= int(tokens[0].len) {
 		n -= int(tokens[0].len)
 		tokens = tokens[1:]
@@ -579,8 +581,8 @@ func behind(tokens []C.aside_token, n int) []C.aside_token {
 	return tokens
 }
 
-// take notes what a crossing has given. What the library lends is copied, for nobody can say when it ends: it is no
-// more than a few bytes of a marker, and attributes.
+// take stores the results of a crossing. It copies what is borrowed from the library, because a pause may outlive it: only a
+// few bytes of a marker, and attributes.
 func (s *Scanner) take() {
 	fed := &s.c.fed
 	s.next, s.count = 0, int(fed.count)
@@ -588,14 +590,14 @@ func (s *Scanner) take() {
 	s.chunk = s.chunk[:fed.consumed]
 	s.consumed.Add(int64(fed.consumed))
 	s.held = int(fed.held_len)
-	s.before = append(s.before[:0], lent(fed.held, fed.held_len)...)
-	s.attributes = append(s.attributes[:0], lent(fed.attributes, fed.attributes_len)...)
+	s.before = append(s.before[:0], borrowed(fed.held, fed.held_len)...)
+	s.attributes = append(s.attributes[:0], borrowed(fed.attributes, fed.attributes_len)...)
 }
 
-// note says what a crossing has left behind.
+// note publishes the scanner's position for the methods without an error.
 func (s *Scanner) note() {
 	s.offset.Store(int64(s.c.offset))
-	// A store costs, and these seldom change.
+	// An atomic store is expensive, and these seldom change.
 	if holds := int64(s.c.holds); holds != s.holds.Load() {
 		s.holds.Store(holds)
 	}
@@ -604,8 +606,8 @@ func (s *Scanner) note() {
 	}
 }
 
-// letGo gives the chunk back to its caller: the bytes of events that are still due move to the scanner.
-func (s *Scanner) letGo() {
+// releaseChunk drops the caller's chunk. It copies the bytes of pending events into the scanner first.
+func (s *Scanner) releaseChunk() {
 	if s.next < s.count {
 		s.before = append(s.before[:s.held], s.chunk...)
 		s.held = len(s.before)
@@ -623,7 +625,7 @@ func (s *Scanner) event(c *C.aside_event) Event {
 		Tag:     uint32(c.tag),
 		Offset:  int64(c.offset),
 	}
-	if event.Kind != Attribute {
+	if event.Kind != KindAttribute {
 		event.Text = s.bytes(uint64(c.offset), int(c.len))
 		return event
 	}
@@ -641,8 +643,8 @@ func (s *Scanner) event(c *C.aside_event) Event {
 	return event
 }
 
-// bytes gives the n bytes of the stream from an offset on. One event at most begins before the chunk and ends inside it:
-// its bytes in the chunk are joined to those before.
+// bytes returns n bytes of the stream from an offset on. At most one event begins before the chunk and ends inside it: its
+// bytes in the chunk are appended to those before.
 func (s *Scanner) bytes(offset uint64, n int) []byte {
 	if offset >= s.base {
 		at := int(offset - s.base)
@@ -659,28 +661,29 @@ func (s *Scanner) failure(status C.aside_status) error {
 	return &failure{Status(status), C.GoString(&s.c.message[0])}
 }
 
-// lent views memory of the scanner's.
-func lent(at *C.char, n C.size_t) []byte {
+// borrowed returns memory of the library as a slice, valid as long as aside.h says.
+func borrowed(at *C.char, n C.size_t) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(at)), int(n))
 }
 
-// Consumed is how many bytes of the last Feed's chunk are done: what Feed returns, for those whose yield function
-// has panicked.
+// Consumed returns how many bytes of the last Feed's chunk are done. Feed returns the same number; Consumed is for those whose
+// yield function has panicked. It may be called at any time.
 func (s *Scanner) Consumed() int { return int(s.consumed.Load()) }
 
-// Counts is what a channel has had of a stream.
+// Counts has the counts of one channel of a stream.
 type Counts struct {
-	Bytes      uint64 // of text; markers and framing count nowhere
-	Characters uint64 // of text; of invalid UTF-8, the bytes that do not continue a character
-	Spans      uint64 // that were opened
-	Tokens     uint64 // whose first byte is text of the channel, of those from FeedTokens
+	Bytes      uint64 // of text; markers and framing are not counted
+	Characters uint64 // of text; in invalid UTF-8, the bytes that do not continue a character
+	Spans      uint64 // opened
+	Tokens     uint64 // from FeedTokens, whose first byte is text of the channel
 }
 
-// Counts gives how much of a channel's text was settled since the stream began; of the stream that was finished last,
-// until another begins. What is held back counts when it is settled; events that are due after a pause are counted.
+// Counts returns how much text of a channel the stream has had so far. After Finish it is about the finished stream, until
+// another begins. Held bytes are not counted yet; pending events are. The error is [ErrRange] for a channel that does not
+// exist.
 //
-// After Finish, bytes of thinking and none of content or tool calls are an answer that was thinking to its end: the model broke
-// off, or the stream was started in the thinking although that was off. A host that knows it was off can show the text.
+// If a finished stream has bytes of thinking, and none of content or tool calls, then the whole answer was thinking: the model
+// broke off, or thinking was off although the stream started inside it. A host that knows it was off can show the text.
 func (s *Scanner) Counts(channel Channel) (Counts, error) {
 	if err := s.enter(); err != nil {
 		return Counts{}, err
@@ -693,12 +696,12 @@ func (s *Scanner) Counts(channel Channel) (Counts, error) {
 	return Counts{uint64(c.bytes), uint64(c.characters), uint64(c.spans), uint64(c.tokens)}, nil
 }
 
-// Offset is the offset in the stream of the next byte to be fed; 0 once the scanner is closed.
+// Offset returns the offset of the next byte to be fed; 0 once the scanner is closed. It may be called at any time.
 func (s *Scanner) Offset() int64 { return s.offset.Load() }
 
-// Held is how many bytes are held back now, because they may still become part of a marker or of a character; 0 once
-// the scanner is closed.
+// Held returns how many bytes are held back now, because they could still become part of a marker or complete a character; 0
+// once the scanner is closed. It may be called at any time.
 func (s *Scanner) Held() int { return int(s.holds.Load()) }
 
-// MaxHold is the most bytes that this scanner holds back for what may come; 0 once it is closed.
+// MaxHold returns the largest number of bytes that this scanner holds back; 0 once it is closed. It may be called at any time.
 func (s *Scanner) MaxHold() int { return int(s.maxHold.Load()) }

@@ -16,7 +16,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// More events than an array of a crossing holds, attributes, spans that go over cuts, and an end inside a span.
+// More events than the array of a crossing holds, attributes, spans across cuts, and an end inside a span.
 var text = []byte(strings.Repeat("a<thinking thought=\"A &amp; B\" thought_type='plan'>é</thinking>b<", 20) + "<thinking>end")
 
 func streamScanner(t testing.TB) *aside.Scanner {
@@ -62,7 +62,7 @@ func TestLoad(t *testing.T) {
 		t.Error(dialect.Name())
 	}
 	got := scan(t, scanner, []byte("a[[b"), []byte("]]c"))
-	if string(got.text(aside.Content)) != "ac" || string(got.text(aside.Thinking)) != "b" {
+	if string(got.text(aside.ChannelContent)) != "ac" || string(got.text(aside.ChannelThinking)) != "b" {
 		t.Error(got)
 	}
 
@@ -150,7 +150,7 @@ func TestNumbers(t *testing.T) {
 	if scanner.Held() != 4 || scanner.Offset() != 4 || scanner.Consumed() != 4 || len(r.events) != 0 {
 		t.Error(scanner.Held(), scanner.Offset(), r)
 	}
-	if err := scanner.Flush(r.yield); err != nil || string(r.text(aside.Content)) != "<thi" {
+	if err := scanner.Flush(r.yield); err != nil || string(r.text(aside.ChannelContent)) != "<thi" {
 		t.Error(err, r)
 	}
 	if _, err := scanner.Feed([]byte("<"), r.yield); err != nil || scanner.Reset() != nil || scanner.Offset() != 0 {
@@ -158,7 +158,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// However a stream is cut, held bytes and chunk are joined rightly: recorder.yield compares offsets and bytes.
+// Held bytes and chunk are joined correctly for every way to cut a stream: recorder.yield compares offsets and bytes.
 func TestEverySplitInTwoAndThree(t *testing.T) {
 	scanner := streamScanner(t)
 	short := text[:150]
@@ -172,7 +172,7 @@ func TestEverySplitInTwoAndThree(t *testing.T) {
 	}
 }
 
-// Every pause is tried: the chunk changes behind it, as a reader's buffer does, and goes on with what is left.
+// Every pause is tried. The chunk is overwritten after it, as a reader's buffer is, and the rest is fed again.
 func TestPauses(t *testing.T) {
 	want := scan(t, streamScanner(t), text).String()
 	for _, every := range []int{1, 2, 3, 31, 32, 33} {
@@ -185,7 +185,7 @@ func TestPauses(t *testing.T) {
 				seen++
 				return seen%every != 0
 			}
-			// again calls once more where the last call was stopped by its last event.
+			// again calls once more if the last call was paused by its last event.
 			again := func(before int) bool { return seen > before && seen%every == 0 }
 			for at := 0; at < len(text); {
 				chunk := bytes.Clone(text[at:min(at+size, len(text))])
@@ -241,7 +241,7 @@ func TestFlushAndResetBehindAPause(t *testing.T) {
 	scan(t, scanner, text)
 }
 
-// A panic in yield leaves through Feed; the event counts as delivered, and nothing else is lost or repeated.
+// A panic in yield leaves Feed. Its event counts as delivered, and nothing is lost or repeated.
 func TestPanicInYield(t *testing.T) {
 	want := scan(t, streamScanner(t), text).String()
 	scanner := streamScanner(t)
@@ -282,7 +282,7 @@ func TestPanicInYield(t *testing.T) {
 		t.Fatalf("%d panics:\n%s\nwanted\n%s", panics, r, want)
 	}
 
-	// runtime.Goexit leaves like a panic.
+	// runtime.Goexit acts like a panic.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -356,13 +356,13 @@ func TestClosed(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	got := fmt.Sprint(aside.Open, aside.Close, aside.Kind(0), aside.Kind(9), aside.Tool, aside.Channel(9), aside.CauseEnd)
+	got := fmt.Sprint(aside.KindOpen, aside.KindClose, aside.Kind(0), aside.Kind(9), aside.ChannelTool, aside.Channel(9), aside.CauseEnd)
 	if got != "open close 0 9 tool 9 end of stream" {
 		t.Error(got)
 	}
 }
 
-// resident gives how many bytes of memory the process has: C's too, which Go does not see.
+// resident returns the resident memory of the process in bytes, memory of C included, which Go does not see.
 func resident(t *testing.T) int {
 	t.Helper()
 	line, err := os.ReadFile("/proc/self/statm")
@@ -376,7 +376,7 @@ func resident(t *testing.T) int {
 	return pages * os.Getpagesize()
 }
 
-// Who forgets Close leaves no memory behind for long.
+// The memory of a scanner that was not closed is freed soon.
 func TestForgotten(t *testing.T) {
 	const many = 10_000
 	forget := func() {
@@ -390,25 +390,25 @@ func TestForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 			scanner.Feed([]byte("a[[b["), func(aside.Event) bool { return true })
-			// Between two collections there is little compared with what is looked for.
+			// Little is left between two collections, compared with the limit of this test.
 			if i%100 == 0 {
 				runtime.GC()
 			}
 		}
 	}
-	forget() // until memory is as much as it will be
+	forget() // until memory stops growing
 	before := resident(t)
 	forget()
-	// A scanner's events alone are 2 KiB.
+	// The events alone of one scanner take 2 KiB.
 	if grown := resident(t) - before; grown > many*1024 {
 		t.Errorf("%d forgotten scanners and dialects: %d KiB more", many, grown>>10)
 	}
 }
 
-// held keeps small values alive that the collector may have put beside others.
+// held keeps small values alive with which the collector may have shared an allocation.
 var held []*uint64
 
-// Each handle that is forgotten is collected by itself, however small, and whatever lies beside it.
+// Each forgotten handle is collected by itself, however small it is and whatever shares its allocation.
 func TestForgottenOnesAreCollected(t *testing.T) {
 	const many = 64
 	collected := make(chan bool, 3*many)
@@ -439,7 +439,7 @@ func TestForgottenOnesAreCollected(t *testing.T) {
 		}
 	}()
 	timeout := time.After(20 * time.Second)
-	// The last ones may still lie on the stack.
+	// The last ones may still be on the stack.
 	for left := 3*many - 3; left > 0; {
 		runtime.GC()
 		select {
@@ -453,7 +453,7 @@ func TestForgottenOnesAreCollected(t *testing.T) {
 	held = nil
 }
 
-// collects has the finalizer of a handle say that it ran.
+// collects reports when the finalizer of a handle has run.
 func collects[T io.Closer](handle T, collected chan<- bool) {
 	runtime.SetFinalizer(handle, nil)
 	runtime.SetFinalizer(handle, func(handle T) {
@@ -533,14 +533,14 @@ func TestAllErrors(t *testing.T) {
 		scanner := streamScanner(t)
 		times := 0
 		for event, err := range scanner.All(c.reader) {
-			if err == nil && event.Kind == aside.Text {
+			if err == nil && event.Kind == aside.KindText {
 				continue
 			}
 			if times++; err != c.want || event.Kind != 0 || times > 1 {
 				t.Error(event, err, times)
 			}
 		}
-		// The stream was not finished, and goes on.
+		// The stream is not finished and goes on.
 		seen := ""
 		want := strings.Repeat("<", scanner.Held()) + "b"
 		for event, err := range scanner.All(strings.NewReader("b")) {
@@ -563,7 +563,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// readAll gives the text of a stream and the error at its end.
+// readAll returns the text of a stream and the error at its end.
 func readAll(scanner *aside.Scanner, r io.Reader) (text string, err error) {
 	for event, failure := range scanner.All(r) {
 		text += string(event.Text)
@@ -608,7 +608,7 @@ func TestAllWhereTheReaderLies(t *testing.T) {
 	}
 }
 
-// Readers may say an error once and the end of the file then.
+// Readers may return an error once, and io.EOF after it.
 func TestAllKeepsTheReadersErrorOverAPause(t *testing.T) {
 	errCut := errors.New("cut")
 	reader := func() io.Reader {
@@ -651,7 +651,7 @@ func TestAllKeepsTheReadersErrorOverAPause(t *testing.T) {
 	}
 }
 
-// One dialect, many goroutines, a scanner each; the race detector looks on.
+// One dialect, many goroutines with a scanner each, under the race detector.
 func TestGoroutines(t *testing.T) {
 	dialect := find(t, "thought-stream")
 	want := scan(t, streamScanner(t), text).String()

@@ -1,4 +1,4 @@
-// Feeds that are text alone go a shorter way, which gives the same events as the long one.
+// Feeds of plain text take a shortcut. It must yield the same events as an array of events does.
 
 package aside_test
 
@@ -19,7 +19,7 @@ var shortTexts = map[string]string{
 	"inline-think":   "\xffabc<think>d\xc3\xa9f</think>é </thi",
 }
 
-// eachEvent gives what each feed says, unjoined, and what the end of the stream says.
+// eachEvent returns the events of each feed, unjoined, and those of the end of the stream.
 func eachEvent(t *testing.T, scanner *aside.Scanner, feed func(chunk []byte, yield func(aside.Event) bool) (int, error),
 	chunks ...[]byte) string {
 	t.Helper()
@@ -28,7 +28,7 @@ func eachEvent(t *testing.T, scanner *aside.Scanner, feed func(chunk []byte, yie
 	for _, chunk := range chunks {
 		n, err := feed(chunk, func(event aside.Event) bool {
 			fmt.Fprintf(&said, "%+v\n", record(event))
-			if event.Kind == aside.Text && event.Offset >= offset {
+			if event.Kind == aside.KindText && event.Offset >= offset {
 				if at := event.Offset - offset; unsafe.SliceData(event.Text) != &chunk[at] || cap(event.Text) != len(event.Text) {
 					t.Errorf("%q is not the chunk's own", event.Text)
 				}
@@ -75,7 +75,7 @@ func TestTheShortWayIsTheLongWay(t *testing.T) {
 	}
 }
 
-// Offsets are right behind all that moves them, and each channel is told.
+// Offsets are right after everything that changes them, on every channel.
 func TestOffsetsOfTheShortWay(t *testing.T) {
 	scanner := newScanner(t, "inline-think")
 	feed := func(scanner *aside.Scanner, text string, channel aside.Channel, offset int64) {
@@ -83,10 +83,10 @@ func TestOffsetsOfTheShortWay(t *testing.T) {
 		calls := 0
 		n, err := scanner.Feed([]byte(text), func(event aside.Event) bool {
 			calls++
-			if event.Kind != aside.Text || event.Channel != channel || event.Offset != offset || string(event.Text) != text {
+			if event.Kind != aside.KindText || event.Channel != channel || event.Offset != offset || string(event.Text) != text {
 				t.Errorf("%+v, wanted %q of %v at %d", event, text, channel, offset)
 			}
-			return calls > 1 // a pause behind the only event: nothing is due
+			return calls > 1 // a pause after the only event: nothing is pending
 		})
 		if n != len(text) || err != nil || calls != 1 {
 			t.Error(n, err, calls)
@@ -104,33 +104,33 @@ func TestOffsetsOfTheShortWay(t *testing.T) {
 		must(err)
 		_, err = scanner.FeedTokens([]byte("so"), []aside.Token{{Len: 2}}, yield)
 		must(err)
-		feed(scanner, "Twice", aside.Thinking, 9)
+		feed(scanner, "Twice", aside.ChannelThinking, 9)
 		second, err := scanner.Clone()
 		must(err)
 		defer second.Close()
 		must(scanner.ForceClose(yield))
-		feed(scanner, "Two", aside.Content, 14)
-		feed(scanner, "Three", aside.Content, 17)
-		feed(second, " 21", aside.Thinking, 14)
+		feed(scanner, "Two", aside.ChannelContent, 14)
+		feed(scanner, "Three", aside.ChannelContent, 17)
+		feed(second, " 21", aside.ChannelThinking, 14)
 		must(second.Reset())
-		feed(second, "anew", aside.Content, 0)
+		feed(second, "anew", aside.ChannelContent, 0)
 		must(scanner.Finish(yield))
 	}
 	if n, err := scanner.Feed(nil, yield); n != 0 || err != nil {
 		t.Error(n, err)
 	}
-	feed(scanner, "last", aside.Content, 0)
+	feed(scanner, "last", aside.ChannelContent, 0)
 	if n, err := scanner.FeedTokens([]byte("ab"), []aside.Token{{Len: 1}}, yield); n != 0 || !errors.Is(err, aside.ErrLength) {
 		t.Error(n, err)
 	}
-	feed(scanner, "more", aside.Content, 4)
+	feed(scanner, "more", aside.ChannelContent, 4)
 	must(scanner.Close())
 	if n, err := scanner.Feed([]byte("a"), yield); n != 0 || err != aside.ErrClosed {
 		t.Error(n, err)
 	}
 }
 
-// A panic behind the short way leaves the scanner as one behind the long way does.
+// A panic leaves the scanner in the same state with the shortcut and without it.
 func TestPanicOnTheShortWay(t *testing.T) {
 	scanner := newScanner(t, "inline-think")
 	feed := func(text string) {
@@ -151,7 +151,7 @@ func TestPanicOnTheShortWay(t *testing.T) {
 	}
 }
 
-// Tokens that pass without a crossing are fed all the same: in every count and clone, behind every other call.
+// Tokens that pass without a crossing count as fed in every count and clone, and before every other call.
 func TestWhatPassesIsCounted(t *testing.T) {
 	scanner := newScanner(t, "inline-think")
 	feed := func(text string, want ...aside.Kind) {
@@ -162,7 +162,7 @@ func TestWhatPassesIsCounted(t *testing.T) {
 			if _, err := scanner.Feed([]byte("x"), nil); err != aside.ErrBusy {
 				t.Error(err)
 			}
-			if _, err := scanner.Counts(aside.Content); err != aside.ErrBusy {
+			if _, err := scanner.Counts(aside.ChannelContent); err != aside.ErrBusy {
 				t.Error(err)
 			}
 			return true
@@ -178,48 +178,48 @@ func TestWhatPassesIsCounted(t *testing.T) {
 			t.Error(got, err, scanner.Offset())
 		}
 	}
-	feed("<think>so", aside.Open, aside.Text)
+	feed("<think>so", aside.KindOpen, aside.KindText)
 	for range 3 {
-		feed(" ab", aside.Text)
+		feed(" ab", aside.KindText)
 	}
 	if scanner.Offset() != 18 || scanner.Held() != 0 {
 		t.Error(scanner.Offset(), scanner.Held())
 	}
-	counts(scanner, aside.Thinking, 11, 11, 18)
-	feed(" ab", aside.Text)
-	feed("é", aside.Text)
-	feed(" ab", aside.Text)
+	counts(scanner, aside.ChannelThinking, 11, 11, 18)
+	feed(" ab", aside.KindText)
+	feed("é", aside.KindText)
+	feed(" ab", aside.KindText)
 	second, err := scanner.Clone()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	counts(second, aside.Thinking, 19, 18, 26)
-	feed("cd", aside.Text)
-	feed("e</thi", aside.Text)
-	feed("nk>f", aside.Close, aside.Text)
-	feed("gh", aside.Text)
+	counts(second, aside.ChannelThinking, 19, 18, 26)
+	feed("cd", aside.KindText)
+	feed("e</thi", aside.KindText)
+	feed("nk>f", aside.KindClose, aside.KindText)
+	feed("gh", aside.KindText)
 	if err := scanner.Finish(func(event aside.Event) bool { t.Error(event); return true }); err != nil {
 		t.Error(err)
 	}
-	counts(scanner, aside.Thinking, 22, 21, 0)
-	counts(scanner, aside.Content, 3, 3, 0)
-	feed("i", aside.Text)
-	feed("jk", aside.Text)
+	counts(scanner, aside.ChannelThinking, 22, 21, 0)
+	counts(scanner, aside.ChannelContent, 3, 3, 0)
+	feed("i", aside.KindText)
+	feed("jk", aside.KindText)
 	if err := scanner.Reset(); err != nil {
 		t.Error(err)
 	}
-	counts(scanner, aside.Content, 0, 0, 0)
-	counts(second, aside.Thinking, 19, 18, 26)
+	counts(scanner, aside.ChannelContent, 0, 0, 0)
+	counts(second, aside.ChannelThinking, 19, 18, 26)
 }
 
-// With a budget, and in what is collected, each byte counts: none passes.
+// With a budget, or if thoughts are collected, each byte counts and none may pass without a crossing.
 func TestBudgetsAreKept(t *testing.T) {
 	scanner := scannerOf(t, find(t, "inline-think"), &aside.Options{Budget: &aside.Limit{Max: 5}, Collect: 100})
 	budgets := 0
 	for _, text := range []string{"<think>", "ab", "cd", "ef", "gh", "</think>", "i"} {
 		if _, err := scanner.Feed([]byte(text), func(event aside.Event) bool {
-			if event.Kind == aside.Budget {
+			if event.Kind == aside.KindBudget {
 				budgets++
 				if event.Offset != 12 {
 					t.Error(event)

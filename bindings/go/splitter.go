@@ -1,3 +1,5 @@
+//go:build cgo
+
 package aside
 
 import (
@@ -5,11 +7,13 @@ import (
 	"io"
 )
 
-// Splitter is a writer that splits a stream into writers, one for each channel. Markers and what belongs to no text are
-// dropped. Each piece goes to its writer as soon as it is known what it is. One call at a time may use a splitter: a second
-// one, from another goroutine or from a writer, says [ErrBusy] and changes nothing.
+// Splitter is a writer that splits a stream into several writers, one for each channel. It drops markers and framing, and
+// writes each piece as soon as its channel is known.
+//
+// One call at a time may use a splitter. A second one, from another goroutine or from one of the writers, returns [ErrBusy]
+// and changes nothing.
 type Splitter struct {
-	// Writers for two more channels, set before the first Write. What has no writer (nil) is dropped.
+	// Writers for two more channels. Set them before the first Write; a channel whose writer is nil is dropped.
 	Narration, Tool io.Writer
 
 	use               exclusive
@@ -17,16 +21,17 @@ type Splitter struct {
 	scanner           *Scanner
 	write             func(Event) bool // sp.event, made once
 	offset            int64            // of the next byte to be written to the splitter
-	err               error            // of a writer: it lasts
+	err               error            // of a writer; permanent
 	errAt             int64            // the offset of the first byte that the writer did not take
 
-	_ noCopy // write is the original's, and so would be the errors of the copy's writers
+	_ noCopy // write refers to the original, so a copy would report its writers' errors there
 }
 
-// NewSplitter makes a splitter, at the start of a stream: what the reader is meant to see goes to content, what the
-// model thinks to thinking. Either may be nil: it is dropped.
+// NewSplitter returns a splitter at the start of a stream. It writes what the reader is meant to see to content, and what the
+// model thinks to thinking; a nil writer drops its channel. Errors are those of [NewScanner].
 //
-// Close ends the stream and frees the splitter; one that is forgotten is freed by the garbage collector.
+// The dialect may be closed before the splitter. Close ends the stream and frees the splitter; the garbage collector frees a
+// forgotten one.
 func NewSplitter(d *Dialect, content, thinking io.Writer) (*Splitter, error) {
 	scanner, err := NewScanner(d, nil)
 	if err != nil {
@@ -37,9 +42,11 @@ func NewSplitter(d *Dialect, content, thinking io.Writer) (*Splitter, error) {
 	return sp, nil
 }
 
-// Write feeds the next bytes of the stream. The error of a writer is given as it is, and again by each later call; n
-// bytes of p stand before the first byte that this writer did not take. A writer that takes less than it was given and
-// has no error fails with [io.ErrShortWrite], and one that panics has failed for all later calls.
+// Write feeds the next bytes of the stream; p is not kept.
+//
+// It returns a writer's error as it is, now and from every later call; n is then the number of bytes of p before the first
+// byte that this writer did not take. A writer that takes less than it was given without an error fails with
+// [io.ErrShortWrite]. A writer that panics counts as failed in later calls.
 func (sp *Splitter) Write(p []byte) (n int, err error) {
 	if !sp.use.enter() {
 		return 0, ErrBusy
@@ -56,8 +63,8 @@ func (sp *Splitter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Close ends the stream: what was held back is written, and the splitter is freed. The writers stay open. It gives the
-// error of a writer, and nil when called again after a success.
+// Close ends the stream: it writes what was held back and frees the splitter. The writers stay open. It returns a writer's
+// error, and nil when called again after a success.
 func (sp *Splitter) Close() error {
 	if !sp.use.enter() {
 		return ErrBusy
@@ -78,24 +85,24 @@ func (sp *Splitter) Close() error {
 	return err
 }
 
-var errCount = errors.New("aside: a reader or writer names a number of bytes that cannot be")
+var errCount = errors.New("aside: a reader or writer returned an impossible number of bytes")
 
 var errLeft = errors.New("aside: a writer has panicked or ended its goroutine")
 
-// event writes an event's text; false where that fails.
+// event writes an event's text and reports whether that succeeded.
 func (sp *Splitter) event(event Event) bool {
-	if event.Kind != Text {
+	if event.Kind != KindText {
 		return true
 	}
 	var to io.Writer
 	switch event.Channel {
-	case Content:
+	case ChannelContent:
 		to = sp.content
-	case Thinking:
+	case ChannelThinking:
 		to = sp.thinking
-	case Narration:
+	case ChannelNarration:
 		to = sp.Narration
-	case Tool:
+	case ChannelTool:
 		to = sp.Tool
 	}
 	if to == nil {
@@ -103,7 +110,7 @@ func (sp *Splitter) event(event Event) bool {
 	}
 	returned := false
 	defer func() {
-		// Nobody knows what the writer took.
+		// How much the writer took is unknown.
 		if !returned {
 			sp.err, sp.errAt = errLeft, event.Offset
 		}
@@ -116,7 +123,7 @@ func (sp *Splitter) event(event Event) bool {
 	return err == nil
 }
 
-// write gives how much the writer took, and why not all of it.
+// write writes text and returns how much of it the writer took; the error says why it was not all of it.
 func write(to io.Writer, text []byte) (int, error) {
 	n, err := to.Write(text)
 	switch {

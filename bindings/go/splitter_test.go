@@ -54,7 +54,7 @@ func TestSplitterDropsWhatHasNoWriter(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// limited takes so many bytes, and then fails; what it says beside the bytes is err.
+// limited takes a number of bytes and then fails. A writer may also return an error together with the bytes: err.
 type limited struct {
 	room int
 	err  error
@@ -71,7 +71,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// n counts the bytes before the one that the writer did not take.
+// n counts the bytes before the first one that the writer did not take.
 func TestSplitterWriterFails(t *testing.T) {
 	in := []byte("ab<think>cd</think>ef")
 	for room := range 4 {
@@ -142,7 +142,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// What such a writer took nobody knows, nor what was to come behind.
+// How much such a writer took is unknown, and so is what was to follow.
 func TestSplitterWriterPanics(t *testing.T) {
 	splitter := newSplitter(t, "qwen3", writerFunc(func([]byte) (int, error) { panic("writer") }), nil)
 	func() {
@@ -159,7 +159,7 @@ func TestSplitterWriterPanics(t *testing.T) {
 	}
 }
 
-// go vet sees copies of whatever has a field of that type.
+// go vet reports copies of a type that has a field of type noCopy.
 func TestCopiesAreSeen(t *testing.T) {
 	for _, of := range []any{aside.Dialect{}, aside.Scanner{}, aside.Splitter{}, aside.Rewriter{}, aside.Compressor{}, aside.ToolStream{}} {
 		kind, seen := reflect.TypeOf(of), false

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// What of the C interface a Go program has no use for.
+// Functions of the C interface that a Go program does not need, with the reason.
 var notInGo = map[string]string{
 	"aside_abi_version":               "the linker compares versions",
 	"aside_dialect_find_for_template": "aside_dialect_find_for_template_with takes all that it does",
 	"aside_scanner_consumed":          "for feeds with a callback; aside_fed has it",
 }
 
-// Each function that the library exports is used here. Of two that differ in a callback or an array, the second counts.
+// The binding uses every exported function. Of two that differ by callback and array, it uses the one with the array.
 func TestTheInterfaceIsCovered(t *testing.T) {
 	list, err := os.ReadFile("../../include/aside.symbols")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestTheInterfaceIsCovered(t *testing.T) {
 	}
 	for _, symbol := range symbols {
 		_, left := notInGo[symbol]
-		if strings.HasPrefix(symbol, "aside_version_") { // ASIDE_VERSION_SYMBOL calls the newest
+		if strings.HasPrefix(symbol, "aside_version_") { // ASIDE_VERSION_SYMBOL calls the newest one
 			continue
 		}
 		if has := used[symbol] || used[symbol+"_into"]; has == left {

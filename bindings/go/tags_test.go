@@ -2,5 +2,5 @@
 
 package aside_test
 
-// How this test was built, for programs that it builds itself.
+// The build tags of this test, for programs that it builds itself.
 const tags = ""

@@ -8,31 +8,36 @@ import (
 	"unsafe"
 )
 
-// Markers is what [Join] does with markers in its parts.
+// Markers says what [Join] does with markers in its parts.
 type Markers uint32
 
 const (
-	// MarkersRefuse: it fails with ErrJoin.
+	// MarkersRefuse makes Join return ErrJoin.
 	MarkersRefuse Markers = C.ASIDE_MARKERS_REFUSE
-	// MarkersEscape: it breaks them, as Escape does.
+	// MarkersEscape makes Join break them, as Escape does.
 	MarkersEscape Markers = C.ASIDE_MARKERS_ESCAPE
 )
 
-// Strip gives the content of a whole text: what a reader is meant to see of it, ASCII white space trimmed at both ends.
-// Any number of goroutines may call it at once.
+// Strip returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends.
+//
+// The error is [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory]. Any number of goroutines may
+// call Strip at once.
 func Strip(d *Dialect, text string) (string, error) {
 	return whole(d, func(out **C.char, n *C.size_t) C.aside_status {
 		return C.aside_strip(d.c, chars(text), C.size_t(len(text)), out, n)
 	})
 }
 
-// Join puts thinking and content into one text, as a model of the dialect writes them: the text splits back into the
-// same, byte for byte. Without thinking no block of it is written, unless the text starts inside one. Any bytes will do.
+// Join returns thinking and content as one text, written as a model of the dialect writes them. The text splits back into the
+// same parts, byte for byte. Without thinking it has no thinking block, unless the text starts inside one. The parts may be
+// any bytes.
 //
-// start is what is open where the text begins, and must be given to the scanner that splits it: [StartDefault],
-// [StartContent], [StartHeader], or [StartThinking], where no opener is written. Where a part holds what would be read as
-// a marker, the error is [ErrJoin] and says at which byte of which part; or with [MarkersEscape] that is broken, and the
-// text splits back into the escaped parts. Any number of goroutines may call it at once.
+// start says what is open where the text begins: [StartDefault], [StartContent], [StartHeader], or [StartThinking], which
+// writes no opener. The scanner that splits the text needs the same start.
+//
+// If a part contains what would be read as a marker, the error is [ErrJoin] and says at which byte of which part. With
+// [MarkersEscape] such markers are broken instead, and the text splits back into the escaped parts. Any number of goroutines
+// may call Join at once.
 func Join(d *Dialect, thinking, content string, start Start, markers Markers) (string, error) {
 	return whole(d, func(out **C.char, n *C.size_t) C.aside_status {
 		return C.aside_join(d.c, chars(thinking), C.size_t(len(thinking)), chars(content), C.size_t(len(content)),
@@ -40,12 +45,14 @@ func Join(d *Dialect, thinking, content string, start Start, markers Markers) (s
 	})
 }
 
-// Escape gives a text without the dialect's markers, those where a turn begins among them, for a prompt that a user's text
-// goes into: behind the first character of each marker stands U+200B (zero width space), so that it reads the same and is
-// no marker. A text that was escaped is not changed again. Escape a text whole: a marker that is put together from two
-// texts is seen in neither. Special tokens that the dialect does not name are the host's to keep out.
+// Escape returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt. It inserts
+// U+200B (zero width space) after the first character of each marker, those that begin a turn included. The text looks the
+// same, and escaping it again does not change it.
 //
-// Where the dialect has a marker that nothing can break, the error is [ErrJoin]. Any number of goroutines may call it at
+// Escape a text as a whole: a marker whose halves are in two texts is found in neither. Special tokens that the dialect does
+// not name are left in; the host must remove them.
+//
+// If the dialect has a marker that cannot be broken, the error is [ErrJoin]. Any number of goroutines may call Escape at
 // once.
 func Escape(d *Dialect, text string) (string, error) {
 	return whole(d, func(out **C.char, n *C.size_t) C.aside_status {
@@ -53,7 +60,7 @@ func Escape(d *Dialect, text string) (string, error) {
 	})
 }
 
-// whole gives a copy of the text that a call has made.
+// whole returns a copy of the text that a call has allocated, and frees that text.
 func whole(d *Dialect, call func(out **C.char, n *C.size_t) C.aside_status) (string, error) {
 	if err := d.enter(); err != nil {
 		return "", err
@@ -67,5 +74,5 @@ func whole(d *Dialect, call func(out **C.char, n *C.size_t) C.aside_status) (str
 		return "", lastFailure(status)
 	}
 	defer C.free(unsafe.Pointer(out))
-	return string(lent(out, n)), nil
+	return string(borrowed(out, n)), nil
 }

@@ -9,24 +9,24 @@ import (
 	"unsafe"
 )
 
-// Thought is a whole thought. It is a copy: the scanner has no part in it.
+// Thought is a whole thought. It belongs to the caller.
 type Thought struct {
 	Text       []byte
-	Offset     int64    // in the stream, of the marker that opened it
-	Cause      Cause    // why it ended; CauseEnd: it was cut off
+	Offset     int64    // of the opening marker, in the stream
+	Cause      Cause    // why it ended; CauseEnd if the stream ended inside it
 	Truncated  bool     // Options.Collect was too small for all of it
-	Type       *string  // nil where the marker had none
-	Confidence *float64 // from 0 to 1; nil where the marker had none
+	Type       *string  // nil if the marker had none
+	Confidence *float64 // from 0 to 1; nil if the marker had none
 	Attrs      []ThoughtAttr
 }
 
-// ThoughtAttr is an attribute of a thought's marker.
+// ThoughtAttr is an attribute of a thought's opening marker.
 type ThoughtAttr struct {
 	Name, Value string // the value is decoded
 }
 
-// TakeThought takes the oldest thought that has ended and was not taken yet, of a scanner that was made with
-// Options.Collect. It gives false where there is none.
+// TakeThought removes and returns the oldest thought that has ended, of a scanner made with Options.Collect. It returns false
+// if no thought is waiting.
 func (s *Scanner) TakeThought() (Thought, bool, error) {
 	if err := s.enter(); err != nil {
 		return Thought{}, false, err
@@ -43,13 +43,13 @@ func (s *Scanner) TakeThought() (Thought, bool, error) {
 		return Thought{}, false, lastFailure(status)
 	}
 	thought := Thought{
-		Text:      bytes.Clone(lent(c.text, c.text_len)),
+		Text:      bytes.Clone(borrowed(c.text, c.text_len)),
 		Offset:    int64(c.offset),
 		Cause:     Cause(c.cause),
 		Truncated: c.truncated != 0,
 	}
 	if c.has_thought_type != 0 {
-		kind := string(lent(c.thought_type, c.thought_type_len))
+		kind := string(borrowed(c.thought_type, c.thought_type_len))
 		thought.Type = &kind
 	}
 	if c.has_confidence != 0 {
@@ -58,12 +58,13 @@ func (s *Scanner) TakeThought() (Thought, bool, error) {
 	}
 	for _, attr := range unsafe.Slice(c.attributes, int(c.attribute_count)) {
 		thought.Attrs = append(thought.Attrs, ThoughtAttr{
-			Name:  string(lent(attr.name, attr.name_len)),
-			Value: string(lent(attr.value, attr.value_len)),
+			Name:  string(borrowed(attr.name, attr.name_len)),
+			Value: string(borrowed(attr.value, attr.value_len)),
 		})
 	}
 	return thought, true, nil
 }
 
-// LostThoughts is how many thoughts were lost since the start or the last Reset, because 1,024 were waiting.
+// LostThoughts returns how many thoughts were dropped since the start or the last Reset. A thought is dropped if 1,024 others
+// are waiting. It may be called at any time.
 func (s *Scanner) LostThoughts() uint64 { return s.lost.Load() }

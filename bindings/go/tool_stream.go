@@ -1,4 +1,4 @@
-// The output of one tool, as it comes.
+// Compression of one tool's output while it arrives, in bounded memory.
 
 package aside
 
@@ -11,21 +11,23 @@ import (
 	"unsafe"
 )
 
-// ToolStream is a writer for one tool's output that is compressed as it comes, into another writer. One call at a time may
-// use it: a second one, from another goroutine, a filter or the writer, says [ErrBusy] and changes nothing.
+// ToolStream is a writer that compresses one tool's output while it arrives, and writes the result to another writer.
+//
+// One call at a time may use a stream. A second one, from another goroutine, a filter or the writer, returns [ErrBusy] and
+// changes nothing.
 type ToolStream struct {
 	_       noCopy
 	use     exclusive
 	c       *toolStream // nil once closed
 	to      io.Writer
-	err     error // of the writer: it lasts
-	callers under
+	err     error // of the writer; permanent
+	callers callFrame
 }
 
-// toolStream has the finalizer: a writer may lead back to its ToolStream, and what is in a circle is never finalized.
+// toolStream has the finalizer. A writer may refer to its ToolStream, and an object in a cycle is never finalized.
 type toolStream struct {
 	c *C.aside_tool_stream
-	_ *byte // as of a Compressor
+	_ *byte // see Compressor
 }
 
 func (s *toolStream) free() {
@@ -33,12 +35,14 @@ func (s *toolStream) free() {
 	C.aside_tool_stream_free(s.c)
 }
 
-// NewStream makes a stream for one tool's output, with memory bytes for it: at least four times the budget, and at least
-// 4,096; less is [ErrOption]. While the text fits into that, the result is that of one call, without a banner, and comes at
-// the end. A longer text without a budget comes out as it goes, less its repeats; with one it comes at the end: head, tail
-// and error regions. The compressor may be closed before the stream.
+// NewStream returns a stream for one tool's output, which holds up to memory bytes of it. memory must be at least 4,096 and at
+// least four times the budget; less is [ErrOption].
 //
-// Close frees the stream; one that is forgotten is freed by the garbage collector.
+// A text that fits into the memory is written at the end, as [Compressor.Compress] returns it but without a banner. Of a longer
+// text, a compressor without a budget removes repeats and writes the rest as it comes; one with a budget writes head, tail and
+// error regions at the end.
+//
+// The compressor may be closed before the stream. Close frees the stream; the garbage collector frees a forgotten one.
 func (c *Compressor) NewStream(call Call, memory int, to io.Writer) (*ToolStream, error) {
 	if err := c.use.enter(); err != nil {
 		return nil, err
@@ -55,14 +59,15 @@ func (c *Compressor) NewStream(call Call, memory int, to io.Writer) (*ToolStream
 	if stream == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
-	s := &ToolStream{c: &toolStream{c: stream}, to: to, callers: under{compressor: c}}
+	s := &ToolStream{c: &toolStream{c: stream}, to: to, callers: callFrame{compressor: c}}
 	runtime.SetFinalizer(s.c, (*toolStream).free)
 	return s, nil
 }
 
-// Write feeds the next bytes of the output, cut anywhere, and writes what is decided. The error of the writer is given as it
-// is, and again by each later call; the bytes of p are taken all the same. A writer that panics has failed for all later
-// calls. After Finish the error is [ErrOrder].
+// Write feeds the next bytes of the output and writes what they decide. p may be cut anywhere and is not kept.
+//
+// It returns the writer's error as it is, now and from every later call; the bytes of p count as taken. A writer that panics
+// counts as failed in later calls. After Finish the error is [ErrOrder].
 func (s *ToolStream) Write(p []byte) (int, error) {
 	data := (*C.char)(unsafe.Pointer(unsafe.SliceData(p)))
 	fed, err := s.run(func(out **C.char, n *C.size_t) C.aside_status {
@@ -74,9 +79,10 @@ func (s *ToolStream) Write(p []byte) (int, error) {
 	return 0, err
 }
 
-// Finish ends the output, writes the rest, and gives what was done. The stream takes no more text then.
+// Finish ends the output, writes the rest and returns a report. The stream takes no more text after it. The report is there
+// even if the writer failed.
 func (s *ToolStream) Finish() (*Report, error) {
-	var report *Report // before the writer is called, which may panic
+	var report *Report // set before the writer is called, which may panic
 	_, err := s.run(func(out **C.char, n *C.size_t) C.aside_status {
 		var compressed *C.aside_compressed
 		status := C.aside_tool_stream_finish(s.c.c, out, n, &compressed)
@@ -88,7 +94,7 @@ func (s *ToolStream) Finish() (*Report, error) {
 	return report, err
 }
 
-// run makes a call, and writes what that gives. done says whether the library has done its part.
+// run makes a call and writes its output. done reports whether the library has done its part.
 func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (done bool, err error) {
 	if !s.use.enter() {
 		return false, ErrBusy
@@ -108,13 +114,13 @@ func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (d
 	}
 	if n > 0 {
 		s.err = errLeft // until the writer returns
-		_, s.err = write(s.to, lent(out, n))
+		_, s.err = write(s.to, borrowed(out, n))
 	}
 	return true, s.err
 }
 
-// Close frees the stream. What was not finished is lost. Inside one of its calls the error is [ErrBusy]; closing it again does
-// nothing.
+// Close frees the stream and drops what Finish has not written. It returns [ErrBusy] while a call is in progress. Closing it
+// again does nothing.
 func (s *ToolStream) Close() error {
 	if !s.use.enter() {
 		return ErrBusy

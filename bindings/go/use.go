@@ -1,19 +1,21 @@
-// Who may go into what the library has made: the memory of C's knows no goroutines.
+//go:build cgo
+
+// Guards against concurrent and re-entrant use. The library's memory belongs to C, and the library knows no goroutines, so a
+// call must never reach it while another one holds the same object or after that object was freed.
 
 package aside
 
 import "sync/atomic"
 
-// exclusive lets in one call at a time. A second one, of another goroutine or from a callback of the first, is told so
-// and changes nothing.
+// exclusive admits one call at a time. A second one, from another goroutine or from a callback of the first, is refused.
 type exclusive struct{ busy atomic.Bool }
 
-// enter says whether a call may begin, which leave ends.
+// enter begins a call and reports whether it may go on. leave ends it.
 func (e *exclusive) enter() bool { return e.busy.CompareAndSwap(false, true) }
 
 func (e *exclusive) leave() { e.busy.Store(false) }
 
-// shared lets in any number of calls at once, until it is closed.
+// shared admits any number of calls at once, until it is closed.
 type shared struct{ calls atomic.Int64 } // below 0 once closed
 
 // enter begins a call, which leave ends.
@@ -31,7 +33,7 @@ func (s *shared) enter() error {
 
 func (s *shared) leave() { s.calls.Add(-1) }
 
-// close lets in no more calls. The error is [ErrBusy] where one is under way, and [ErrClosed] the second time.
+// close refuses all later calls. It returns [ErrBusy] while a call is in progress, and [ErrClosed] the second time.
 func (s *shared) close() error {
 	switch {
 	case s.calls.CompareAndSwap(0, -1):

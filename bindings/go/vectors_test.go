@@ -12,7 +12,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// vector is a line of tests/vectors, whose README says what the keys mean. What is absent is not judged.
+// vector is a line of tests/vectors; the README there explains the keys. An absent key is not checked.
 type vector struct {
 	Dialect   string
 	About     string
@@ -36,7 +36,7 @@ type thought struct {
 	ThoughtType *string `json:"thought_type"`
 	Confidence  *float64
 
-	plain bool // the case says the text alone
+	plain bool // the case has only the text
 }
 
 func (t *thought) UnmarshalJSON(line []byte) error {
@@ -48,24 +48,24 @@ func (t *thought) UnmarshalJSON(line []byte) error {
 	return strict(line, (*fields)(t))
 }
 
-// strict decodes one value, and refuses keys that nothing reads.
+// strict decodes one value and refuses keys that nothing reads.
 func strict(line []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	return decoder.Decode(into)
 }
 
-// judge gives what the case wants and the events and thoughts do not say.
+// judge returns what the case expects and the events and thoughts lack.
 func (v *vector) judge(got *recorder, thoughts []aside.Thought) error {
 	for _, channel := range []struct {
 		channel aside.Channel
 		text    *string
 		b64     *[]byte
 	}{
-		{aside.Content, v.Content, v.ContentB64},
-		{aside.Thinking, v.Thinking, v.ThinkingB64},
-		{aside.Narration, v.Narration, v.NarrationB64},
-		{aside.Tool, v.Tool, v.ToolB64},
+		{aside.ChannelContent, v.Content, v.ContentB64},
+		{aside.ChannelThinking, v.Thinking, v.ThinkingB64},
+		{aside.ChannelNarration, v.Narration, v.NarrationB64},
+		{aside.ChannelTool, v.Tool, v.ToolB64},
 	} {
 		var wanted []byte
 		switch {
@@ -95,9 +95,9 @@ func (v *vector) judge(got *recorder, thoughts []aside.Thought) error {
 	attributes, causes := [][2]string{}, []string{}
 	for _, event := range got.events {
 		switch event.Kind {
-		case aside.Attribute:
+		case aside.KindAttribute:
 			attributes = append(attributes, [2]string{string(event.attr.Name), string(event.attr.Value)})
-		case aside.Close:
+		case aside.KindClose:
 			causes = append(causes, event.Cause.String())
 		}
 	}
@@ -119,7 +119,7 @@ var starts = map[string]aside.Start{
 	"tool": aside.StartTool, "header": aside.StartHeader,
 }
 
-// check judges a case cut as it says, whole, byte by byte and at every split into two. All give the same events.
+// check runs a case cut as it says, whole, byte by byte, and at every split into two. All must have the same events.
 func (v *vector) check(t testing.TB) error {
 	chunks := v.ChunksB64
 	for _, chunk := range v.Chunks {
@@ -212,7 +212,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// A runner that passes where it should fail proves nothing.
+// A runner that never fails proves nothing.
 func TestWrongVectorsFail(t *testing.T) {
 	for _, line := range []string{
 		`{"dialect": "qwen33", "chunks": ["a"]}`,

@@ -14,11 +14,11 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// agent asks a model until it calls no more tools.
+// agent asks a model, and runs the tools that it calls, until it calls none.
 type agent struct {
 	server, model string
 	compressor    *aside.Compressor
-	log           io.Writer // a line for each command
+	log           io.Writer // gets a line for each command
 }
 
 type message struct {
@@ -37,13 +37,13 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// shell is the only tool. With compress the model itself asks for the whole output, where it needs that.
+// shell is the only tool. The model can ask for a whole output by compress.
 const shell = `[{"type": "function", "function": {"name": "shell", "description": "Runs a shell command.",
 	"parameters": {"type": "object", "required": ["command"], "properties": {
 		"command": {"type": "string"},
 		"compress": {"type": "boolean", "description": "false: the output comes whole"}}}}}]`
 
-// maxTurns is how often the model may call tools for one question.
+// maxTurns is the largest number of turns for one question.
 const maxTurns = 20
 
 func (a *agent) run(ctx context.Context, question string) (string, error) {
@@ -100,7 +100,7 @@ func (a *agent) ask(ctx context.Context, messages []message) (message, error) {
 	return answer.Choices[0].Message, nil
 }
 
-// call runs a command and gives what the model is to read. What the model gets wrong is told to the model.
+// call runs a command and returns what the model is to read. A mistake of the model is a result too, not an error.
 func (a *agent) call(ctx context.Context, call toolCall) (string, error) {
 	arguments := struct {
 		Command  string `json:"command"`
@@ -110,7 +110,7 @@ func (a *agent) call(ctx context.Context, call toolCall) (string, error) {
 		return fmt.Sprintf("There is no such call: %s %s", call.Function.Name, call.Function.Arguments), nil
 	}
 	command := exec.CommandContext(ctx, "sh", "-c", arguments.Command)
-	// A job that the command leaves in the background keeps its output open.
+	// A background job of the command would keep its output open for ever.
 	command.WaitDelay = time.Second
 	output, err := command.CombinedOutput()
 	if ctx.Err() != nil {

@@ -13,14 +13,13 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// starts are where an answer starts whose request turns the thinking on or off. One that says neither starts as the dialect
-// says.
+// starts says where the answer to a request starts that turns the thinking on or off. For other requests the dialect decides.
 type starts struct{ on, off aside.Start }
 
-// newGateway passes everything to target, and splits the answers of its chat completions.
+// newGateway returns a handler that passes everything to target and splits the answers of chat completions.
 func newGateway(target *url.URL, dialect *aside.Dialect, starts starts) http.Handler {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true // it would ask for gzip where a client does not, and unpack it
+	transport.DisableCompression = true // it would ask for gzip although the client does not, and unpack it
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
@@ -35,8 +34,8 @@ func newGateway(target *url.URL, dialect *aside.Dialect, starts starts) http.Han
 		Transport:      transport,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Else the first byte of an answer closes the request's body: with a server that answers before that was read to
-		// its end, the proxy then drops the connection.
+		// Without full duplex, the first byte of an answer closes the request's body. If the server answers before it has
+		// read the whole body, the proxy then drops the connection.
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 			log.Print(err)
 		}
@@ -44,12 +43,12 @@ func newGateway(target *url.URL, dialect *aside.Dialect, starts starts) http.Han
 		if isChat(r) {
 			request := &request{body: r.Body}
 			in = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
-			in.Body = request // of the copy: the server looks at its own
+			in.Body = request // on the copy: the server checks the body of the original
 		}
 		proxy.ServeHTTP(w, in)
-		// In full duplex the server itself reads what is left of a request only behind the answer. The next request may then
-		// lie in the same read, and is read twice at once: that ends the process (golang.org/issue/68560). A client that
-		// expects to be told to go on sends nothing to wait for, and its connection is closed in any case.
+		// In full duplex, net/http reads the rest of a request only after the answer. The next request may be part of that
+		// read and is then read by two goroutines, which ends the process (golang.org/issue/68560). A client that expects
+		// "100 Continue" has sent nothing to read, and its connection is closed in any case.
 		if r.Header.Get("Expect") == "" {
 			r.Body.Close()
 		}
@@ -60,8 +59,8 @@ func isChat(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions")
 }
 
-// split puts a rewriter into the body of a chat's answer. Errors of the server, and bodies that are neither events nor
-// JSON, stay as they are.
+// split wraps the body of a chat's answer in a rewriter. Errors of the server, and bodies that are neither events nor JSON,
+// stay as they are.
 func split(r *http.Response, dialect *aside.Dialect, starts starts) error {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if !isChat(r.Request) || r.StatusCode != http.StatusOK || r.Header.Get("Content-Encoding") != "" ||
@@ -82,14 +81,14 @@ func split(r *http.Response, dialect *aside.Dialect, starts starts) error {
 	return nil
 }
 
-// body is an answer whose text is split while it is read. Like every body, one goroutine reads it and then closes it.
+// body is an answer that is split while it is read. One goroutine reads and then closes it, as with every body.
 type body struct {
 	server   io.ReadCloser
 	rewriter *aside.Rewriter
 	in       []byte
 	out      []byte // rewritten
-	read     int    // how much of out was read
-	err      error  // of the server; it comes behind out
+	read     int    // number of bytes of out that were read
+	err      error  // of the server; returned after out
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -104,17 +103,17 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads once from the server. It may leave out empty: what came is held back.
+// fill reads once from the server. out may stay empty, because bytes are held back.
 func (b *body) fill() {
 	n, err := b.server.Read(b.in)
 	b.out, b.read = b.out[:0], 0
 	b.err = err
 	b.out, err = b.rewriter.Feed(b.out, b.in[:n])
 	if err == nil && b.err != nil {
-		// Also where the server dies: what was held back is all that the client will get.
+		// Also if the server dies: the client must get what was held back.
 		b.out, err = b.rewriter.Finish(b.out)
 		if b.rewriter.IsEncoded() {
-			log.Print("an answer is compressed, and does not say so: it has passed as it is")
+			log.Print("an answer is compressed but does not say so: it has passed unchanged")
 		}
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	log.SetOutput(io.Discard) // the proxy logs each server that goes away
+	log.SetOutput(io.Discard) // the proxy logs each server that disconnects
 	os.Exit(m.Run())
 }
 
@@ -34,7 +34,7 @@ func serve(t *testing.T, server http.HandlerFunc) string {
 	return front(t, upstream.URL)
 }
 
-// front runs the gateway in front of what is at an address.
+// front runs the gateway in front of an address.
 func front(t *testing.T, upstream string) string {
 	t.Helper()
 	return frontOf(t, upstream, "qwen3", starts{off: aside.StartContent})
@@ -55,7 +55,7 @@ func frontOf(t *testing.T, upstream, name string, starts starts) string {
 	return gateway.URL
 }
 
-// plain is a client that asks for no compression by itself.
+// plain is a client that does not ask for compression by itself.
 var plain = &http.Client{Transport: &http.Transport{DisableCompression: true}}
 
 func ask(t testing.TB, ctx context.Context, url string) *http.Response {
@@ -82,7 +82,7 @@ var (
 	expected = "Twice 21." + "|" + "It is 42 – é."
 )
 
-// said joins what an event stream's deltas say: the thinking, a bar, the content.
+// said joins the deltas of an event stream: the thinking, a bar, the content.
 func said(t testing.TB, stream string) string {
 	t.Helper()
 	var thinking, content strings.Builder
@@ -100,7 +100,7 @@ func said(t testing.TB, stream string) string {
 	return thinking.String() + "|" + content.String()
 }
 
-// The server does not send on until the client has what came before: nothing waits on the way.
+// The server waits until the client has what it sent before: nothing is delayed on the way.
 func TestEachPieceAtOnce(t *testing.T) {
 	seen := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -171,7 +171,8 @@ func TestStartsWhereTheRequestSays(t *testing.T) {
 	}
 }
 
-// However the server's bytes arrive. A flush does not promise a read of its own, but makes one likely.
+// The result does not depend on how the server's bytes arrive. A flush does not guarantee a read of its own but makes one
+// likely.
 func TestEverySplit(t *testing.T) {
 	whole := spoken + "data: [DONE]\n\n"
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -217,7 +218,7 @@ func TestWholeAnswer(t *testing.T) {
 	}
 }
 
-// What is no answer of a chat passes as it is, byte by byte.
+// What is not an answer of a chat passes unchanged.
 func TestOthersPass(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, kind string
@@ -274,7 +275,7 @@ func TestOthersPass(t *testing.T) {
 	}
 }
 
-// A server that dies is no end of the stream. What was held back, as it could have become a marker, comes all the same.
+// A server that dies does not end the stream properly. Bytes held back as a possible marker are still sent.
 func TestServerDies(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -288,7 +289,7 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// A server may answer before the request was read to its end; that must cut neither the request nor the answer.
+// A server may answer before it has read the whole request; that must cut neither the request nor the answer.
 func TestAnswerBeforeTheRequestEnds(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
@@ -326,7 +327,7 @@ func TestAnswerBeforeTheRequestEnds(t *testing.T) {
 	}
 }
 
-// A server may close its connections unread, or answer unread and close: the clients' connections stay good.
+// A server may close its connections unread, or answer unread and close: the clients' connections must stay usable.
 func TestServerReadsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string
@@ -365,7 +366,7 @@ func TestServerReadsNothing(t *testing.T) {
 						}
 						io.Copy(io.Discard, response.Body)
 						response.Body.Close()
-						// Where the server has closed before it could be asked, that is all there is to say.
+						// If the server has closed before it could be asked, the client sees this error.
 						if response.StatusCode != c.status && response.StatusCode != http.StatusBadGateway {
 							t.Error(response.Status)
 						}
@@ -377,7 +378,7 @@ func TestServerReadsNothing(t *testing.T) {
 	}
 }
 
-// Who waits to be told to send a request's body gets the answer to its end without sending it.
+// A client that waits for permission to send a request's body gets the whole answer without sending it.
 func TestClientExpectsToContinue(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
@@ -397,7 +398,7 @@ func TestClientExpectsToContinue(t *testing.T) {
 	}
 }
 
-// A client that goes away ends the server's work.
+// A client that disconnects ends the server's work.
 func TestClientGoesAway(t *testing.T) {
 	gone := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

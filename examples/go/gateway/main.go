@@ -1,11 +1,12 @@
-// Gateway stands in front of an OpenAI-compatible server that sends a model's thinking as content, and splits it: clients
-// get the thinking as reasoning_content, chunk by chunk as it comes.
+// Gateway is a proxy for an OpenAI-compatible server that sends a model's thinking as content. Clients get the thinking as
+// reasoning_content, chunk by chunk while it arrives.
 //
 //	go run . -listen localhost:8080 -upstream http://localhost:8000 -dialect qwen3-thinking
 //
-// A request may turn the thinking on or off, by chat_template_kwargs and the like (request.go). Where the answer starts then
-// depends on what the model's chat template writes: behind a prompt that ends in <think>, in the thinking; behind one that
-// has closed it, or has not opened it, in the content. DeepSeek-V3.1 is -dialect deepseek-v3 -on thinking.
+// A request may turn the thinking on or off, by chat_template_kwargs and the like (request.go). Where the answer starts depends
+// on the prompt that the model's chat template writes. After a prompt that ends in <think>, it starts in the thinking; after
+// one that has closed the thinking, or has not opened it, in the content. For DeepSeek-V3.1, use -dialect deepseek-v3 -on
+// thinking.
 package main
 
 import (
@@ -33,7 +34,7 @@ func main() {
 		log.Fatal(err)
 	}
 	if target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
-		log.Fatalf("-upstream is no http:// or https:// URL: %q", *upstream)
+		log.Fatalf("-upstream must be an http:// or https:// URL: %q", *upstream)
 	}
 	dialect, err := aside.Find(*name)
 	if err != nil {
@@ -53,10 +54,10 @@ func start(name, value, usage string, to *aside.Start) {
 		"dialect": aside.StartDefault, "content": aside.StartContent, "thinking": aside.StartThinking,
 	}
 	*to = known[value]
-	flag.Func(name, usage+": dialect (as that says), content or thinking (default "+value+")", func(value string) error {
+	flag.Func(name, usage+": dialect (the dialect decides), content or thinking (default "+value+")", func(value string) error {
 		start, ok := known[value]
 		if !ok {
-			return errors.New("it is dialect, content or thinking")
+			return errors.New("must be dialect, content or thinking")
 		}
 		*to = start
 		return nil

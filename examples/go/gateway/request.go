@@ -8,11 +8,11 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// mostRead is how much of a request is looked at.
+// mostRead is the largest number of bytes of a request that are examined.
 const mostRead = 8 << 20
 
-// request is the body of a chat's request, which is copied while it passes: it says whether the model is to think. The answer
-// may begin before the request has ended, in another goroutine.
+// request is the body of a chat's request, copied while it passes, because it says whether the model is to think. The lock is
+// needed because the answer may begin before the request ends, on another goroutine.
 type request struct {
 	body io.ReadCloser
 	lock sync.Mutex
@@ -33,7 +33,7 @@ func (r *request) Read(p []byte) (int, error) {
 
 func (r *request) Close() error { return r.body.Close() }
 
-// start is where the answer starts. Variables of the chat template count first, then what servers make of theirs.
+// start returns where the answer starts. Variables of the chat template come first, then the fields that servers map to them.
 func (r *request) start(starts starts) aside.Start {
 	var asked struct {
 		Template struct {
@@ -47,7 +47,7 @@ func (r *request) start(starts starts) aside.Start {
 		ReasoningEffort string `json:"reasoning_effort"`
 	}
 	r.lock.Lock()
-	// What is of another type is passed over, and a request that is not whole says nothing.
+	// A field of another type is ignored, and an incomplete request decides nothing.
 	_ = json.Unmarshal(r.seen, &asked)
 	r.seen = nil
 	r.lock.Unlock()

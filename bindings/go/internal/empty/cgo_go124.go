@@ -2,7 +2,7 @@
 
 package empty
 
-// As the feed has it in the package itself.
+// The same promises to cgo as those for the feed of package aside, so that the comparison is fair.
 
 // #cgo noescape empty_feed
 // #cgo nocallback empty_feed

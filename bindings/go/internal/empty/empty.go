@@ -1,5 +1,5 @@
-// Package empty is what a feed cannot be faster than: a crossing with the same arguments, into a function that does
-// nothing. The benchmarks use it; in a test's own files cgo does not work.
+// Package empty measures a lower bound for a feed: a crossing with the same arguments into a function that does nothing. It is
+// a package of its own because test files cannot use cgo. Only benchmarks may import it.
 package empty
 
 /*
@@ -18,13 +18,13 @@ import "C"
 
 import "unsafe"
 
-// Scanner stands for one: memory of C's.
+// Scanner stands in for a scanner, in memory of C.
 type Scanner struct{ c *C.empty }
 
-// New makes one that is never freed.
+// New returns a Scanner that is never freed.
 func New() *Scanner { return &Scanner{(*C.empty)(C.calloc(1, C.sizeof_empty))} }
 
-// Feed crosses.
+// Feed crosses into C once.
 func (s *Scanner) Feed(p []byte) bool {
 	return C.empty_feed(s.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(p))), C.size_t(len(p))) == 0
 }

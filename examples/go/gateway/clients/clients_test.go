@@ -1,5 +1,5 @@
 // Package clients tests the gateway with the clients that people use: openai for Python and Node, and openai-go. Gateway,
-// server and client are three processes' worth of real sockets; the server is a script.
+// server and client are three processes with real sockets; the server is a script.
 package clients
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// startGateway runs the gateway as its users do, and gives its URL.
+// startGateway runs the gateway as its users do and returns its URL.
 func startGateway(t *testing.T, upstream string) string {
 	t.Helper()
 	program := build(t, "..", "-tags", os.Getenv("ASIDE_TAGS"))
@@ -57,7 +57,7 @@ func build(t *testing.T, folder string, flags ...string) string {
 }
 
 func TestClients(t *testing.T) {
-	next := make(chan struct{}) // the client has the first piece
+	next := make(chan struct{}) // closed when the client has the first piece
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Stream bool }
 		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || r.URL.Path != "/v1/chat/completions" {
@@ -92,7 +92,7 @@ func TestClients(t *testing.T) {
 	defer upstream.Close()
 	gateway := startGateway(t, upstream.URL)
 
-	// Where scripts/test-go has installed the packages.
+	// The folder where scripts/test-go has installed the packages.
 	folder := os.Getenv("ASIDE_CLIENTS")
 	modules := filepath.Join(folder, "node_modules")
 	python := filepath.Join(folder, "python/bin/python")
@@ -127,9 +127,9 @@ func TestClients(t *testing.T) {
 				if err := json.Unmarshal(lines.Bytes(), &piece); err != nil {
 					t.Fatal(err, lines.Text())
 				}
-				// What was held back as a possible marker comes before the call.
+				// Bytes held back as a possible marker come before the call.
 				if text := got["streamed content"]; piece[1] == "call" && text != "It is 42. If a <" {
-					t.Errorf("the call comes behind %q", text)
+					t.Errorf("the call comes after %q", text)
 				}
 				got[piece[0]+" "+piece[1]] += piece[2]
 				if piece[0] == "streamed" {

@@ -1,0 +1,7 @@
+//go:build !cgo
+
+// Package aside needs cgo. This file is all of it that is compiled without: it stops the build with a reason, where the
+// compiler would otherwise say that there are no Go files.
+package aside
+
+var _ = aside_needs_cgo__install_a_C_compiler_and_libaside_and_set_CGO_ENABLED_to_1__see_the_README
