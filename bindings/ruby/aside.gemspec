@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A platform gem where the library lies in lib/aside, as scripts/build-gem puts it; otherwise a gem that needs a library
-# on the system.
+# Describes a platform gem if the library is in lib/aside, where scripts/build-gem puts it; otherwise a gem that needs a
+# library on the system.
 
 require_relative "lib/aside/version"
 
@@ -9,10 +9,10 @@ Gem::Specification.new do |spec|
   spec.name = "aside"
   spec.version = Aside::VERSION
   spec.authors = ["The aside authors"]
-  spec.summary = "Tells apart what a language model thinks, says and calls, from a stream cut anywhere."
+  spec.summary = "Splits the streamed output of a language model into thinking, content and tool calls."
   spec.description = "Splits the streamed output of a language model into thinking, content, narration and tool " \
-                     "calls, through the native library libaside. However the stream is cut, the result is the same. " \
-                     "Makes what tools print shorter before a model reads it."
+                     "calls, through the native library libaside. Chunking does not change the result. " \
+                     "Shortens what tools print, before a model reads it."
   spec.licenses = ["MIT", "Apache-2.0"]
   spec.required_ruby_version = ">= 3.0"
   spec.metadata = { "rubygems_mfa_required" => "true" }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Reads an event stream of the OpenAI kind over HTTP and splits the content of its deltas. Everything is in this file:
-# the server is a stand-in on the loopback, which sends its bytes in odd pieces.
+# Reads an OpenAI-style event stream over HTTP and splits the content of its deltas. The server is part of this file: it
+# listens on the loopback interface and sends its bytes in odd pieces.
 #
 #   ruby examples/ruby/event_stream.rb
 
@@ -10,7 +10,7 @@ require "json"
 require "net/http"
 require "socket"
 
-# What a model's server sends: each event a piece of the text, cut anywhere.
+# What a model's server sends: events with a piece of the text each, cut anywhere.
 ANSWER = "<think>Twice 21 is 42; say so – 短く.</think>It is 42. 答えは 42 です。"
 EVENTS = ANSWER.chars.each_slice(5).map do |piece|
   "data: #{JSON.generate(choices: [{ index: 0, delta: { content: piece.join } }])}\n\n"
@@ -24,7 +24,7 @@ def serve(server)
   client.close
 end
 
-# The text of each event, as it comes. Lines are put together from the pieces before they are read.
+# Yields the text of each event as it arrives. Pieces are joined to lines before they are read.
 def deltas(uri)
   return enum_for(:deltas, uri) unless block_given?
 

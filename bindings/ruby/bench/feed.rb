@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# How long one feed of a token takes, beside a call of FFI's with the same arguments into a function that does nothing,
-# and beside a plain Ruby filter; what the loop does with the text is in all of them. A line for each figure:
+# Measures one feed of a token, compared with an FFI call with the same arguments into a function that does nothing, and with a
+# plain Ruby filter. All of them include what the loop does with the text. It prints a line for each figure:
 #
 #     ruby -I lib bench/feed.rb EMPTY FILE       EMPTY is the library of benches/c/empty.c, FILE a short workload
 #
-# Run by scripts/benchmarks. Of several rounds the shortest counts, and what is compared takes turns.
+# scripts/benchmarks runs it. The shortest of several rounds counts, and compared programs take turns.
 
 require "aside"
 
@@ -16,7 +16,7 @@ module Empty
   attach_function :empty_feed_text, %i[size_t buffer_in size_t], :int32
 end
 
-# A method around such a call, which is the least that a binding's can be.
+# A method around such a call: a lower bound for any binding.
 class Calling
   def initialize
     @handle = 1
@@ -27,9 +27,9 @@ class Calling
   end
 end
 
-# Text that leads with <think>…</think>, told apart as one writes it by hand, and with the duties of the class that
-# InlineThinkFilter stands in for: a tag is looked for in what was kept, the last characters are always kept, as a tag may
-# have begun in them, and code fences in the content are counted.
+# Splits text that begins with <think>…</think>, written by hand, with the duties of the class that InlineThinkFilter replaces:
+# it searches for a tag in the kept text, always keeps the last characters because a tag may begin in them, and counts code
+# fences in the content.
 class PlainFilter
   OPEN = /<think>/i
   CLOSE = %r{</think>}i
@@ -83,12 +83,12 @@ def chunks(path)
   chunks
 end
 
-# Many short rounds: some of them are not interrupted.
+# Many short rounds, so that some of them are not interrupted.
 ROUNDS = 200
 FED = chunks(ARGV.fetch(1)).freeze
 LARGE = FED.each_slice(16).map { |slice| slice.join.freeze }.freeze
 
-# Each run gives how many bytes of text it was given. What it feeds is made before.
+# Each run returns how many bytes of text it got. Its chunks are made before.
 empty = lambda do |_|
   bytes = 0
   FED.each do |chunk|
@@ -131,7 +131,7 @@ filtered = lambda do |filter|
   FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
   bytes
 end
-# As a host does that has several deltas at hand.
+# What a host does that has several deltas at hand.
 joined = lambda do |filter|
   bytes = 0
   FED.each_slice(16) { |chunks| filter.feed(chunks.join) { |_, text| bytes += text.bytesize } }

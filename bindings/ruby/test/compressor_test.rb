@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Tool results: one call, its report, streams, filters and caches in Ruby, and what may go wrong in them.
+# Tests tool results: one call, its report, streams, filters and caches in Ruby, and their failures.
 
 require_relative "helper"
 require "timeout"
@@ -50,7 +50,7 @@ class CompressorTest < Minitest::Test
     """
   TOML
 
-  # A filter that does what its block does; it has seen what it was given.
+  # A filter that runs its block and records its arguments.
   class Filter
     attr_reader :id, :tool_ids, :seen
 
@@ -283,7 +283,7 @@ class CompressorTest < Minitest::Test
       Aside::Compressor.new(filters: [Filter.new { Thread.exit }]).compress(PLAIN, tool_id: "bash").report.failed.first.error
     end
     assert_kind_of ThreadError, thread.value
-    # What the library itself passes over has no exception.
+    # A failure that the library itself finds has no exception.
     blank = Aside::Compressor.new(filters: [Filter.new { " " }]).compress(PLAIN, tool_id: "bash")
     assert_same PLAIN, blank.text
     assert(blank.report.failed.all? { |failed| failed.error.nil? })
@@ -346,7 +346,7 @@ class CompressorTest < Minitest::Test
     assert_equal [FiberError], (Aside::Compressor.new(filters: [filter]).compress(LOG, tool_id: "bash").report.failed.map { |failed| failed.error.class })
   end
 
-  # A Fiber that yielded in a call may be resumed behind it: what the library lent for its answer is gone then.
+  # A Fiber that yielded in a call may be resumed after it, when memory borrowed for its reply is gone.
   def test_an_answer_that_comes_too_late
     fiber = nil
     filter = Filter.new { fiber = Fiber.current; Fiber.yield; "short" }
@@ -430,7 +430,7 @@ class CompressorTest < Minitest::Test
     assert_raises(TypeError) { compressor.stream(tool_id: "bash", memory: 6_000).feed(nil) }
   end
 
-  # In Ruby 3.0 only the library fiber has Fiber#alive?.
+  # In Ruby 3.0, Fiber#alive? needs the library fiber.
   def test_callbacks_where_fibers_have_a_library_of_their_own
     Dir.mktmpdir do |folder|
       File.write(File.join(folder, "fiber.rb"), "class Fiber; alias alive? core_alive?; end")
@@ -481,9 +481,9 @@ class CompressorTest < Minitest::Test
     assert Aside.protected?('{"a": 1}')
     refute Aside.protected?("[INFO]\nwell")
     assert_raises(TypeError) { Aside.protected?(nil) }
-    banner = Aside.format_banner(%w[a b], 4000, 12)
+    banner = Aside.format_banner(%w[a b], before: 4000, after: 12)
     assert_equal [true, Encoding::UTF_8], [banner.start_with?("[Output compressed by a, b (4000 → 12 chars). "), banner.encoding]
-    assert_raises(Aside::OptionError) { Aside.format_banner(["\xFF"], 1, 1) }
+    assert_raises(Aside::OptionError) { Aside.format_banner(["\xFF"], before: 1, after: 1) }
     header = File.read(File.join(CHECKOUT, "include/aside.h"))
     assert_includes header, "ASIDE_MIN_COMPRESSIBLE_LENGTH #{Aside::MIN_COMPRESSIBLE_LENGTH}\n"
   end
@@ -517,7 +517,7 @@ class CompressorTest < Minitest::Test
       puts resident.last - resident[9]
     RUBY
     assert_predicate status, :success?
-    # Left alone, caches and streams of the last twenty rounds would hold 80 MB.
+    # If not freed, caches and streams of the last twenty rounds would hold 80 MB.
     assert_operator Integer(output), :<, 20_000_000
   end
 

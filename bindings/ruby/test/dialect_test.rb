@@ -68,7 +68,7 @@ class DialectTest < Minitest::Test
     assert_equal %w[kimi-vl openpangu], error.candidates
     assert_equal "the template fits several dialects: #{error.candidates.join(", ")}", error.message
     assert_predicate error.candidates, :frozen?
-    # Only a library that renders templates has an answer.
+    # Only a library that renders templates returns a result.
     assert_raises(Aside::OptionError) { Aside::Dialect.find_for_template(template("qwen3"), variables: "[]") }
     ["", "plain", template("no-marker")].each do |text|
       error = assert_raises(Aside::UnknownDialectError) { Aside::Dialect.find_for_template(text) }
@@ -112,5 +112,16 @@ class DialectTest < Minitest::Test
 
   def template(name)
     File.read(File.join(CHECKOUT, "tests/templates/#{name}.jinja"))
+  end
+
+  def test_what_inspect_shows
+    compressor = Aside::Compressor.new(budget: 2048)
+    compressed = compressor.compress("a line\n" * 300, tool_id: "bash")
+    { Aside::Dialect.find("qwen3") => "Dialect qwen3", Aside::Scanner.new("qwen3") => "Scanner qwen3",
+      Aside::Rewriter.new("think").tap(&:close) => "Rewriter think closed", compressor => "Compressor budget=2048",
+      Aside::Compressor.new => "Compressor", compressor.stream(tool_id: "bash", memory: 8192) => "ToolStream bash",
+      compressed => "Compressed bash 2100 -> #{compressed.report.after} repeats" }.each do |object, shown|
+      assert_equal "#<Aside::#{shown}>", object.inspect
+    end
   end
 end

@@ -11,7 +11,7 @@ require "rbconfig"
 CHECKOUT = ENV.fetch("ASIDE_CHECKOUT")
 
 module Support
-  # What a scanner makes of chunks, in comparable form: pieces of one stretch of text are joined.
+  # Returns the events of chunks and of the end.
   def self.scan(scanner, chunks)
     events = []
     chunks.each { |chunk| scanner.feed(chunk) { |event| events << event } }
@@ -23,7 +23,7 @@ module Support
     events.select { |event| event.kind == :text && event.channel == channel }.map(&:bytes).join
   end
 
-  # The events, of which those that the chunks tore are one again.
+  # Returns the events in comparable form: pieces that chunks have cut are joined.
   def self.merged(events)
     events.each_with_object([]) do |event, merged|
       said = [event.kind, event.channel, event.cause, event.rule, event.tag, event.offset, event.bytes, event.name,
@@ -37,7 +37,7 @@ module Support
     end
   end
 
-  # Runs a Ruby program of its own; gives what it prints, and whether it went well.
+  # Runs a Ruby program in a process of its own; returns its output and its status.
   def self.ruby(program, env: {}, options: [])
     Open3.capture2e(env, RbConfig.ruby, *options, "-W:no-experimental", "-e", program)
   end

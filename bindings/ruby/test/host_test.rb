@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a host does beside feeding: budgets, closing by force, tokens, counts, starts behind a prompt; join and escape.
+# Tests what a host does apart from feeding: budgets, forced closes, tokens, counts, starts after a prompt; join and escape.
 
 require_relative "helper"
 
@@ -33,7 +33,7 @@ class HostTest < Minitest::Test
     assert_equal ["hm", "Yes."], said(events)
     assert_equal ["", "hm"], said(Support.scan(scanner, ["hm"])), "the next stream is the scanner's own again"
     assert_equal :content, scanner.start_from_prompt("")
-    # A marker that the prompt began.
+    # The prompt holds the first part of a marker.
     scanner = Aside::Scanner.new("think")
     ["ink>hm</think>".chars, ["ink>hm</think>"]].each do |chunks|
       scanner.start_from_prompt("<|im_start|>assistant\n<th")
@@ -89,7 +89,7 @@ class HostTest < Minitest::Test
     end
     [Aside::Scanner, Aside::Rewriter].each do |kind|
       error = assert_raises(ArgumentError) { kind.new("qwen3", stray_close: :drop) }
-      assert_includes error.message, "stray_close is one of [:dialect, :text]"
+      assert_includes error.message, "stray_close must be one of [:dialect, :text]"
     end
     refute_includes Aside::Rewriter.new("qwen3", stray_close: :dialect).feed(chunk), "</think>"
   end

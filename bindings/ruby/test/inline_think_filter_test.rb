@@ -86,7 +86,7 @@ class InlineThinkFilterTest < Minitest::Test
     filter.feed("b</think>c", &emit)
     filter.flush(&emit)
     assert_equal [[:thinking, "a</thb"], [:content, "c"]], seen.chunk_while { |a, b| a[0] == b[0] }.map { |run| [run[0][0], run.map(&:last).join] }
-    # What was flushed as content counts for the lead.
+    # Flushed content counts as the beginning of the answer.
     filter = Filter.new
     content = +""
     filter.feed("<thi") { |_, text| content << text }
@@ -117,7 +117,7 @@ class InlineThinkFilterTest < Minitest::Test
     assert_equal [[:thinking, "a"], [:content, "b<think>cd"]], seen.chunk_while { |a, b| a[0] == b[0] }.map { |run| [run[0][0], run.map(&:last).join] }
   end
 
-  # The recorded outputs of the class itself, and those of a reference, on every chunk boundary of theirs and whole.
+  # The recorded outputs of the replaced class, and those of a reference, at each of their chunk boundaries and whole.
   def test_the_vectors_of_the_dialect
     files = Dir[File.join(CHECKOUT, "tests/vectors/*.jsonl"), File.join(CHECKOUT, "../shared/vectors/*.jsonl")]
     cases = files.flat_map { |file| File.readlines(file) }.map { |line| JSON.parse(line) }

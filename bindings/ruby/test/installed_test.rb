@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The gem as a package: what is in it, where it finds the library, and what its users' pages show.
+# Tests the gem as a package: its files, where it finds the library, and the programs in its documentation.
 
 require_relative "helper"
 require "fileutils"
@@ -103,9 +103,10 @@ class InstalledTest < Minitest::Test
   def test_the_comments_run_as_written
     { "compressor.rb" => "warning: the same again\n[… 199 lines as above]\nmake: *** [all] Error 1\n",
       "tool_stream.rb" => /\Acompiling file 1\n.*\[… [\d,]+ lines, [\d,]+ bytes left out\]\n.*compiling file 10000\n\z/m,
-      "scanner.rb" => "It is 42.", "inline_think_filter.rb" => "It is 42.",
+      "scanner.rb" => "It is 42.", "thought.rb" => "Twice 21.0.9", "inline_think_filter.rb" => "It is 42.",
       "rewriter.rb" => "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"Twice 21.\"}}]}\n\n" }.each do |file, wanted|
-      text = File.read(File.join(gem_folder, "lib/aside", file))[/\A.*?^  class /m].lines.grep(/^  #   /).map { |line| line[6..] }
+      comment = File.read(File.join(gem_folder, "lib/aside", file))[/\A.*?^  class /m]
+      text = comment.scan(/^  #\n((?:  #   .*\n)+)/).flatten.join.lines.map { |line| line[6..] }
       program = text.reject { |line| line.include?("Rubino") }.join
       assert_operator wanted, :===, Support.ruby("require 'aside'\n#{program}").first
     end

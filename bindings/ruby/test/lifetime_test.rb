@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Who frees what, and who may use it: garbage collection, threads, Ractors.
+# Tests ownership and concurrency: garbage collection, threads, Ractors.
 
 require_relative "helper"
 require "yaml"
@@ -17,7 +17,7 @@ class LifetimeTest < Minitest::Test
       end
       puts resident.last - resident[9]
     RUBY
-    # Left alone, the thoughts of the last twenty rounds would hold 80 MB.
+    # If not freed, the thoughts of the last twenty rounds would hold 80 MB.
     assert_operator Integer(output), :<, 20_000_000
   end
 
@@ -163,14 +163,14 @@ class LifetimeTest < Minitest::Test
     assert_empty errors - [Aside::BusyError]
   end
 
-  # Signals come where other threads would, and more often.
+  # Signals come at the same points as other threads, and more often.
   def test_closing_where_another_thread_feeds
     output, status = Support.ruby(<<~'RUBY')
       require "aside"
       scanner = Aside::Scanner.new("think")
       closed = offsets = fed = 0
       trap(:USR1) do
-        second = Aside::Scanner.new("think") # first, so that it does not get the other's memory
+        second = Aside::Scanner.new("think") # made first, so that it does not get the memory of the other
         offsets += scanner.offset
         scanner.close
         scanner = second
@@ -196,7 +196,7 @@ class LifetimeTest < Minitest::Test
     assert_equal "0\n", output
   end
 
-  # Does something where a function returns, as a signal's handler or another thread may, once.
+  # Runs a block once where a function returns, as a signal's handler or another thread may.
   def at_return_of(function, &work)
     trace = TracePoint.new(:c_return) do |point|
       next unless point.method_id == function
@@ -232,7 +232,7 @@ class LifetimeTest < Minitest::Test
         end
         refute_predicate trace, :enabled?
         2.times do |time|
-          at = scanner.offset if time.zero? # which says it to the scanner too
+          at = scanner.offset if time.zero? # this notes it in the scanner too
           assert_equal at, scanner.feed("f").first.offset, chunk
           at += 1
         end
@@ -253,8 +253,8 @@ class LifetimeTest < Minitest::Test
 
   MINE = %(name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<hm>"]\nclose = ["</hm>"]\n)
 
-  # Closes what is used, where a first function or block ends, then a second, and so on to the last. Where the two end that
-  # stand between a dialect's handle and the library, Ruby lets nobody in.
+  # Closes an object during its use: where the first function or block ends, then the second, and so on to the last. No interrupt
+  # may come between reading a dialect's handle and entering the library.
   def closed_everywhere
     (0..).each do |count|
       dialect = Aside::Dialect.load(MINE)
@@ -305,7 +305,7 @@ class LifetimeTest < Minitest::Test
     end
   end
 
-  # Who was inside when another thread forked is not there to leave.
+  # After a fork, the thread that was inside does not exist in the child, so it never leaves.
   def test_after_a_fork_nobody_is_inside
     scanner = Aside::Scanner.new("think")
     compressor = Aside::Compressor.new
@@ -337,7 +337,7 @@ class LifetimeTest < Minitest::Test
     end
   end
 
-  # Of what strip gives, where Timeout raises as it is given.
+  # Text returned by strip is freed even if Timeout raises at that moment.
   def test_texts_are_freed_where_something_is_raised
     stop = Class.new(StandardError)
     text = "a" * 1_000_000
@@ -353,11 +353,11 @@ class LifetimeTest < Minitest::Test
     assert_operator resident[1] - resident[0], :<, 25_000_000
   end
 
-  # Raises in a call, as a signal, Thread#raise or Timeout do: where the first function or block ends, then the second, and
-  # so on to the last. What was called is made for each. Sums of Integers are calls where they are traced, and only there.
+  # Raises during a call, as a signal, Thread#raise or Timeout do: where the first function or block ends, then the second, and
+  # so on to the last. Each time with a new object. A sum of Integers is a traced call only where tracing is on.
   def raised_everywhere(make)
     stop = Class.new(StandardError)
-    GC.start # no finalizer of an earlier test runs in between: it would take the exception
+    GC.start # so that no finalizer of an earlier test runs in between and takes the exception
     GC.disable
     (0..).each do |count|
       made = make.call
@@ -371,7 +371,7 @@ class LifetimeTest < Minitest::Test
       trace.enable { yield made }
       return count
     rescue stop
-      made.close # where nobody is inside
+      made.close # where no thread is inside
     end
   ensure
     GC.enable

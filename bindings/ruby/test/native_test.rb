@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# The C interface, and how much of it is here.
+# Tests that the gem declares and uses the C interface, and that its documentation is true.
 
 require_relative "helper"
 
 class NativeTest < Minitest::Test
-  # What a Ruby program has no use for.
+  # Functions that a Ruby program does not need, with the reason.
   LEFT_OUT = {
     "aside_dialect_find_for_template" => "aside_dialect_find_for_template_with takes all that it does",
     "aside_scanner_consumed" => "for feeds with a callback; aside_fed has it",
@@ -14,14 +14,14 @@ class NativeTest < Minitest::Test
     "aside_status_text" => "each failure has a message of its own"
   }.freeze
 
-  # Of two functions that differ in a callback or an array, the second counts.
+  # Of two functions that differ by callback and array, the gem uses the one with the array.
   def test_nothing_is_left_out
     symbols = File.readlines(File.join(CHECKOUT, "include/aside.symbols"), chomp: true)
     assert_operator symbols.size, :>, 60
     native = Aside.const_get(:Native)
     library = $LOADED_FEATURES.grep(%r{/lib/aside(/\w+)?\.rb\z}).map { |file| File.read(file) }.join
     symbols.each do |symbol|
-      # Versions are compared by aside_abi_version.
+      # aside_abi_version compares versions.
       next if symbol.start_with?("aside_version_")
 
       name = symbols.include?("#{symbol}_into") ? "#{symbol}_into" : symbol
@@ -35,7 +35,7 @@ class NativeTest < Minitest::Test
     said = Dir[File.join(File.dirname($LOADED_FEATURES.grep(%r{/lib/aside\.rb\z}).first), "**/*.rb")].flat_map do |file|
       File.read(file).scan(/^ *#   (Aside[.:].*\S) +# => (".*")$/)
     end
-    said.reject! { |program, _| program.include?("dialect)") } # of an example of several lines
+    said.reject! { |program, _| program.include?("dialect)") } # part of an example of several lines
     assert_operator said.size, :>, 3
     said.each { |program, wanted| assert_equal eval(wanted), eval(program), program }
   end

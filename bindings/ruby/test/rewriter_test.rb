@@ -78,7 +78,7 @@ class RewriterTest < Minitest::Test
     ].each do |set|
       set.call
       assert_equal SPLIT, rewrite(rewriter, [inside])
-      assert_equal SPLIT, rewrite(rewriter, [EVENTS]) # its own start
+      assert_equal SPLIT, rewrite(rewriter, [EVENTS]) # back at its own start
     end
     assert_equal :content, rewriter.start_from_prompt("")
     rewriter.feed("\n")

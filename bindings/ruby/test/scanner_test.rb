@@ -117,7 +117,7 @@ class ScannerTest < Minitest::Test
     assert_raises(EOFError) { @scanner.each_delta(StringIO.new("a")) { raise EOFError } }
   end
 
-  # BINARY chunks never go the short way.
+  # BINARY chunks never take the shortcut for plain text.
   def test_the_short_way_gives_the_same_events
     { "qwen3" => TEXT, "inline-think" => "\n<think>a < b\n日</think>c <d> é\n", "fenced-thinking" => "a `b`\n```thinking\nc\n```\nd",
       "thought-stream" => "<thinking x='1'>a &amp; b</thinking>c", "any" => "<think>a</think>b|<|c|>d\n" }.each do |dialect, text|
@@ -176,7 +176,7 @@ class ScannerTest < Minitest::Test
     assert_equal [[:thinking, "g"]], @scanner.feed_deltas("g").to_a
   end
 
-  # It gives what the other feeds give, or changes nothing.
+  # It has the result of the other feeds, or changes nothing.
   def test_feed_text
     short = ["a", "b", "\xE6", "\x97\xA5", "é", "", "c <d", "e", "<thi", "nk>\n", "f", "g", "h\xFFi", "j".b, "k",
              Class.new(String).new("l"), "m", "</think>", "\n\nn", "o", "p"].select do |chunk|
@@ -194,7 +194,7 @@ class ScannerTest < Minitest::Test
     assert_empty ["", "j".b, "l"] & short
   end
 
-  # What is due comes first, and what is wrong the other feeds say.
+  # Pending events come first, and the other feeds raise what is wrong.
   def test_feed_text_where_it_may_not
     @scanner.feed("a<think>b") { |event| break if event.kind == :text }
     assert_nil @scanner.feed_text("c")
@@ -230,7 +230,7 @@ class ScannerTest < Minitest::Test
     assert_equal "b", Aside.strip(single.freeze, "think")
   end
 
-  # What is no String becomes one before anybody is inside.
+  # An object that is not a String is converted before the lock is taken.
   def test_a_conversion_that_never_ends
     never = Object.new
     def never.to_str = Fiber.yield
@@ -261,7 +261,7 @@ class ScannerTest < Minitest::Test
     end
   end
 
-  # Ruby 3.1 writes behind the end of some copies that it converts itself.
+  # Ruby 3.1 writes past the end of some copies that it converts itself.
   def test_copies_in_wide_encodings
     %w[UTF-16LE UTF-32LE].each do |name|
       wide = (TEXT * 2).encode(name).b
@@ -332,7 +332,7 @@ class ScannerTest < Minitest::Test
   def test_options
     events = Support.scan(Aside::Scanner.new("inline-think", start: :thinking), ["a</think>b"])
     assert_equal [[:thinking, "a"], [:content, "b"]], events.select { |e| e.kind == :text }.map { |e| [e.channel, e.text] }
-    assert_match(/start is one of/, assert_raises(ArgumentError) { Aside::Scanner.new("qwen3", start: :middle) }.message)
+    assert_match(/start must be one of/, assert_raises(ArgumentError) { Aside::Scanner.new("qwen3", start: :middle) }.message)
     assert_raises(ArgumentError) { Aside::Scanner.new("qwen3", collect: -1) }
     assert_raises(Aside::OptionError) { Aside::Scanner.new("inline-think", start: :header) }
     assert_raises(Aside::UnknownDialectError) { Aside::Scanner.new("qwen33") }
@@ -398,12 +398,12 @@ class ScannerTest < Minitest::Test
 
   private
 
-  # Channel and text of the pieces of text.
+  # Returns channel and text of each piece of text.
   def deltas(events)
     events.select { |event| event.kind == :text }.map { |event| [event.channel, event.text] }
   end
 
-  # Thinking and content.
+  # Returns thinking and content.
   def said(events)
     %i[thinking content].map { |channel| Support.joined(events, channel) }
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The project's conformance cases: as they are cut, whole, and at every split into two. tests/vectors/README.md says what
-# a case looks like; ASIDE_VECTORS names another folder.
+# Runs the project's conformance cases: cut as they say, whole, and at every split into two. tests/vectors/README.md explains
+# the format; ASIDE_VECTORS names another folder.
 
 require_relative "helper"
 
@@ -39,7 +39,7 @@ class VectorsTest < Minitest::Test
     judge(one, outcome(scanner, chunks), "#{where}, as cut")
     (1...text.bytesize).each do |cut|
       split = outcome(scanner, [text.byteslice(0, cut), text.byteslice(cut, text.bytesize)])
-      # A comparison is dear as an assertion.
+      # Compared first, because an assertion is expensive.
       assert_equal whole, split, "#{where}, cut at #{cut}" unless whole == split
     end
   end
@@ -53,7 +53,7 @@ class VectorsTest < Minitest::Test
     [Support.merged(events), thoughts]
   end
 
-  # A channel's text. What was content may turn out to have been thinking.
+  # Returns the text of a channel. Content may be reclassified as thinking.
   def text_of(events, channel)
     turn = events.index { |event| event[0] == :reclassify } || 0
     texts = events.each_with_index.select do |event, index|

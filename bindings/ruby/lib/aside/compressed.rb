@@ -1,13 +1,16 @@
 # frozen_string_literal: true
 
 module Aside
-  # What came out of Compressor#compress.
+  # The result of Compressor#compress: the parts as they are now, and a report. Frozen.
+  #
+  #   result = Aside::Compressor.new.compress(log, tool_id: "bash")
+  #   puts result.text if result.compressed?
   class Compressed
-    # A part for a part of the result that came in: a new String (UTF-8) where it changed, nil where it goes because another
-    # part says what it said, else the very part. A frozen Array.
+    # A frozen Array with one element for each part that came in: a new String (UTF-8) if the part changed, nil if it is left
+    # out because another part says the same, otherwise the part itself.
     attr_reader :parts
 
-    # What was done: a Report.
+    # The Report.
     attr_reader :report
 
     def initialize(parts, report) # :nodoc:
@@ -16,16 +19,20 @@ module Aside
       freeze
     end
 
-    # The text parts that stay, joined with line feeds: of a String that came in, what became of it.
+    # Returns the remaining text parts, joined with line feeds. If a single String came in, that is its shorter form.
     def text
       texts = parts.filter_map { |part| String.try_convert(part) }
       texts.size == 1 ? texts.first : texts.map { |text| Native.utf8(text) }.join("\n")
     end
     alias to_s text
 
-    # Whether anything changed.
+    # Returns whether anything changed.
     def compressed?
       !report.filters.empty? || !report.hit.nil?
+    end
+
+    def inspect # :nodoc:
+      "#<#{self.class} #{report.tool_id} #{report.before} -> #{report.after} #{report.filters.join(", ")}>"
     end
   end
 end

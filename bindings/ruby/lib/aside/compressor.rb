@@ -3,70 +3,70 @@
 require "json"
 
 module Aside
-  # Texts shorter than this, in UTF-16 code units, are never made shorter.
+  # Texts with fewer UTF-16 code units than this are never shortened.
   MIN_COMPRESSIBLE_LENGTH = 1024
 
-  # Makes tool results shorter before a model reads them: what a terminal does not show, repeats, lines that say nothing,
-  # and under a budget all but verdicts, errors, tail and head. Marker lines count what was left out, and the Report can give
-  # it back. Where nothing gets shorter, the result stays as it was, to the byte.
+  # Shortens tool results before a model reads them. It removes what a terminal does not show, repeats, and lines that say
+  # nothing; under a budget, everything but verdicts, errors, tail and head. Marker lines count what was left out, and the
+  # Report can return it. A result that does not get shorter stays as it is, to the byte.
   #
   #   compressor = Aside::Compressor.new(budget: 4_000)
   #   log = "#{"warning: the same again\n" * 200}make: *** [all] Error 1\n"
   #   result = compressor.compress(log, tool_id: "bash", input: { command: "make" }, exit_code: 2)
   #   puts result.text.lines.last(3)
   #
-  # Filters in Ruby have
+  # A filter in Ruby is an object with these methods:
   #
-  # +id+:: the name in banners and reports
-  # <tt>apply(text, input)</tt>:: the shorter text; nil where there is nothing to do
-  # +tool_ids+:: ids of the tools whose results it is for; none, or no such method: all tools
-  # <tt>matches?(tool_id, input)</tt>:: whether it is for a call; may be left out
+  # +id+:: returns its name in banners and reports
+  # <tt>apply(text, input)</tt>:: returns a shorter text, or nil if there is nothing to do
+  # +tool_ids+:: returns the ids of the tools whose results it is for; none stands for all. Optional
+  # <tt>matches?(tool_id, input)</tt>:: returns whether it is for a call. Optional
   #
-  # and caches +id+, +tool_ids+, and
+  # A cache has +id+, +tool_ids+ and
   #
-  # <tt>lookup(tool_id, input)</tt>:: the recorded text and its time (a Time or Integer), as an Array; nil where there is none
-  # <tt>record(tool_id, input, text, time)</tt>:: is given the raw text parts, joined with line feeds, and a Time
-  # <tt>observe(tool_id, input)</tt>:: sees every call before any cache looks up; may be left out
+  # <tt>lookup(tool_id, input)</tt>:: returns the recorded text and its time (a Time or Integer), as an Array, or nil
+  # <tt>record(tool_id, input, text, time)</tt>:: stores the raw text parts, joined with line feeds, and a Time
+  # <tt>observe(tool_id, input)</tt>:: is told of every call before any cache is asked. Optional
   #
-  # A text is UTF-8 and the object's own, valid if the tool's output was; +input+ is what JSON made of the call's input,
-  # frozen, its keys Strings. A hit of a cache counts only where the fresh text is the recorded one.
+  # A text is a new String in UTF-8, valid if the tool's output was. +input+ is the call's input, parsed from JSON and frozen,
+  # with String keys. A hit of a cache counts only if the fresh text equals the recorded one.
   #
-  # Exceptions in them end there. The filter is passed over for that call, the others go on, and the report has id and
-  # exception. A StandardError is not raised afterwards, so that no result is lost by a filter's defect; anything else, as
-  # Interrupt and SystemExit, is raised when the call of the library is over, which then gives nothing. They run in the
-  # thread that compresses, in a Fiber of their own: to throw or yield past it, or to exit the thread, is an exception as
-  # well. What another thread sends meanwhile, as Timeout does, waits until the call is over. A signal's handler may raise, but
-  # not throw past the call.
-  #
-  # Strings. Texts are read as Aside.strip reads one. What changed is UTF-8, and valid if it was.
-  #
-  # Threads. A compressor never changes, its caches apart: any number of threads may use one at once, and filters and caches
-  # in Ruby must stand it. They may use the library, but for the compressor that called them: BusyError. While the library
-  # works, no other thread runs Ruby code. A Ractor makes its own compressor, and closes it and its reports; filters and
-  # caches in Ruby work in the main Ractor alone.
+  # [Exceptions in filters and caches] The object is skipped for that call, the others go on, and the report has its id and
+  #                                    the exception. A StandardError is not raised, so that a filter's defect loses no
+  #                                    result. Anything else, such as Interrupt, is raised at the end of the call. To throw
+  #                                    out of the object's method, yield out of it or exit the thread counts as an exception
+  #                                    too.
+  # [Strings] Texts are Strings of any encoding. Changed texts are new Strings in UTF-8, valid if the original was.
+  # [Threads] Only its caches change, so any number of threads may use a compressor at once; filters and caches in Ruby must
+  #           allow that. They run in the thread that compresses, and must not use the compressor that called them: BusyError.
+  #           While the library works, no other thread runs Ruby code, and Timeout waits until the call is over. A compressor
+  #           stays in the Ractor that made it; in a Ractor other than the main one, close it and its reports. Filters and
+  #           caches in Ruby work in the main Ractor only.
+  # [Errors] Every method raises ClosedError after #close.
   class Compressor
     include Handle
 
-    # No JSON that is deeper is read by the library.
+    # The library refuses JSON that is nested more deeply.
     MAX_NESTING = 127
     private_constant :MAX_NESTING
 
-    # A compressor.
+    # Makes a compressor.
     #
-    # +budget+:: how many bytes the text parts of a result may have together, banners and markers included, at least 1,024;
-    #            nil: no budget. Text that is never touched stays whole all the same, and each other text part has at least
-    #            1,024 for itself: 100 of them may come to 100 KiB, however small the budget is
-    # +switch_off+:: the banner's last sentence: how a user of this host switches compression off
-    # +built_in+:: false: without the built-in filters
-    # +without+:: ids of built-in filters that are left out
-    # +minify_json+:: true: with the filter that minifies JSON, the only one for text that is protected
-    # +filters+:: more filters, in their order: texts of filter files (TOML) and objects as above. One that has the id of
-    #             another takes its place
-    # +last_run+:: how many bytes of results the library's own cache holds; nil: it is not there
+    # +budget+:: the limit in bytes for a result's text parts together, banners and markers included; at least 1,024. nil: no
+    #            budget. Protected and short parts stay whole, and each other part may have 1,024 bytes, so that a result of
+    #            100 parts may have 100 KiB under any budget
+    # +switch_off+:: the banner's last sentence, which says how to switch compression off on this host
+    # +built_in+:: false: leave out the built-in filters
+    # +without+:: ids of built-in filters to leave out
+    # +minify_json+:: true: add the filter that minifies JSON, the only one that changes protected text
+    # +filters+:: more filters, in order: texts of filter files (TOML) and objects as above. One with the id of another
+    #             replaces it
+    # +last_run+:: the number of bytes for the library's own cache, which keeps the last result of each call; nil: no such
+    #              cache
     # +caches+:: more caches, objects as above
     #
-    # Raises FilterError for a text that is no filter file, OptionError for a budget that is too small and for an id that is
-    # none, TypeError for an object without the methods.
+    # Raises FilterError for a text that is not a filter file, OptionError for a budget that is too small and for an unknown
+    # id, and TypeError for an object without the methods.
     def initialize(budget: nil, switch_off: nil, built_in: true, without: [], minify_json: false, filters: [],
                    last_run: nil, caches: [])
       raise OptionError, "budget is below 1024" if budget&.zero?
@@ -75,7 +75,8 @@ module Aside
       options = [Native::COMPRESSOR_OPTIONS_SIZE, Native.count("budget", budget || 0), switch_off, switch_off.bytesize]
                 .pack(Native::COMPRESSOR_OPTIONS)
       @lock = Lock.new
-      @inside = {}.compare_by_identity # of calls, their threads
+      @budget = budget
+      @inside = {}.compare_by_identity # calls in progress, each with its thread
       @hosts = []
       registry = Error.check_address(Native.aside_registry_new(built_in ? 1 : 0))
       begin
@@ -92,20 +93,21 @@ module Aside
       end
     end
 
-    # Compresses one tool's result: a String, or an Array of parts, in which a String is text and anything else passes
-    # untouched. Returns a Compressed.
+    # Compresses one tool's result, and returns a Compressed. The result is a String, or an Array of parts, in which a String
+    # is text and anything else passes unchanged.
     #
     # +tool_id+:: the tool, a String or Symbol
-    # +input+:: what it was called with: what JSON can say, or a String of JSON, as models send it. A terminal tool's has
+    # +input+:: what the tool was called with: an object that JSON can represent, or a String of JSON. That of a terminal has
     #           +command+, and may have +cwd+ and +exit_code+
-    # +exit_code+:: an Integer that is put into the input, which is then an object
+    # +exit_code+:: an Integer that is added to the input, which must be an object (or nil)
     # +now+:: the time, for caches
     #
-    # The same text, input, options, caches and time give the same bytes.
+    # The output depends on nothing but text, input, options, caches and time. Raises TypeError and ArgumentError for
+    # arguments that do not fit, and OptionError for an input that is not JSON.
     def compress(result, tool_id:, input: nil, exit_code: nil, now: Time.now)
       text = String.try_convert(result)
       parts = text ? [result] : Array.try_convert(result)&.dup or
-        raise TypeError, "a result is a String or an Array of parts, not #{result.class}"
+        raise TypeError, "a result must be a String or an Array of parts, not #{result.class}"
       tool_id = Native.name(tool_id)
       texts = parts.map { |part| (text = String.try_convert(part)) && Native.fixed(Native.utf8(text)) }
       list = texts.flat_map { |one| [one, one ? one.bytesize : 0] }.pack(Native::TEXT * texts.size)
@@ -115,15 +117,17 @@ module Aside
         begin
           Error.check(Native.aside_compress(address, called, list, texts.size, out))
         ensure
-          # Also where a signal's handler raises: then it is freed with the Report.
+          # Also if a signal's handler raises, so that the Report frees it.
           report = Report.new(out.unpack1("J"), tool_id, call.failed) unless out.unpack1("J").zero?
         end
         Compressed.new(parts.each_with_index.map { |part, index| outcome(report, index, part) }, report)
       end
     end
 
-    # A ToolStream for one tool's output, with +memory+ bytes for it: at least four times the budget, and at least 4,096.
-    # OptionError where that is too little.
+    # Returns a ToolStream for one tool's output, which holds up to +memory+ bytes of it. +memory+ must be at least 4,096 and
+    # at least four times the budget; otherwise OptionError is raised. The compressor may be closed before the stream.
+    #
+    #   stream = compressor.stream(tool_id: "bash", memory: 16_000, input: { command: "make" })
     def stream(tool_id:, memory:, input: nil, exit_code: nil)
       tool_id = Native.name(tool_id)
       called = called(tool_id, input, exit_code, 0)
@@ -133,11 +137,11 @@ module Aside
       end
     end
 
-    # Frees the compressor now, and not when Ruby collects it. Its streams go on. May be called again; anything else then
-    # raises ClosedError. BusyError while it compresses.
+    # Frees the compressor at once, and not when Ruby collects it. Its streams go on. May be called again; every other method
+    # then raises ClosedError. Raises BusyError while it compresses. Returns nil.
     def close
       @lock.synchronize do
-        raise BusyError, "this #{self.class} is in use" if @inside.values.any?(&:alive?) # behind a fork, some are not
+        raise BusyError, "this #{self.class} is in use" if @inside.values.any?(&:alive?) # after a fork, some are not
 
         Native.aside_compressor_free(disown) unless closed?
       end
@@ -145,6 +149,10 @@ module Aside
     end
 
     private
+
+    def described
+      "budget=#{@budget}" if @budget
+    end
 
     def using
       Host::Call.within(@hosts) do |call|
@@ -155,7 +163,7 @@ module Aside
           end
           yield call
         ensure
-          @inside.delete(call) # without the lock: who waits for it may be interrupted
+          @inside.delete(call) # without the lock, because waiting for it can be interrupted
         end
       end
     end
@@ -184,7 +192,7 @@ module Aside
       Error.check(Native.aside_registry_add_cache(registry, host))
     end
 
-    # The struct of a filter or cache. What stands for it is its number; nothing is to be released.
+    # Returns the struct of a filter or cache. Callbacks get its number; there is nothing to release.
     def registered(size, object, methods, callbacks)
       missing = [:id, *methods].find { |method| !object.respond_to?(method) }
       raise TypeError, "#{object.inspect} has no method `#{missing}`" if missing
@@ -196,7 +204,7 @@ module Aside
         .pack("JpJpJ#{"J" * callbacks.size}J2")
     end
 
-    # The struct of a call.
+    # Returns the struct of a call.
     def called(tool_id, input, exit_code, now)
       input = json(input, exit_code)
       tool_id = Native.fixed(tool_id)
@@ -209,12 +217,12 @@ module Aside
 
       input = JSON.parse(Native.utf8(text), max_nesting: MAX_NESTING) if text
       if exit_code
-        input = Hash.try_convert(input || {}) or raise ArgumentError, "exit_code is for an input that is an object"
+        input = Hash.try_convert(input || {}) or raise ArgumentError, "exit_code needs an input that is an object"
         input = input.transform_keys(&:to_s).merge("exit_code" => Integer(exit_code))
       end
       Native.fixed(JSON.generate(input, max_nesting: MAX_NESTING))
     rescue JSON::JSONError, EncodingError => e
-      raise ArgumentError, "input is no JSON: #{e.message}"
+      raise ArgumentError, "input is not JSON: #{e.message}"
     end
 
     def outcome(report, index, part)

@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
 module Aside
-  # Which bytes are markers, and of what. A dialect never changes: any number of threads may use one at once. Built-in
-  # ones are frozen and may be shared between Ractors; <tt>Ractor.make_shareable</tt> does it for a loaded one.
+  # Says which bytes of a stream are markers, and what they mark. A dialect never changes, so any number of threads may use
+  # one at once. Built-in dialects are frozen and may be shared between Ractors; <tt>Ractor.make_shareable</tt> makes a loaded
+  # one so.
   #
   #   Aside::Dialect.list                 # => ["any", "apertus", ...]
   #   Aside::Dialect.find("qwen3").name   # => "qwen3"
@@ -21,18 +22,19 @@ module Aside
     class << self
       private :new
 
-      # The built-in dialect with this name or alias, a String or Symbol. Raises UnknownDialectError, which names the
-      # nearest ones.
+      # Returns the built-in dialect with this name or alias, a String or Symbol. Raises UnknownDialectError, which lists the
+      # nearest names.
       def find(name)
         name = name.name if name.is_a?(Symbol)
         name = Native.utf8(name)
         new(Error.check_address(Native.aside_dialect_find(name, name.bytesize))).freeze
       end
 
-      # The built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface, or a file's
-      # path, in any case. It starts as this model does: see #start. Raises UnknownDialectError where no dialect is known for
-      # it, or several fit equally well; the message names those, or the nearest known models with their dialects, or says
-      # that the model is known to write no thinking in its text.
+      # Returns the built-in dialect that a model writes. +model+ is the name that a hub, a registry or an API has for it, or
+      # a file's path, in upper or lower case. The dialect starts as this model does: see #start.
+      #
+      # Raises UnknownDialectError if no dialect is known for the model, or several fit equally well. The message lists those
+      # dialects, or the nearest known models with theirs, or says that the model is known to write no thinking in its text.
       #
       #   Aside::Dialect.find_for_model("unsloth/Qwen3-32B-GGUF:Q4_K_M").name  # => "qwen3"
       def find_for_model(model)
@@ -40,9 +42,13 @@ module Aside
         new(Error.check_address(Native.aside_dialect_find_for_model(model, model.bytesize))).freeze
       end
 
-      # Loads the built-in dialects with these names or aliases, or all where there is none, so that finding them later takes
-      # no memory of the library's. A host calls it once, before it serves. Raises UnknownDialectError for a name that is not
-      # known; the dialects before it are loaded. If memory runs out in loading, the process ends.
+      # Loads the built-in dialects with these names or aliases, or all of them if there are no names. Finding them later then
+      # allocates nothing in the library. Call it once, before serving. Returns nil.
+      #
+      #   Aside::Dialect.preload("qwen3", "harmony")
+      #
+      # Raises UnknownDialectError for an unknown name; the dialects before it are loaded. If memory runs out while loading,
+      # the process ends.
       def preload(*names)
         names.map! { |name| Native.utf8(name.is_a?(Symbol) ? name.name : name) }
         odd = names.find { |name| name.strip.empty? || name.split.size > 1 }
@@ -53,14 +59,14 @@ module Aside
         nil
       end
 
-      # The built-in dialect that a chat template (Jinja) is written for, by the markers that it writes, and where
-      # generation starts after its generation prompt: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+.
-      # Raises UnknownDialectError where it has the markers of none, or does not tell several apart: their names are the
-      # error's +candidates+.
+      # Returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after its
+      # generation prompt: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. It goes by the markers that the
+      # template writes. Raises UnknownDialectError if they are the markers of no dialect, or if they fit several: the error's
+      # +candidates+.
       #
-      # +variables+ is a JSON object, as a String: those that the template is rendered with for the request at hand, such
-      # as <tt>{"enable_thinking": true}</tt>, so that the start is that request's. Raises OptionError where it is none,
-      # where the template cannot be rendered with them, and where the library was built without its feature +templates+.
+      # +variables+ is a JSON object, as a String, with the variables that the template is rendered with for one request, such
+      # as <tt>{"enable_thinking": true}</tt>; the start is then that of this request. Raises OptionError if it is not a JSON
+      # object, if the template cannot be rendered with it, or if the library was built without its feature +templates+.
       #
       #   dialect, start = Aside::Dialect.find_for_template(File.read("chat_template.jinja"))
       #   scanner = Aside::Scanner.new(dialect, start: start)
@@ -80,7 +86,7 @@ module Aside
         raise UnknownDialectError.new("the template fits several dialects: #{names.join(", ")}", candidates: names)
       end
 
-      # A dialect from the text of a dialect file (TOML). Raises DialectError, which names line and key.
+      # Returns a dialect read from the text of a dialect file (TOML). Raises DialectError, which names line and key.
       def load(toml)
         toml = Native.utf8(toml)
         out = Native.buffer(8)
@@ -88,7 +94,7 @@ module Aside
         new(out.unpack1("J"), :aside_dialect_free)
       end
 
-      # The names of the built-in dialects, sorted: a frozen Array of frozen Strings.
+      # Returns the names of the built-in dialects, sorted: a frozen Array of frozen Strings.
       def list
         len = Native.buffer(8)
         Array.new(Native.aside_dialect_count) do |index|
@@ -105,25 +111,24 @@ module Aside
       end
     end
 
-    # Its name, frozen.
+    # The name, frozen.
     attr_reader :name
 
-    # The most bytes that a scanner of this dialect holds back for what may come.
+    # The largest number of bytes that a scanner of this dialect holds back.
     attr_reader :max_hold
 
     # Where a stream of this dialect starts if the options do not say otherwise: +:content+, +:thinking+, +:narration+,
-    # +:tool+ or +:header+. Of a dialect from ::find_for_model, it is the start of that model.
+    # +:tool+ or +:header+. A dialect from ::find_for_model has the start of that model.
     attr_reader :start
 
-    # Its address, 0 where it is closed, for the library alone, and for each call anew. Another thread may close a dialect
-    # wherever a method ends, as that of #address does; from this, which has no frame of its own, into the library nobody
-    # comes in between.
+    # The address for a call of the library, 0 if closed; read it anew for each call. Another thread may close the dialect
+    # wherever a method ends, as #address does. An attribute reader has no frame, so nothing can come between it and the call.
     attr_reader :handle # :nodoc:
 
     def initialize(address, free = nil) # :nodoc:
       free ? own(address, free) : @address = address
       @handle = address
-      # What has a Proc cannot be moved to another Ractor, where its finalizer would not come along; but be made shareable.
+      # An object with a Proc can be made shareable but not moved to another Ractor, where it would lose its finalizer.
       @unmovable = Handle.finalizer(free, address, nil) if free
       len = Native.buffer(8)
       @name = Native.text(Native.aside_dialect_name(address, len), len.unpack1("J")).freeze
@@ -131,8 +136,8 @@ module Aside
       @start = Native::STARTS.key(Native.aside_dialect_start(address))
     end
 
-    # The family of the rule of an +:open+ event: what the dialect's file names as its family, or else the dialect's name.
-    # nil where there is no such rule.
+    # Returns the family of the rule of an +:open+ event: the family that the dialect's file names, or else the dialect's
+    # name; nil if there is no such rule. Raises ClosedError.
     #
     #   dialect.family(event.rule)
     def family(rule)
@@ -140,8 +145,8 @@ module Aside
       word(Native.aside_dialect_family(address, rule, len), len)
     end
 
-    # What rule and tag of an +:open+ event stand for, as the dialect's file has it: the literal, the tag's name, the
-    # fence's info string, the beginning of the header. nil where there is no such rule or tag.
+    # Returns the words for the rule and tag of an +:open+ event, as the dialect's file has them: the literal, the tag's name,
+    # the fence's info string, or the beginning of the header; nil if there is no such rule or tag. Raises ClosedError.
     #
     #   dialect.opener(event.rule, event.tag)
     def opener(rule, tag)
@@ -149,22 +154,23 @@ module Aside
       word(Native.aside_dialect_opener(address, rule, tag, len), len)
     end
 
-    # Frees a loaded dialect now. Scanners that were made from it go on. May be called again, and while other threads use
-    # the dialect, but for #family and #opener: what they give is read from its memory. A frozen dialect, as the built-in
-    # ones are, is left alone.
+    # Frees a loaded dialect at once. Scanners and rewriters that were made from it go on. May be called again. Another thread
+    # may use the dialect at the same time, except in #family and #opener, which read its memory. Does nothing to a frozen
+    # dialect, as the built-in ones are. Returns nil.
     def close
       return if frozen?
 
       @handle = 0
-      address = disown # of several that close it at once, one has it
+      address = disown # of several threads that close it, one gets the address
       Native.aside_dialect_free(address) if address
-    end
-
-    def inspect # :nodoc:
-      "#<#{self.class} #{name}>"
+      nil
     end
 
     private
+
+    def described
+      name
+    end
 
     def word(at, len)
       Native.text(at, len.unpack1("J")) unless at.zero?

@@ -1,10 +1,16 @@
 # frozen_string_literal: true
 
 module Aside
-  # What Aside raises where the library refuses or fails. Each status of +aside.h+ that a Ruby program can meet has a
-  # class of its own; a wrong type of argument is a TypeError, an unknown symbol an ArgumentError.
+  # The superclass of what Aside raises when the library refuses or fails. Each status of +aside.h+ that a Ruby program can
+  # meet has a class of its own. An argument of a wrong type is a TypeError, and an unknown symbol an ArgumentError.
+  #
+  #   begin
+  #     Aside::Dialect.find("qwen33")
+  #   rescue Aside::UnknownDialectError => e
+  #     warn e.message  # lists the nearest names
+  #   end
   class Error < StandardError
-    # The status of the library, an Integer below 0; nil where it was not asked.
+    # The status of the library, a negative Integer; nil if the error is not from the library.
     attr_reader :status
 
     def initialize(message = nil, status: nil) # :nodoc:
@@ -12,24 +18,24 @@ module Aside
       @status = status
     end
 
-    # Raises what a status below 0 stands for; gives any other back. The message belongs to the native thread: nothing
-    # may come between the call that failed and this.
+    # Raises the error of a negative status; returns any other. The message belongs to the native thread, so no other call of
+    # the library may come between the failed one and this.
     def self.check(status) # :nodoc:
       return status if status >= 0
 
       raise BY_STATUS.fetch(status, Error).new(Native.last_error, status: status)
     end
 
-    # The same for functions that give NULL.
+    # Raises the last error for a NULL that a function has returned; returns any other address.
     def self.check_address(address) # :nodoc:
       check(Native.aside_last_status) if address.zero?
       address
     end
   end
 
-  # No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
+  # No built-in dialect has that name, or none is known for that model or template. The message lists the nearest names.
   class UnknownDialectError < Error
-    # The names of the dialects that a chat template fits equally well, sorted; otherwise empty. Frozen.
+    # The sorted names of the dialects that a chat template fits equally well; otherwise empty. Frozen.
     attr_reader :candidates
 
     def initialize(message = nil, status: nil, candidates: []) # :nodoc:
@@ -38,43 +44,43 @@ module Aside
     end
   end
 
-  # A dialect's text is not one. The message names line and key.
+  # A text is not a dialect file. The message names line and key.
   class DialectError < Error; end
 
-  # An option that the dialect has no use for, or a value that cannot be.
+  # An option has a value that it cannot have, or that the dialect does not support.
   class OptionError < Error; end
 
-  # What one thread at a time may use is in use by another, or by its own callback. Nothing has changed.
+  # Another thread, or a callback around the call, uses the object. Nothing has changed.
   class BusyError < Error; end
 
-  # A start that is said behind the stream's first byte, or output behind its end. Nothing has changed.
+  # A start was set after the stream's first byte, or a tool's output was fed after its end. Nothing has changed.
   class OrderError < Error; end
 
-  # A text cannot be joined or escaped. The message says which part and which byte of it would be read as something else,
-  # or what the dialect lacks.
+  # A text cannot be joined or escaped. The message says which byte of which part would be read as a marker, or what the
+  # dialect lacks.
   class JoinError < Error; end
 
-  # A filter file's text is not one, or does not pass its own tests. The message names line and key.
+  # A text is not a filter file, or the filter fails its own tests. The message names line and key.
   class FilterError < Error; end
 
-  # A text is not the one that a report is about.
+  # A text is not the one that a report describes.
   class OriginalError < Error; end
 
-  # Memory ran out. A scanner or rewriter that says so stays in error until its +reset+.
+  # Memory ran out. A scanner or rewriter stays in this error until +reset+.
   class OutOfMemoryError < Error; end
 
-  # A defect of the library. What has said so says it for ever; make a new one.
+  # The library caught a defect of its own. The object stays in this error: make a new one.
   class DefectError < Error; end
 
-  # A scanner, a dialect or the like was used after its +close+.
+  # An object was used after +close+.
   class ClosedError < Error; end
 
-  # The native library was not found, or is of another version. The message says where it was looked for.
+  # The native library was not found, or has another version. The message lists the places that were searched.
   class LibraryError < LoadError; end
 
   class Error
     BY_STATUS = {
-      -1001 => ClosedError, # NULL, which stands for what was closed meanwhile
+      -1001 => ClosedError, # NULL: the object was closed by another thread
       -1003 => UnknownDialectError,
       -1004 => DialectError,
       -1005 => OptionError,

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Aside
-  # One event of a stream. Each byte of the stream is in exactly one event: the #bytes of all events, joined, are the
-  # stream. An event and all that it gives is frozen, and may be shared between Ractors.
+  # One event of a stream. Each byte of the stream is in exactly one event: the #bytes of all events, joined in order, are the
+  # stream. An event and everything that it returns is frozen, and may be shared between threads and Ractors.
   #
   #   case event
   #   in { kind: :text, channel: :content, text: } then print text
@@ -10,38 +10,44 @@ module Aside
   #   else # markers and framing
   #   end
   class Event
-    # +:open+, +:attribute+ (of the span that has just opened; it has no bytes of the stream), +:text+, +:framing+
-    # (white space that belongs to a marker) or +:close+; +:reclassify+, where all content so far was thinking, in a
-    # dialect with <tt>stray_close = "reclassify"</tt>; +:budget+, where the thinking goes beyond the scanner's +budget+.
-    # The last two have no bytes of the stream.
+    # Returns the kind of the event. Ignore kinds that are not listed here: later versions may add some.
+    #
+    # +:open+:: a span begins
+    # +:attribute+:: an attribute of the span that has just opened; it has no bytes of the stream
+    # +:text+:: text of the channel
+    # +:framing+:: bytes that are part of no text, such as the newline around a marker
+    # +:close+:: a span ends
+    # +:reclassify+:: all content so far was thinking, in a dialect with <tt>stray_close = "reclassify"</tt>; it has no bytes
+    # +:budget+:: from here on the thinking exceeds the scanner's +budget+; it has no bytes
     def kind
       @kind || :text
     end
 
-    # +:content+, +:thinking+, +:narration+ or +:tool+.
+    # The channel: +:content+, +:thinking+, +:narration+ or +:tool+. That of framing is the channel around it.
     attr_reader :channel
 
-    # Of +:close+, why: +:marker+, +:implied+, +:end_of_stream+, or +:forced+ by Scanner#force_close. Otherwise nil.
+    # Of +:close+, why the span ended: +:marker+, +:implied+, +:end_of_stream+, or +:forced+ by Scanner#force_close. Otherwise
+    # nil.
     attr_reader :cause
 
-    # Of +:open+, which <tt>[[span]]</tt> of the dialect's file, from 0; the number of spans stands for a header.
-    # Otherwise nil.
+    # Of +:open+, the index of the <tt>[[span]]</tt> in the dialect's file; the number of spans stands for a header. Otherwise
+    # nil.
     attr_reader :rule
 
-    # Of +:open+, which of the span's opening literals or names, from 0; Dialect#opener has the words. Otherwise nil.
+    # Of +:open+, the index of the span's opening literal or name; Dialect#opener returns the words. Otherwise nil.
     attr_reader :tag
 
-    # Where its bytes begin in the stream, in bytes of UTF-8 from 0. Of +:attribute+, where the marker does.
+    # The offset of its bytes in the stream, in bytes of UTF-8 from 0. Of +:attribute+, the offset of the marker.
     attr_reader :offset
 
-    # Of +:attribute+, its name; otherwise nil.
+    # Of +:attribute+, the name; otherwise nil.
     attr_reader :name
 
-    # Of +:attribute+, its decoded value; otherwise nil.
+    # Of +:attribute+, the decoded value; otherwise nil.
     attr_reader :value
 
-    # A piece of text, of which there are most, is just the first three: so many Ruby keeps without memory of their own.
-    # For others +said+ has the rest. A parameter that may be left out would cost each piece of text.
+    # Most events are pieces of text and have only the first three values, because Ruby stores three instance variables inside
+    # the object. +said+ has the values of other events. An optional parameter would cost time for each piece of text.
     def initialize(channel, offset, raw, said) # :nodoc:
       @channel = channel
       @offset = offset
@@ -54,24 +60,24 @@ module Aside
       freeze
     end
 
-    # Its bytes as UTF-8, always valid: where the stream itself was not, U+FFFD stands for what was wrong. The bytes of
-    # a marker for <tt>:open</tt> and <tt>:close</tt>, which may be none. Never cuts a character.
+    # Returns its bytes as valid UTF-8, with U+FFFD in place of invalid bytes. It never cuts a character. Of +:open+ and
+    # +:close+ it is the marker, which may be empty.
     def text
       @raw.valid_encoding? ? @raw : @raw.scrub.freeze
     end
 
-    # Its bytes as they came, in the encoding BINARY.
+    # Returns its bytes as they came, in the encoding BINARY.
     def bytes
       @raw.b.freeze
     end
 
-    # For pattern matching.
+    # Returns all values by name, for pattern matching.
     def deconstruct_keys(_keys)
       { kind: kind, channel: channel, cause: cause, rule: rule, tag: tag, offset: offset, text: text, bytes: bytes,
         name: name, value: value }
     end
 
-    # Whether the other says the same of the same place.
+    # Returns whether all values are equal to those of another event.
     def ==(other)
       other.is_a?(Event) && deconstruct_keys(nil) == other.deconstruct_keys(nil)
     end

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
 module Aside
-  # Owning an object of the library: it is freed by +close+, or behind the last reference to its owner. In a Ractor other
-  # than the main one by +close+ alone: Ruby keeps finalizers in a table that Ractors change without a lock (seen to end
-  # the process in Ruby 3.1, without this gem).
+  # The ownership of an object of the library: +close+ frees it, or the garbage collector frees it with its owner. It must
+  # never be used after that, nor by two threads at once.
+  #
+  # In a Ractor other than the main one only +close+ frees it. Ruby keeps finalizers in a table that Ractors change without a
+  # lock, which was seen to end the process in Ruby 3.1, without this gem.
   module Handle
-    # It also keeps its owner from being sent to another Ractor, which would copy it without a word, or move it: a Mutex
-    # cannot be moved.
+    # A lock that refuses instead of waiting. As a Mutex it also keeps its owner in its Ractor: a Mutex can be neither copied
+    # nor moved to another one, where Ruby would do either silently.
     class Lock < Thread::Mutex # :nodoc:
       def initialize
         @inside = nil
@@ -17,11 +19,11 @@ module Aside
         raise TypeError, "it cannot be sent to another Ractor"
       end
 
-      # For one at a time: the others get an error.
+      # Runs the block if no other thread is inside; otherwise raises BusyError.
       #
-      # With +try_lock+ it would stay locked where a signal, or another thread as Timeout does, raises as that returns.
-      # Between the look at @inside and its change nothing can: Ruby lets others in where a method or block ends, its own
-      # ones too, and at a jump that is taken.
+      # This does not call +try_lock+: a signal's handler, or another thread as Timeout does, could raise just as it returns,
+      # and the lock would stay locked. No interrupt can come between the test of @inside and its assignment, because Ruby
+      # checks for interrupts where a method or block ends (built-in ones too) and at a jump that is taken.
       def hold(owner)
         thread = Thread.current
         forget if @inside
@@ -39,26 +41,26 @@ module Aside
 
       private
 
-      # Who was inside when another thread forked stays in the first process.
+      # After a fork, drops the thread that was inside: it exists in the parent process only.
       def forget
         thread = @inside
         @inside = nil if thread && !thread.alive? && @inside == thread
       end
     end
 
-    # The object id is that of the object which goes: Ruby gives a copy the finalizers of its original, even where
-    # initialize_copy refuses the copy.
+    # Returns a finalizer for one object only. Ruby copies finalizers together with their object, even if initialize_copy
+    # refuses the copy; +id+ is that of the object which is collected.
     def self.finalizer(function, address, owner) # :nodoc:
       proc { |id| Native.public_send(function, address) if id == owner }
     end
 
-    # Whether it was closed.
+    # Returns whether #close was called.
     def closed?
       @address.nil?
     end
 
     def inspect # :nodoc:
-      "#<#{self.class}#{" closed" if closed?}>"
+      "#<#{self.class}#{" #{described}" if described}#{" closed" if closed?}>"
     end
 
     def address # :nodoc:
@@ -70,19 +72,22 @@ module Aside
       raise TypeError, "an #{self.class} cannot be copied"
     end
 
-    # Its address means nothing to who loads it.
+    # Refuses, because an address means nothing in another process.
     def marshal_dump # :nodoc:
       raise TypeError, "an #{self.class} cannot be dumped"
     end
 
-    # The same for YAML.
+    # Refuses for YAML too.
     def encode_with(_coder) # :nodoc:
       marshal_dump
     end
 
     private
 
-    # For what one thread at a time may use: it has a Lock, +@lock+.
+    # What #inspect shows besides the class; nil for nothing.
+    def described; end
+
+    # Runs the block while no other thread is inside. For owners with a Lock in +@lock+.
     def exclusively
       @lock.hold(self) { yield }
     end

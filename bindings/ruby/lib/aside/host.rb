@@ -5,20 +5,20 @@ require "fiber" # for Fiber#alive? in Ruby 3.0
 require "json"
 
 module Aside
-  # Filters and caches in Ruby, as the library calls them. Nothing that happens in them travels through its frames:
-  # exceptions and throws end in a Fiber of the callback's own, and what other threads send waits until the call is over.
+  # Runs filters and caches in Ruby, for the library's callbacks. No exception or throw may pass through the library's frames:
+  # each callback runs in a Fiber of its own, and exceptions from other threads wait until the call is over.
   module Host # :nodoc: all
-    # A filter or cache under the id that it was registered with.
+    # A filter or cache, with the id under which it was registered.
     Named = Struct.new(:id, :object)
 
-    # One call of the library, of one thread: the objects that it may call back, and what they failed in.
+    # One call of the library on one thread: the objects that it may call back, and their failures.
     class Call
       KEY = :aside_call
 
-      # Id and exception of each failure, in their order.
+      # Id and exception of each failure, in order.
       attr_reader :failed
 
-      # Runs the block as the call that this thread is in. What must not be kept in a report is raised afterwards.
+      # Runs the block as the call that this thread is in. An exception that a report must not swallow is raised at the end.
       def self.within(hosts)
         Thread.handle_interrupt(Object => :never) do
           call = new(hosts)
@@ -43,7 +43,7 @@ module Aside
         @failed = []
       end
 
-      # For what is no StandardError: Interrupt, SystemExit, NoMemoryError.
+      # Raises the first exception that is not a StandardError, such as Interrupt, SystemExit or NoMemoryError.
       def raise_fatal
         raise @fatal if @fatal
       end
@@ -82,12 +82,12 @@ module Aside
 
       private
 
-      # What the block gives for the object; below 0, and noted, where it fails.
+      # Returns what the block returns for the object. If it fails, notes that and returns a negative number.
       def answer(number, reply, &block)
         host = @hosts[number]
-        # A blocking one: a scheduler of Fibers would otherwise change the thread's stack in the middle of the call.
+        # Blocking, because a fiber scheduler would switch the thread's stack in the middle of the call.
         fiber = Fiber.new(blocking: true) { contain(host.object, &block) }
-        # What the library lends is written here: whoever kept a Fiber that yielded may resume it when the call is over.
+        # The reply is written here, not in the Fiber: one that yielded may be resumed after the call, when the reply is gone.
         answer = fiber.resume
         answer = [nil, FiberError.new("it yielded in the middle of a call")] if fiber.alive?
         (code, said), failure = answer
@@ -109,7 +109,7 @@ module Aside
       rescue Exception => e # rubocop:disable Lint/RescueException
         failure = e
       ensure
-        # Thread.exit is no exception; only this stops it.
+        # Stops Thread.exit, which is not an exception.
         return [code, failure] # rubocop:disable Lint/EnsureReturn
       end
 
@@ -123,7 +123,7 @@ module Aside
         Native.text(*place)
       end
 
-      # The input of a call is the same for all that it calls back.
+      # Parsed once: the input is the same for all callbacks of a call.
       def parsed(input)
         @parsed ||= [JSON.parse(text(input), max_nesting: false, freeze: true)]
         @parsed.first
@@ -134,8 +134,8 @@ module Aside
       "#{failure.class}: #{failure.message}".scrub
     end
 
-    # Each gives addresses and lengths as Integers, and the number of the object first. They are there as long as the
-    # library may call them; in Ractors other than the main one they cannot be had.
+    # The callbacks. They get the number of the object first, and addresses and lengths as Integers. As constants they outlive
+    # every compressor. In Ractors other than the main one they cannot be used.
     MATCHES = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len, reply|
       Call.current.matches(number, [tool, tool_len], [input, len], reply)
     end

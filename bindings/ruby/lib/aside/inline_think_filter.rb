@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 module Aside
-  # Drop-in for +Rubino::LLM::InlineThinkFilter+, over the dialect +inline-think+: same constructor, constants, methods
-  # and block. The whole migration is
+  # A drop-in replacement for +Rubino::LLM::InlineThinkFilter+ with the dialect +inline-think+: same constructor, constants,
+  # methods and block. The whole migration is
   #
   #   Rubino::LLM::InlineThinkFilter = Aside::InlineThinkFilter
   #
-  # Reasoning that leads the turn as <tt><think>…</think></tt> is +:thinking+; everything else is +:content+, and after
-  # the first visible character of it verbatim.
+  # Reasoning at the beginning of the turn, as <tt><think>…</think></tt>, is +:thinking+. Everything else is +:content+,
+  # unchanged after its first visible character.
   #
   #   filter = Aside::InlineThinkFilter.new
   #   emit = ->(sentinel, text) { print text if sentinel == :content }
@@ -15,18 +15,19 @@ module Aside
   #   filter.feed("nk>Twice 21.</think>It is 42.", &emit)
   #   filter.flush(&emit)
   #
-  # It holds back only what may still become a marker or a character. One thread at a time may use a filter.
+  # Only bytes that could still become a marker or complete a character are held back. One thread at a time may use a filter;
+  # another one gets a BusyError.
   class InlineThinkFilter
-    # What opens a thought.
+    # Matches what opens a thought.
     OPEN_RE = /<think>/i
-    # What closes it.
+    # Matches what closes a thought.
     CLOSE_RE = %r{</think>}i
-    # A code fence. The filter has no need of it: behind visible content nothing is a marker.
+    # Matches a code fence. The filter itself does not need it: after visible content nothing is a marker.
     FENCE_RE = /```/
     # The length of the longest marker.
     TAG_MAX_LEN = "</think>".length
 
-    # A filter at the start of a turn.
+    # Makes a filter at the start of a turn.
     def initialize
       @scanner = Scanner.new("inline-think")
     end
@@ -35,14 +36,14 @@ module Aside
       @scanner = @scanner.dup
     end
 
-    # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of what it settles.
-    # The text is valid UTF-8, never empty, and the caller's own. Where the block raises, what it had not been given yet
-    # comes first in the next call. Returns nil. A host that has several chunks at hand may join them: it is told the same
-    # in larger pieces, for the cost of one.
+    # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of what it decides. The
+    # text is valid UTF-8, never empty, and a new String. If the block raises, what it has not seen comes first in the next
+    # call. Returns nil. Raises LocalJumpError without a block. A host that has several chunks at hand may join them, to save
+    # calls.
     def feed(chunk)
-      raise LocalJumpError, "no block given" unless defined?(yield) # as block_given?, but cheaper
+      raise LocalJumpError, "no block given" unless defined?(yield) # like block_given?, but cheaper
 
-      # As Scanner#feed_deltas, with a call less.
+      # Scanner#feed_deltas, inlined to save a call.
       if (channel = @scanner.feed_text(chunk))
         yield channel, chunk.scrub
       else
@@ -52,20 +53,21 @@ module Aside
       nil
     end
 
-    # Yields what is held back, and keeps the state: an open thought stays open. With <tt>final: false</tt>, between two
-    # messages of a turn, nothing that may still become a marker is released. Returns nil.
+    # Yields what is held back, and keeps the state: an open thought stays open. With <tt>final: false</tt>, for use between
+    # two messages of a turn, bytes that could still become a marker stay held. Returns nil. Raises LocalJumpError without a
+    # block.
     def flush(final: true, &block)
       raise LocalJumpError, "no block given" unless block_given?
 
-      # What the scanner holds back is just what may still become something: a feed of nothing gives the rest.
+      # The scanner holds only what could still become something, so an empty feed yields all the rest.
       return feed("", &block) unless final
 
       @scanner.flush { |event| yield event.channel, +event.text if event.kind == :text }
       nil
     end
 
-    # Frees the filter's memory now, as Scanner#close does. The class that this one replaces has no such method, and no
-    # need of it outside Ractors.
+    # Frees the filter's memory at once, as Scanner#close does. Returns nil. The class that this one replaces has no such
+    # method; it is needed only in Ractors.
     def close
       @scanner.close
     end

@@ -3,14 +3,13 @@
 require "ffi"
 
 module Aside
-  # The functions of aside.h, and finding the library that has them. Handles are Integers and buffers are Strings:
-  # objects of FFI's own cannot be made outside the main Ractor in every version of it, and a String needs no copy to
-  # unpack.
+  # Finds the native library and declares the functions of aside.h. Handles are Integers and buffers are Strings: not every
+  # version of FFI can make its own objects outside of the main Ractor, and a String can be unpacked without a copy.
   module Native # :nodoc:
     extend FFI::Library
 
     ABI_VERSION = 1
-    # The number behind the library's name that stands for its binary interface.
+    # The library's file name with the number of its binary interface.
     SONAME = FFI::Platform.mac? ? "libaside.1.dylib" : "libaside.so.1"
 
     OK = 0
@@ -20,8 +19,8 @@ module Aside
     STARTS = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5 }.freeze
     STRAY_CLOSES = { dialect: 0, text: 1 }.freeze
 
-    # The structs of aside.h for String#pack and String#unpack. Numbers are what unpacking costs: of an event and of
-    # what a feed says, those that each text needs are apart from the others.
+    # The structs of aside.h for String#pack and String#unpack. Each unpacked number costs time, so the fields of an event and
+    # of a feed's result that every text needs are apart from the others.
     OPTIONS = "JL2Q2L4"
     OPTIONS_SIZE = 48
     SSE_OPTIONS = "JL4QL2"
@@ -46,7 +45,7 @@ module Aside
     THOUGHT_SIZE = 88
     ATTRIBUTE = "J4"
     ATTRIBUTE_SIZE = 32
-    # A text's address and length, on the way into the library and on the way out of it.
+    # A text's address and length: as an argument, and as a result.
     TEXT = "pJ"
     BYTES = ["J2", 16].freeze
     COMPRESSOR_OPTIONS = "JQpJ"
@@ -64,40 +63,41 @@ module Aside
     COMMAND = ["J6L2", 56].freeze
 
     class << self
-      # A String for the library to write into.
+      # Returns a String for the library to write into.
       def buffer(size)
         "\0".b * size
       end
 
-      # A copy of +len+ bytes of the library's memory, read as UTF-8.
+      # Returns a copy of +len+ bytes of the library's memory, as UTF-8.
       def text(address, len)
         string = buffer(len)
         memcpy(string, address, len) if len.positive?
         string.force_encoding(Encoding::UTF_8)
       end
 
-      # A copy of a text for calls that Ruby code runs in: nobody writes to it, and however small, it is never moved.
+      # Returns a copy of a text for calls in which Ruby code runs: nobody changes it, and it is too large to be embedded and
+      # moved.
       def fixed(string)
         String.new(capacity: [string.bytesize, 1024].max) << string
       end
 
-      # What a String or Symbol says.
+      # Returns the text of a String or Symbol.
       def name(object)
         utf8(object.is_a?(Symbol) ? object.name : object)
       end
 
-      # Texts as the library takes several: their array, nil for none, and how many there are.
+      # Returns the array that passes several texts to the library, nil for none, and their number.
       def names(objects)
         names = Array(objects).map { |object| fixed(name(object)) }
         [(names.flat_map { |name| [name, name.bytesize] }.pack(TEXT * names.size) unless names.empty?), names.size]
       end
 
-      # The fields of each struct in the library's array.
+      # Returns the fields of each struct in an array of the library.
       def array(address, count, format, size)
         structs(text(address, count * size), format, size)
       end
 
-      # The same of a copy of one.
+      # Returns the fields of each struct in a copy of such an array.
       def structs(bytes, format, size)
         return [] if bytes.empty?
 
@@ -106,16 +106,17 @@ module Aside
         fields.each_slice(fields.size / count).to_a
       end
 
-      # A text that the library lends: what a function gives that writes its address and its length.
-      def lent
+      # Returns a copy of a text that is borrowed from the library. The block calls the function that writes address and
+      # length.
+      def borrowed
         at = buffer(8)
         len = buffer(8)
         Error.check(yield(at, len))
         text(at.unpack1("J"), len.unpack1("J"))
       end
 
-      # The same of one that is to be freed.
-      def given
+      # Returns a copy of a text that the library has allocated, and frees it. The block is that of #borrowed.
+      def allocated
         at = buffer(8)
         len = buffer(8)
         begin
@@ -126,25 +127,25 @@ module Aside
         end
       end
 
-      # A number that stands for a symbol.
+      # Returns the number of a symbol.
       def number(name, value, numbers)
         numbers.fetch(value) do
-          raise ArgumentError, "#{name} is one of #{numbers.keys.compact}, not #{value.inspect}"
+          raise ArgumentError, "#{name} must be one of #{numbers.keys.compact}, not #{value.inspect}"
         end
       end
 
-      # A number of at least 0, and of 64 bits.
+      # Returns a number if it is an unsigned one of 64 bits.
       def count(name, value)
         return value if value.is_a?(Integer) && value.between?(0, 0xFFFF_FFFF_FFFF_FFFF)
 
-        raise ArgumentError, "#{name} is a number, 0 or more, not #{value.inspect}"
+        raise ArgumentError, "#{name} must be a number, 0 or more, not #{value.inspect}"
       end
 
       def last_error
         aside_last_error.force_encoding(Encoding::UTF_8)
       end
 
-      # A whole text as UTF-8: bytes of no encoding are taken as they are.
+      # Returns a whole text as UTF-8. Bytes without an encoding are taken as they are.
       def utf8(string)
         string = string(string)
         case string.encoding
@@ -156,14 +157,14 @@ module Aside
 
       def string(object)
         string = String.try_convert(object) or
-          raise TypeError, "text is a String, not #{object.nil? ? "nil" : object.class}"
-        String.new(string) # what nobody else can change, and whose methods are those of String
+          raise TypeError, "text must be a String, not #{object.nil? ? "nil" : object.class}"
+        String.new(string) # a copy that nobody else can change, and not of a subclass
       end
 
       private
 
-      # The path or name of the first library that loads: the one that ASIDE_LIBRARY names and no other, else the gem's
-      # own, else the system's.
+      # Returns the path or name of the library: the one that ASIDE_LIBRARY names, and no other; without it, the first that
+      # loads of the gem's own and the system's.
       def locate
         named = ENV.fetch("ASIDE_LIBRARY", "")
         own = File.join(__dir__, "libaside.#{FFI::Platform::LIBSUFFIX}")
@@ -283,8 +284,8 @@ module Aside
                           "this gem needs #{ABI_VERSION}"
     end
 
-    # Ruby 3.1 looks up the keywords of String.new when it is first called with some, and without a lock: of two Ractors
-    # that came first at once, one would find half of them and an ArgumentError.
+    # Ruby 3.1 looks up the keywords of String.new on the first call that has some, without a lock. If two Ractors came first
+    # at once, one could find only half of them and raise an ArgumentError. So the first call is made here.
     fixed("")
 
     freeze

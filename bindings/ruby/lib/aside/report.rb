@@ -1,36 +1,44 @@
 # frozen_string_literal: true
 
 module Aside
-  # What one call of a Compressor did, or one ToolStream. Lengths are UTF-16 code units, offsets bytes. What it gives is
-  # frozen.
+  # Describes what one call of a Compressor, or one ToolStream, did. Lengths are in UTF-16 code units, offsets in bytes.
+  # Everything that it returns is frozen, except the String of #slice. Any number of threads may read a report; only one at a
+  # time may call #slice or #close, and another one gets a BusyError.
+  #
+  #   report = Aside::Compressor.new.compress(log, tool_id: "bash").report
+  #   puts "#{report.before} -> #{report.after} by #{report.filters.join(", ")}"
   class Report
     include Handle
 
-    # A filter or cache that failed in the call and was passed over: its +id+, the +reason+, and the +error+, which is
-    # the exception of a filter or cache in Ruby, else nil.
+    # A filter or cache that failed in the call and was skipped: its +id+, the +reason+, and the +error+, which is the
+    # exception of a filter or cache in Ruby, otherwise nil.
     Failed = Struct.new(:id, :reason, :error)
 
-    # A text part that filters changed: +part+ is its place in the result that came in, +bytesize+ and +hash_value+ those of
-    # its original, and +stretches+ are the original, tiled.
+    # A text part that filters changed: its index +part+ in the result that came in, +bytesize+ and +hash_value+ of its
+    # original, and the +stretches+, which together are the whole original.
     Part = Struct.new(:part, :bytesize, :hash_value, :stretches)
 
-    # A stretch of an original: its +range+ in bytes, the +change+ (+:kept+, +:replaced+ by other bytes, +:left_out+), the
-    # id of the +filter+ that did it, nil for what was kept, and +hash_value+. Hashes are XXH3 (64 bits, seed 0).
+    # A stretch of an original: its +range+ in bytes; the +change+, which is +:kept+, +:replaced+ (by other bytes) or
+    # +:left_out+; the id of the +filter+ that changed it, nil for what was kept; and its +hash_value+. Hashes are XXH3 (64
+    # bits, seed 0).
     Stretch = Struct.new(:range, :change, :filter, :hash_value)
 
     CHANGES = %i[kept replaced left_out].freeze
     private_constant :CHANGES
 
-    # The tool whose result it was.
+    # The id of the tool.
     attr_reader :tool_id
 
-    # The text parts' length before, and after, banners included.
-    attr_reader :before, :after
+    # The length of the text parts before.
+    attr_reader :before
 
-    # Ids of the filters that changed something, in the order of their first change.
+    # The length of the text parts after, banners included.
+    attr_reader :after
+
+    # The ids of the filters that changed something, in the order of their first change.
     attr_reader :filters
 
-    # What failed: an Array of Failed.
+    # An Array of Failed: the filters and caches that were skipped.
     attr_reader :failed
 
     # The id of the cache that had the same output, or nil.
@@ -39,7 +47,7 @@ module Aside
     def initialize(address, tool_id, errors) # :nodoc:
       own(address, :aside_compressed_free)
       @lock = Lock.new
-      @tool_id = tool_id.freeze # a copy of the caller's
+      @tool_id = tool_id.freeze # already a copy
       report = [Native::REPORT_SIZE].pack("J").ljust(Native::REPORT_SIZE, "\0")
       Error.check(Native.aside_compressed_report(address, report))
       @before, @after, filters, filter_count, failed, failed_count, parts, part_count, hit, hit_len, cut =
@@ -47,26 +55,29 @@ module Aside
       @filters = Native.array(filters, filter_count, *Native::BYTES).map { |at, len| Native.text(at, len).freeze }.freeze
       @failed = failures(Native.array(failed, failed_count, *Native::FAILED), errors.dup).freeze
       @hit = Native.text(hit, hit_len).freeze unless hit_len.zero?
-      # Copies: a long log has many stretches, and few ask for them.
+      # Copied as bytes: a long log has many stretches, and few callers ask for them.
       @changed = Native.array(parts, part_count, *Native::PART_REPORT).map do |*fields, stretches, count|
         [*fields, Native.text(stretches, count * Native::STRETCH.last)]
       end
       @cut_protected = cut == 1
     end
 
-    # The parts that filters changed: an Array of Part. None for a stream that outgrew its memory.
+    # Returns an Array of Part: the parts that filters changed. Empty for a stream that outgrew its memory.
     def parts
       @parts ||= @changed.map { |fields| part(*fields) }.freeze
     end
 
-    # Whether text of a machine format was cut, because it outgrew a stream's memory and there was a budget.
+    # Returns whether text of a machine format was cut. That happens only to a stream with a budget whose text outgrew its
+    # memory.
     def cut_protected?
       @cut_protected
     end
 
-    # The bytes at +range+ of a part's original, to give back what was left out. +original+ is the text of the part number
-    # +part+ as it came in. Raises OriginalError where it is another text, or no filter changed that part, and Error where
-    # the range does not lie in the text. The String is the caller's: UTF-8, as valid as its bytes are.
+    # Returns the bytes at +range+ of a part's original, so that what was left out can be shown after all. +original+ is the
+    # text of part number +part+ as it came in. The result is a new String, called UTF-8.
+    #
+    # Raises OriginalError if it is another text or no filter changed that part, Error if the range is outside of the text,
+    # and ClosedError.
     #
     #   report.parts.each do |part|
     #     part.stretches.each { |stretch| puts report.slice(part.part, log, stretch.range) if stretch.change == :left_out }
@@ -85,7 +96,8 @@ module Aside
       end
     end
 
-    # Frees what #slice needs now, and not when Ruby collects the report; the rest stays. May be called again.
+    # Frees what #slice needs at once, and not when Ruby collects the report. Everything else stays valid. May be called
+    # again. Returns nil.
     def close
       exclusively { Native.aside_compressed_free(disown) unless closed? }
       nil
@@ -97,7 +109,7 @@ module Aside
 
     private
 
-    # The library's list, with the exceptions.
+    # Adds the exceptions of Ruby code to the library's list.
     def failures(known, errors)
       known.map do |id, id_len, reason, reason_len|
         id = Native.text(id, id_len).freeze

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Aside
-  # Takes the bytes of an OpenAI-style answer, an event stream or a JSON body, and gives the same bytes with the thinking
-  # moved from +content+ to a field of its own. What it cannot read passes as it came. Where the stream is cut does not
-  # change a byte of what comes out.
+  # Reads the bytes of an OpenAI-style answer, an event stream or a JSON body, and returns the same bytes with the thinking
+  # moved from +content+ to a field of its own. What it cannot read passes unchanged. Chunking does not change a byte of the
+  # output.
   #
   #   rewriter = Aside::Rewriter.new("qwen3")
   #   ["data: {\"choices\":[{\"delta\":{\"content\":\"<thi", "nk>Twice 21.\"}}]}\n\n"].each do |read|
@@ -11,11 +11,13 @@ module Aside
   #   end
   #   print rewriter.finish
   #
-  # Strings. What goes in is taken as bytes, whatever encoding the String claims. What comes out is the caller's own, and
-  # called UTF-8 as event streams are: valid where what came in was.
-  #
-  # One thread at a time may use a rewriter (another gets a BusyError, and nothing has changed). A Ractor makes its own,
-  # and closes it. What a signal or another thread raises into a call, as Timeout may, can lose what the call was to give.
+  # [Strings] Input is taken as bytes, whatever encoding the String has. Output is a new String, called UTF-8 as event streams
+  #           are; it is valid if the input was.
+  # [Threads] One thread at a time may use a rewriter; another one gets a BusyError, and nothing has changed. A rewriter stays
+  #           in the Ractor that made it; in a Ractor other than the main one, call #close. An exception from outside, such as
+  #           that of Timeout, can lose the output of a call.
+  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and
+  #          #close are of use.
   class Rewriter
     include Handle
 
@@ -23,18 +25,20 @@ module Aside
     BODIES = { nil => 0, events: 1, json: 2 }.freeze
     private_constant :FIELDS, :BODIES
 
-    # A rewriter at the start of a stream. +dialect+ is a Dialect or the name of one.
+    # Makes a rewriter at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
     # +start+:: what is open at the first byte of each choice's text, as for Scanner.new
-    # +field+:: what the field for the thinking is called: +:reasoning_content+, +:reasoning+ or +:thinking+
-    # +body+:: what comes in: +:events+ (<tt>text/event-stream</tt>) or +:json+; nil: the first byte that is not blank
-    #          says it
+    # +field+:: the name of the field for the thinking: +:reasoning_content+, +:reasoning+ or +:thinking+
+    # +body+:: what comes in: +:events+ (<tt>text/event-stream</tt>) or +:json+; nil: the first byte that is not blank decides
     # +off+:: true: nothing is split, what comes in goes out
-    # +max_event+:: the most bytes of an event, or of a JSON body, that are read: longer ones pass; 0 is 16 MiB
-    # +stray_close+:: as for Scanner.new; of every stream, wherever it starts and whatever its dialect is
+    # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 stands for 16 MiB
+    # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
+    #
+    # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
                    stray_close: :dialect)
       dialect = Dialect.of(dialect)
+      @dialect = dialect.name
       options = [Native::SSE_OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
                  Native.number("field", field, FIELDS), Native.number("body", body, BODIES), off ? 1 : 0,
                  Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSES),
@@ -43,21 +47,25 @@ module Aside
       own(Error.check_address(Native.aside_sse_new(dialect.handle, options)), :aside_sse_free)
     end
 
-    # Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text, as for
-    # Scanner.new; nil: as the dialect says. One rewriter then serves a model with thinking on and off. #finish and #reset
-    # go back to the rewriter's own start.
+    # Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, as for
+    # Scanner.new. With it one rewriter serves a model with thinking on and off. #finish and #reset go back to the rewriter's
+    # own start. Returns the rewriter.
     #
-    # Raises OptionError for a start that the dialect does not have, OrderError where the stream has begun. Returns the
-    # rewriter.
+    #   rewriter.start_at(:content) unless request["enable_thinking"]
+    #
+    # Raises OptionError for a start that the dialect does not have, and OrderError if the stream has begun.
     def start_at(start)
       number = Native.number("start", start, Native::STARTS)
       exclusively { Error.check(Native.aside_sse_start_at(address, number)) }
       self
     end
 
-    # Reads the next stream by another dialect (a Dialect or the name of one), and says where it starts, before its first
-    # byte; nil: as that dialect says. What Dialect.find_for_template finds goes here. #finish and #reset go back to the
-    # rewriter's own dialect and start. Raises as #start_at. Returns the rewriter.
+    # Sets the dialect of the next stream (a Dialect or the name of one) and its start, before its first byte; nil: the
+    # dialect decides where it starts. The results of Dialect.find_for_template can be passed to it. #finish and #reset go
+    # back to the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new raises, and OrderError if
+    # the stream has begun.
+    #
+    #   rewriter.use_dialect("harmony")
     def use_dialect(dialect, start: nil)
       dialect = Dialect.of(dialect)
       number = Native.number("start", start, Native::STARTS)
@@ -65,11 +73,11 @@ module Aside
       self
     end
 
-    # Says where the next stream starts, before its first byte: the text of each choice goes on behind a rendered prompt that
-    # ends in +tail+, read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an empty
-    # +tail+ takes back what an earlier one said.
+    # Sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt that ends
+    # in +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an
+    # empty +tail+ cancels an earlier one.
     #
-    # Returns what is open then, as Scanner#start_from_prompt does. Raises OrderError where the stream has begun.
+    # Returns what is open then, as Scanner#start_from_prompt does. Raises OrderError if the stream has begun.
     def start_from_prompt(tail)
       tail = Native.utf8(tail)
       exclusively do
@@ -79,42 +87,48 @@ module Aside
       end
     end
 
-    # Takes the next bytes, cut anywhere, and gives what is decided by them: each event as soon as it is whole, perhaps
-    # nothing.
+    # Reads the next bytes, cut anywhere, and returns what they decide, possibly nothing: each event as soon as it is
+    # complete.
     def feed(bytes)
       bytes = Native.string(bytes)
-      exclusively { Native.lent { |at, len| Native.aside_sse_feed(address, bytes, bytes.bytesize, at, len) } }
+      exclusively { Native.borrowed { |at, len| Native.aside_sse_feed(address, bytes, bytes.bytesize, at, len) } }
     end
 
-    # Ends the stream, and gives what was held back. The rewriter is then as new.
+    # Ends the stream, and returns what was held back. The next bytes begin a new stream.
     def finish
-      exclusively { Native.lent { |at, len| Native.aside_sse_finish(address, at, len) } }
+      exclusively { Native.borrowed { |at, len| Native.aside_sse_finish(address, at, len) } }
     end
 
-    # Drops everything, and makes the rewriter as new. Returns the rewriter.
+    # Drops the stream, and every error but DefectError. The next bytes begin a new stream. Returns the rewriter.
     def reset
       exclusively { Error.check(Native.aside_sse_reset(address)) }
       self
     end
 
-    # How many events and bodies passed unread since the start or the last #reset, because they were longer than
+    # Returns how many events and bodies have passed unread since the start or the last #reset, because they were longer than
     # +max_event+.
     def too_long
       exclusively { Native.aside_sse_too_long(address) }
     end
 
-    # Whether the stream passes unread because its first bytes are no text: it is compressed, or in another encoding than
-    # UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first. It is of the stream that was
-    # finished last, until another begins.
+    # Returns whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is not
+    # UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first. After #finish it is about the
+    # finished stream, until another begins.
     def encoded?
       exclusively { Native.aside_sse_encoded(address) == 1 }
     end
 
-    # Frees the rewriter now, and not when Ruby collects it. What it held back is lost: #finish first. May be called
-    # again; anything else then raises ClosedError.
+    # Frees the rewriter at once, and not when Ruby collects it. Held bytes are lost: call #finish first to get them. May be
+    # called again; every other method then raises ClosedError. Returns nil.
     def close
       exclusively { Native.aside_sse_free(disown) unless closed? }
       nil
+    end
+
+    private
+
+    def described
+      @dialect
     end
   end
 end

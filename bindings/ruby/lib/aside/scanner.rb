@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Aside
-  # Splits one stream into events while it arrives, in chunks cut anywhere. However it is cut, the text of each channel,
-  # the spans and the attributes are the same.
+  # Splits one stream into events while it arrives, in chunks of any size. Chunking does not matter: the text of each channel,
+  # the spans and the attributes are the same for every way to cut the stream.
   #
   #   scanner = Aside::Scanner.new("qwen3")
   #   ["<thi", "nk>\nTwice 21.\n</think>\n", "\nIt is 42."].each do |chunk|
@@ -10,34 +10,34 @@ module Aside
   #   end
   #   scanner.finish { |event| print event.text if event.kind == :text && event.channel == :content }
   #
-  # Chunks. UTF-8 and BINARY Strings are bytes and taken as they are, torn characters and invalid ones too. Chunks of
-  # another encoding are transcoded to UTF-8, and may be torn inside a character as well; what has no counterpart
-  # becomes U+FFFD. Offsets count bytes of the UTF-8 stream. Nobody may change a chunk while it is fed, which another thread
-  # or a signal's handler could.
-  #
-  # Blocks. Events are settled in one call of the library, and then given to the block. Where the block raises or
-  # breaks, what it had not been given yet comes first in the next call. A block may feed its own scanner. What a signal or
-  # another thread raises into a call outside the block, as Timeout may, can lose what the call was about to give: the
-  # scanner can be used on, and #offset says how much it has taken.
-  #
-  # Threads. One thread at a time may use a scanner (another gets a BusyError, and nothing has changed), whichever that
-  # is; different scanners share nothing. A Ractor makes its own, as a scanner is neither copied nor moved to one, and
-  # closes it: only what the main Ractor has made is freed by garbage collection too.
-  #
-  # Copies. +dup+ and +clone+ make a second scanner in the same state, in mid-stream too: for beams, and for trying again
-  # from here. What is fed to one does not change the other; what a block had not been given yet, and thoughts that were
-  # not taken, are in both. After a chunk in an encoding that is transcoded there are none: TypeError.
+  # [Chunks] UTF-8 and BINARY Strings are taken as bytes, with characters that are cut or invalid. Chunks of another encoding
+  #          are transcoded to UTF-8, and may cut a character too; what has no counterpart becomes U+FFFD. Offsets count bytes
+  #          of the UTF-8 stream. Do not change a chunk while it is fed.
+  # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the events that it has not
+  #          seen come first in the next call. A block may feed its own scanner. An exception from outside of the block, such
+  #          as that of Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
+  # [Threads] One thread at a time may use a scanner; another one gets a BusyError, and nothing has changed. Scanners share no
+  #           state. A scanner stays in the Ractor that made it. In a Ractor other than the main one, call #close: the garbage
+  #           collector does not free it there.
+  # [Copies] +dup+ and +clone+ return a second scanner in the same state, in mid-stream too: for beam search, and for trying
+  #          again from here. Feeding one does not change the other. Both have the events that a block has not seen and the
+  #          thoughts that were not taken. Raises TypeError between chunks that are transcoded.
+  # [Errors] Every method raises ClosedError after #close, and BusyError while another thread uses the scanner. Feeding may
+  #          raise OutOfMemoryError, after which only #reset and #close are of use.
   class Scanner
     include Handle
 
-    # What a channel has had of a stream: +bytes+ and +characters+ of its text (markers and framing count nowhere; of
-    # invalid UTF-8, the bytes that do not continue a character), +spans+ that were opened, and +tokens+ whose first byte
-    # is its text, of those from #feed_tokens. Frozen.
+    # The counts of one channel of a stream, frozen:
+    #
+    # +bytes+:: bytes of text; markers and framing are not counted
+    # +characters+:: characters of text; in invalid UTF-8, the bytes that do not continue a character
+    # +spans+:: spans opened
+    # +tokens+:: tokens from #feed_tokens whose first byte is text of the channel
     Counts = Struct.new(:bytes, :characters, :spans, :tokens)
 
-    # How many events fit into one call.
+    # The size of the event array of a call.
     CAPACITY = 64
-    # How many bytes are asked of an IO at a time.
+    # The number of bytes to ask of an IO at a time.
     READ_SIZE = 16_384
     KINDS = [nil, :open, :attribute, :text, :framing, :close, :reclassify, :budget].freeze
     TEXT = KINDS.index(:text)
@@ -45,26 +45,29 @@ module Aside
     CAUSES = %i[marker implied end_of_stream forced].freeze
     UNITS = { bytes: 0, characters: 1 }.freeze
     SCOPES = { span: 0, stream: 1 }.freeze
-    # What unpacks so many events, for each number of them.
+    # The format that unpacks a number of events, by that number.
     UNPACK = (0..CAPACITY).map { |count| (Native::EVENT * count).freeze }.freeze
     EVENT_FIELDS = 4
     private_constant :CAPACITY, :READ_SIZE, :KINDS, :TEXT, :CHANNELS, :CAUSES, :UNITS, :SCOPES, :UNPACK,
                      :EVENT_FIELDS
 
-    # A scanner at the start of a stream. +dialect+ is a Dialect or the name of one.
+    # Makes a scanner at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
-    # +start+:: what is open at the first byte, where that is not what the dialect says: +:content+, +:thinking+,
-    #           +:narration+, +:tool+ or +:header+
-    # +collect+:: collect whole thoughts for #take_thought: the most bytes of them to hold at a time, text, types and
-    #             attributes, of which each counts as 48 at least; what has no room is cut off, the text last; 0 is off
-    # +budget+:: the most thinking before a +:budget+ event; nil is without an end
-    # +budget_unit+:: what it counts: +:bytes+ or +:characters+
-    # +budget_scope+:: what has it: each +:span+, or all thinking of the +:stream+ together
-    # +stray_close+:: what becomes of a closer of the thinking without an opener, after content: what the +:dialect+ says, or
-    #                 +:text+, for a host that is sure that its model does not think
+    # +start+:: what is open at the first byte: nil (the dialect decides), +:content+, +:thinking+, +:narration+, +:tool+ or
+    #           +:header+
+    # +collect+:: how many bytes of whole thoughts to hold for #take_thought: text, types and attributes, of which each counts
+    #             as at least 48. What does not fit is cut off, the text last. 0: thoughts are not collected
+    # +budget+:: how much thinking there may be before a +:budget+ event; nil: no limit
+    # +budget_unit+:: what the budget counts: +:bytes+ or +:characters+
+    # +budget_scope+:: what the budget applies to: each +:span+, or all thinking of the +:stream+ together
+    # +stray_close+:: what becomes of a closer of the thinking that has no opener and comes after content: +:dialect+ (the
+    #                 dialect decides), or +:text+, for a host that is sure that its model does not think
+    #
+    # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
     def initialize(dialect, start: nil, collect: 0, budget: nil, budget_unit: :bytes, budget_scope: :span,
                    stray_close: :dialect)
       dialect = Dialect.of(dialect)
+      @dialect = dialect.name
       options = [Native::OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
                  Native.number("stray_close", stray_close, Native::STRAY_CLOSES), Native.count("collect", collect),
                  Native.count("budget", budget || 0), budget ? 1 : 0, Native.number("budget_unit", budget_unit, UNITS),
@@ -77,23 +80,25 @@ module Aside
       @open = @address
     end
 
-    # Feeds the next chunk, and yields each Event that it settles. Returns the scanner; without a block an Enumerator
-    # over the events, which are settled at once all the same.
+    # Feeds the next chunk, and yields each Event that it decides. Returns the scanner. Without a block it feeds the chunk at
+    # once as well, and returns an Enumerator over the events.
+    #
+    #   scanner.feed("<think>Twice 21.") { |event| puts event.kind }
     def feed(chunk)
       unless (event = text(chunk))
         take_in(chunk)
         return block_given? ? deliver { |event| yield event } : deliver
       end
 
-      return [event].each unless defined?(yield) # as block_given?, but cheaper
+      return [event].each unless defined?(yield) # like block_given?, but cheaper
 
       yield event
       self
     end
 
-    # Feeds the next chunk, and yields channel and text of each piece of text that it settles: what #each_delta yields,
-    # for chunks that come one by one. Returns the scanner; without a block an Enumerator of such pairs, which are settled
-    # at once all the same.
+    # Feeds the next chunk, and yields channel and text of each piece of text that it decides, like #each_delta for a single
+    # chunk. The text is valid UTF-8, never empty, and a new String. Returns the scanner. Without a block it feeds the chunk
+    # at once as well, and returns an Enumerator over the pairs.
     #
     #   scanner.feed_deltas("It is 42.") { |channel, text| print text if channel == :content }
     def feed_deltas(chunk)
@@ -110,10 +115,10 @@ module Aside
       self
     end
 
-    # Feeds the next chunk if all of it is text of one channel and nothing else happens, as with most tokens, and returns
-    # that channel: the chunk itself is the piece of text (where it may be invalid UTF-8, +scrub+ it). Otherwise nothing
-    # is fed, and nil says that the same chunk is for #feed or #feed_deltas; also where something is wrong, and for chunks
-    # that are no UTF-8. The cheapest way to feed tokens: nothing is allocated and no block called.
+    # Feeds the next chunk if all of it is text of one channel, as most tokens are, and returns that channel. The chunk itself
+    # is then the piece of text; if it may be invalid UTF-8, +scrub+ it. In every other case it feeds nothing and returns nil:
+    # pass the same chunk to #feed or #feed_deltas, which also raise what is wrong. This is the cheapest way to feed tokens:
+    # it allocates nothing and calls no block.
     #
     #   if (channel = scanner.feed_text(chunk))
     #     print chunk if channel == :content
@@ -124,7 +129,7 @@ module Aside
       return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8
 
       size = chunk.bytesize
-      # No lock, and no jump from here into the library: see #text.
+      # Without a lock, so no method may end and no jump may be taken from here to the library: see #text.
       if @due.empty?
         @offset = nil
         channel = Native.aside_scanner_feed_text(@open, chunk, size)
@@ -133,9 +138,9 @@ module Aside
     end
 
     # Feeds pieces whose tokens are known: pairs of a token's text and whether it is one of the tokenizer's added tokens.
-    # Markers that a dialect calls special then count only where such a token begins them, so that a marker typed as
-    # ordinary text stays text, and #counts tells the tokens of each channel. Feeds with and without tokens may be mixed.
-    # A text may be torn inside a character, if it is UTF-8 or BINARY. Returns as #feed.
+    # Markers that a dialect calls special then count only where such a token begins them, so that a marker typed as ordinary
+    # text stays text. #counts reports the tokens of each channel. Feeds with and without tokens may be mixed. A token's text
+    # may cut a character if it is UTF-8 or BINARY. Returns what #feed returns.
     #
     #   scanner.feed_tokens([["<think>", true], ["Twice", false], [" 21.", false], ["</think>", true]]) do |event|
     #     print event.text if event.channel == :thinking && event.kind == :text
@@ -154,13 +159,13 @@ module Aside
       deliver(&block)
     end
 
-    # Says where the next stream starts, before its first chunk: behind a rendered prompt that ends in +tail+. What stands
-    # there behind the dialect's last turn marker is read as if the model had written it, so that the stream may start
-    # inside a span or a header. Spans that are open open at offset 0, without bytes, with the first chunk. #finish and
-    # #reset go back to the scanner's own start; so does an empty tail.
+    # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads what
+    # follows the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span
+    # or a header. The events of open spans come with the first chunk, at offset 0 and without bytes of their own. #finish,
+    # #reset and an empty tail go back to the scanner's own start.
     #
-    # Returns what is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Raises OrderError where the
-    # stream has begun.
+    # Returns what is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Raises OrderError if the stream
+    # has begun.
     #
     #   scanner.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")  # => :thinking
     def start_from_prompt(tail)
@@ -174,35 +179,41 @@ module Aside
       end
     end
 
-    # Ends the stream: yields what settles what is held back and closes what is open. The scanner is then as new.
-    # Returns as #feed.
+    # Ends the stream: decides the held bytes, closes the open spans, and yields the events of that. The next chunk begins a
+    # new stream. Returns what #feed returns.
+    #
+    #   scanner.finish { |event| print event.text if event.kind == :text }
     def finish(&block)
       exclusively { settle_end(:aside_scanner_finish_into) }
       deliver(&block)
     end
 
-    # Yields what is held back as text of its channel, and keeps the state: the stream goes on. A marker of which a part
-    # was flushed is no marker any more. Returns as #feed.
+    # Yields the held bytes as text of their channel. The stream goes on. It is for a host that must show everything now: a
+    # marker of which a part was flushed is not recognised any more. Returns what #feed returns.
     def flush(&block)
       exclusively { settle_end(:aside_scanner_flush_into) }
       deliver(&block)
     end
 
-    # Closes the thinking that is open: yields what is held back as text, and a +:close+ of the cause +:forced+. Where the
-    # innermost span is no thinking, nothing happens. A closer that comes next, with only blanks before it, is removed.
-    # For a host that ends a thinking which has become too long. Returns as #feed.
+    # Closes the open thinking span: yields the held bytes as text, and a +:close+ event with the cause +:forced+. If the
+    # innermost span is not thinking, nothing happens. A closer that comes next, with only blanks before it, is removed. It is
+    # for a host that ends thinking that has become too long. Returns what #feed returns.
+    #
+    #   scanner.feed(chunk) { |event| over = true if event.kind == :budget }
+    #   scanner.force_close { |event| print event.text if event.kind == :text } if over
     def force_close(&block)
       exclusively { settle_end(:aside_scanner_force_close_into) }
       deliver(&block)
     end
 
-    # Scans a whole stream, from an Enumerable of Strings or from an IO (read as it comes), finishes it, and yields
-    # channel and text of each piece of text. The text is valid UTF-8, never empty, and the caller's own. Returns the
-    # scanner; without a block an Enumerator of such pairs, which reads as it is asked.
+    # Scans a whole stream, from an Enumerable of Strings or from an IO (read as it arrives), finishes it, and yields channel
+    # and text of each piece of text. The text is valid UTF-8, never empty, and a new String. Returns the scanner. Without a
+    # block it returns a lazy Enumerator over the pairs.
     #
     #   scanner.each_delta(socket) { |channel, text| print text if channel == :content }
     #
-    # Where the block breaks, the stream is not at its end: go on with the rest of the source, or #reset.
+    # If the block breaks, the stream is not finished: go on with the rest of the source, or #reset. Raises TypeError for
+    # another kind of source.
     def each_delta(source)
       unless block_given?
         return Enumerator.new { |pairs| each_delta(source) { |channel, text| pairs << [channel, text] } }
@@ -212,7 +223,11 @@ module Aside
       finish { |event| yield event.channel, +event.text if event.kind == :text }
     end
 
-    # The oldest Thought that has ended and was not taken yet; nil where there is none. For a scanner that collects.
+    # Removes and returns the oldest Thought that has ended; nil if none is waiting. For a scanner with +collect+.
+    #
+    #   while (thought = scanner.take_thought)
+    #     puts thought.text
+    #   end
     def take_thought
       exclusively do
         out = [Native::THOUGHT_SIZE].pack("J").ljust(Native::THOUGHT_SIZE, "\0")
@@ -226,27 +241,30 @@ module Aside
       end
     end
 
-    # How many thoughts were lost since the start or the last #reset, because 1,024 were waiting.
+    # Returns how many thoughts were dropped since the start or the last #reset. A thought is dropped if 1,024 others are
+    # waiting.
     def lost_thoughts
       exclusively { Native.aside_scanner_lost_thoughts(address) }
     end
 
-    # How much of a channel's text was settled since the stream began, as Counts; of the stream that was finished last,
-    # until another begins. What is held back counts when it is settled.
-    #
-    # After #finish, bytes of thinking and none of content or tool calls are an answer that was thinking to its end: the model
-    # broke off, or the stream was started in the thinking although that was off. A host that knows it was off can show it.
+    # Returns the Counts of a channel so far. After #finish they are about the finished stream, until another begins. Held
+    # bytes are not counted yet. Raises ArgumentError for a channel that does not exist.
     #
     #   scanner.counts(:thinking).tokens
+    #
+    # If a finished stream has bytes of thinking, and none of content or tool calls, then the whole answer was thinking: the
+    # model broke off, or thinking was off although the stream started inside it. A host that knows it was off can show the
+    # text.
     def counts(channel)
       channel = CHANNELS.index(channel) or
-        raise ArgumentError, "channel is one of #{CHANNELS}, not #{channel.inspect}"
+        raise ArgumentError, "channel must be one of #{CHANNELS}, not #{channel.inspect}"
       out = [Native::COUNTS_SIZE].pack("J").ljust(Native::COUNTS_SIZE, "\0")
       exclusively { Error.check(Native.aside_scanner_counts(address, channel, out)) }
       Counts.new(*out.unpack(Native::COUNTS)).freeze
     end
 
-    # Drops everything, also what a block had not been given yet, and makes the scanner as new. Returns the scanner.
+    # Drops the stream: held bytes, events that a block has not seen, thoughts that were not taken, and every error but
+    # DefectError. The next chunk begins a new stream. Returns the scanner.
     def reset
       exclusively do
         Error.check(Native.aside_scanner_reset(address))
@@ -256,29 +274,30 @@ module Aside
       self
     end
 
-    # How many bytes are held back now, because they may still become part of a marker or of a character.
+    # Returns how many bytes are held back now, because they could still become part of a marker or complete a character.
     def held
       exclusively { Native.aside_scanner_held(address) }
     end
 
-    # The most bytes that this scanner holds back for what may come.
+    # Returns the largest number of bytes that this scanner holds back.
     def max_hold
       exclusively { Native.aside_scanner_max_hold(address) }
     end
 
-    # The offset in the stream of the next byte to be fed.
+    # Returns the offset in the stream of the next byte to be fed.
     def offset
       exclusively { Native.aside_scanner_offset(address) }
     end
 
-    # Frees the scanner now, and not when Ruby collects it. What it held back is lost: #finish first. May be called
-    # again; anything else then raises ClosedError.
+    # Frees the scanner at once, and not when Ruby collects it. Held bytes are lost: call #finish first to get them. May be
+    # called again; every other method then raises ClosedError. Returns nil.
     def close
       exclusively { Native.aside_scanner_free(disown) unless closed? }
       nil
     end
 
-    # What both have until here is the first one's: its lock, and what another may free as soon as Ruby lets it in.
+    # Until here the copy shares the original's lock and address, which another thread may free at the next method end. So the
+    # address goes first, and the clone is made while the original's lock is held.
     def initialize_copy(other) # :nodoc:
       @address = nil
       @open = 0
@@ -293,13 +312,13 @@ module Aside
       make_room
     end
 
-    # Feeds a chunk the long way: what it settles is due.
+    # Feeds a chunk through the event array. Its events become pending.
     def take_in(chunk) # :nodoc:
-      chunk = Native.string(chunk) # outside, for it may be the caller's code
+      chunk = Native.string(chunk) # outside of the lock: it may run code of the caller
       exclusively { settle(utf8(chunk)) }
     end
 
-    # Yields channel and text of what is due.
+    # Yields channel and text of the pending pieces of text.
     def deliver_deltas # :nodoc:
       deliver { |event| yield event.channel, +event.text if event.kind == :text }
     end
@@ -310,8 +329,12 @@ module Aside
 
     private
 
-    # The short way is open where nobody is inside, and no chunk is torn that is to be transcoded. To the library no
-    # scanner is one that takes no text.
+    def described
+      @dialect
+    end
+
+    # @open is the scanner's address for the methods without a lock. It is 0 while a thread is inside, and while part of a
+    # transcoded character is pending: the library then sees NULL and takes no text.
     def exclusively
       super do
         @open = 0
@@ -321,11 +344,11 @@ module Aside
       end
     end
 
-    # The event of a chunk that #feed_text takes; nil where it does not, and where nobody knows where it stands.
+    # Feeds a chunk that is plain text, and returns its event; nil if it is not, or if the offset is not known.
     #
-    # There is no lock: Ruby lets other threads run, and interrupts, at the end of a method or block, of the library's
-    # functions too, and at a jump that is taken. From the look at @offset into the library there is neither. Who comes in
-    # at its end leaves @offset another one.
+    # There is no lock. Ruby switches threads and raises interrupts only where a method or block ends (the library's functions
+    # too) and at a jump that is taken. There is neither between reading @offset and entering the library. A thread that runs
+    # when that call ends sets @offset to another value, and this one then leaves it alone.
     def text(chunk)
       return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8
 
@@ -335,19 +358,19 @@ module Aside
         channel = Native.aside_scanner_feed_text(@open, chunk, size)
         if channel >= 0
           @offset = at + size if @offset == false
-          Event.new(CHANNELS[channel], at, chunk * 1, nil) # the cheapest copy there is
+          Event.new(CHANNELS[channel], at, chunk * 1, nil) # the cheapest way to copy
         end
       end
     end
 
-    # What no two scanners may share.
+    # Makes what two scanners must not share.
     def make_room
       @lock = Lock.new
       @events = Native.buffer(CAPACITY * Native::EVENT_SIZE)
       @fed = Native.buffer(Native::FED_SIZE)
     end
 
-    # Where the stream stands, and the way in.
+    # Notes the offset, and returns the address for @open.
     def stand
       @offset = Native.aside_scanner_offset(@address)
       @address
@@ -376,7 +399,7 @@ module Aside
       settle(rest) unless rest.empty?
     end
 
-    # Puts the events that a chunk or the end settles behind those that are due. +tokens+ are length and mark of each.
+    # Appends the events of a chunk, or of the end, to the pending ones. +tokens+ has the length and the mark of each token.
     def settle(chunk, ending: nil, tokens: nil)
       while true
         status = if ending
@@ -397,12 +420,12 @@ module Aside
 
         consumed = @fed.unpack1(Native::FED_CONSUMED)
         chunk = chunk.byteslice(consumed, chunk.bytesize)
-        tokens &&= tokens_behind(tokens, consumed)
+        tokens &&= remaining_tokens(tokens, consumed)
       end
     end
 
-    # The tokens that are not wholly done, the first with the length that is left of it.
-    def tokens_behind(tokens, consumed)
+    # Returns the tokens that are not completely done, the first of them with its remaining length.
+    def remaining_tokens(tokens, consumed)
       at = 0
       while at < tokens.size && tokens[at] <= consumed
         consumed -= tokens[at]
@@ -413,7 +436,7 @@ module Aside
       left
     end
 
-    # Reads the event array.
+    # Turns the event array into pending events.
     def take(chunk)
       count, start = @fed.unpack(Native::FED)
       return if count.zero?
@@ -433,7 +456,7 @@ module Aside
       end
     end
 
-    # The bytes of an event that begins so many bytes before the chunk.
+    # Returns the bytes of an event that begins +back+ bytes before the chunk.
     def held_back(chunk, back, len)
       at, held = @fed.unpack(Native::FED_HELD)
       return Native.text(at + held - back, len) if len <= back
@@ -441,7 +464,7 @@ module Aside
       Native.text(at + held - back, back) << chunk.byteslice(0, len - back)
     end
 
-    # +at+ is where the event begins in the array.
+    # Makes an event; +at+ is its place in the array.
     def event(kind, channel, offset, raw, at)
       case kind
       when :open
@@ -468,7 +491,7 @@ module Aside
       end
     end
 
-    # A chunk that is nobody else's as UTF-8, behind what is left of a chunk in another encoding.
+    # Returns a chunk, which it may change, as UTF-8; the rest of a chunk in another encoding comes before it.
     def utf8(chunk)
       return chunk if chunk.encoding == Encoding::UTF_8 && !@converter
       return "" if chunk.empty?
@@ -490,11 +513,11 @@ module Aside
         rest = converted_rest
         @converter = converter
       end
-      # A copy of its bytes: with one that +dup+ has made of wide characters, Ruby 3.1 writes behind the end.
+      # A copy of the bytes, because with a +dup+ of wide characters Ruby 3.1 writes past the end.
       rest << @converter.convert(chunk.b.force_encoding(chunk.encoding))
     end
 
-    # What the torn end of a chunk in another encoding comes to.
+    # Returns what the incomplete end of a chunk in another encoding becomes.
     def converted_rest
       converter = @converter
       @converter = nil
@@ -503,7 +526,7 @@ module Aside
 
     def each_chunk(source, &block)
       if source.respond_to?(:readpartial)
-        # Bytes without a name for their encoding; the IO knows it.
+        # readpartial returns BINARY; the IO knows the encoding.
         encoding = source.external_encoding if source.respond_to?(:external_encoding)
         while (chunk = read(source))
           yield encoding ? chunk.force_encoding(encoding) : chunk
@@ -515,7 +538,7 @@ module Aside
       end
     end
 
-    # Apart, so that an EOFError of the caller's block is not taken for the end.
+    # A method of its own, so that an EOFError from the caller's block is not taken for the end.
     def read(io)
       io.readpartial(READ_SIZE)
     rescue EOFError

@@ -1,27 +1,32 @@
 # frozen_string_literal: true
 
 module Aside
-  # A whole thought, from Scanner#take_thought. It and all that it gives is frozen.
+  # A whole thought, from Scanner#take_thought. It and everything that it returns is frozen.
+  #
+  #   scanner = Aside::Scanner.new("thought-stream", collect: 1 << 20)
+  #   scanner.feed('<thinking confidence="0.9">Twice 21.</thinking>') { }
+  #   thought = scanner.take_thought
+  #   print thought.text, thought.confidence
   class Thought
-    # Its text, valid UTF-8, not trimmed.
+    # The text, valid UTF-8, not trimmed.
     attr_reader :text
 
-    # Its text as the stream had it, in the encoding BINARY.
+    # The text as the stream had it, in the encoding BINARY.
     attr_reader :bytes
 
-    # The offset in the stream of the marker that opened it, in bytes.
+    # The offset of the opening marker in the stream, in bytes.
     attr_reader :offset
 
-    # Why it ended: +:marker+, +:implied+, or +:end_of_stream+ where it was cut off, or +:forced+.
+    # Why it ended: +:marker+, +:implied+, +:forced+, or +:end_of_stream+ if the stream ended inside it.
     attr_reader :cause
 
-    # The type that its marker gave, or nil.
+    # The type from the marker, or nil.
     attr_reader :thought_type
 
-    # The confidence that its marker gave, from 0.0 to 1.0, or nil.
+    # The confidence from the marker, from 0.0 to 1.0, or nil.
     attr_reader :confidence
 
-    # The marker's attributes, name to decoded value. Of a name that is repeated, the first counts.
+    # The marker's attributes, a Hash of decoded values by name. If a name is repeated, the first one counts.
     attr_reader :attributes
 
     def initialize(text:, offset:, cause:, truncated:, thought_type:, confidence:, attributes:) # :nodoc:
@@ -36,7 +41,7 @@ module Aside
       freeze
     end
 
-    # Whether +collect+ was too small for all of it.
+    # Returns whether +collect+ was too small for the whole thought.
     def truncated?
       @truncated
     end

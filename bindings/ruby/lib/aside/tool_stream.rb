@@ -1,23 +1,24 @@
 # frozen_string_literal: true
 
 module Aside
-  # The output of one tool, compressed as it comes, in bounded memory. From Compressor#stream. However the output is cut,
-  # the result is the same.
+  # Compresses the output of one tool while it arrives, in bounded memory. Compressor#stream returns one. Chunking does not
+  # change the result.
   #
   #   stream = Aside::Compressor.new(budget: 2_000).stream(tool_id: "bash", memory: 16_000)
   #   1.upto(10_000) { |n| print stream.feed("compiling file #{n}\n") }
   #   print stream.finish
   #
-  # While the text fits into the memory, the result is that of Compressor#compress, without a banner, and comes at the end.
-  # A longer text without a budget comes out as it goes, less its repeats; with one it comes at the end: head, tail and
-  # error regions. What goes in is taken as bytes, whatever encoding the String claims; what comes out is the caller's, and
-  # called UTF-8.
+  # A text that fits into the memory comes out at the end, as Compressor#compress returns it but without a banner. Of a longer
+  # text, a compressor without a budget removes repeats and the rest comes out as it arrives; one with a budget keeps head,
+  # tail and error regions, which come out at the end.
   #
-  # One thread at a time may use a stream (another gets a BusyError, and nothing has changed).
+  # Input is taken as bytes, whatever encoding the String has. Output is a new String, called UTF-8. One thread at a time may
+  # use a stream; another one gets a BusyError, and nothing has changed. Every method but #report raises ClosedError after
+  # #close.
   class ToolStream
     include Handle
 
-    # What was done: a Report. nil until #finish.
+    # The Report; nil until #finish.
     attr_reader :report
 
     def initialize(address, hosts, tool_id) # :nodoc:
@@ -28,13 +29,13 @@ module Aside
       @failed = []
     end
 
-    # Takes the next bytes, and gives what is decided, often nothing.
+    # Feeds the next bytes, and returns what they decide, often nothing. Raises OrderError after #finish.
     def feed(bytes)
       bytes = Native.fixed(Native.string(bytes))
       call { |at, len| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, at, len) }
     end
 
-    # Ends the output: gives the rest of the result. #report then has what was done. The stream takes no more: OrderError.
+    # Ends the output, and returns the rest of the result. #report is set after it. Raises OrderError if called again.
     def finish
       out = Native.buffer(8)
       call do |at, len|
@@ -44,24 +45,25 @@ module Aside
       end
     end
 
-    # Frees the stream now, and not when Ruby collects it. May be called again; feeding then raises ClosedError.
+    # Frees the stream at once, and not when Ruby collects it. May be called again; feeding then raises ClosedError. Returns
+    # nil.
     def close
       exclusively { Native.aside_tool_stream_free(disown) unless closed? }
       nil
     end
 
-    def inspect # :nodoc:
-      "#<#{self.class} #{@tool_id}#{" closed" if closed?}>"
-    end
-
     private
+
+    def described
+      @tool_id
+    end
 
     def call(&block)
       raise FrozenError.new("can't modify a frozen #{self.class}", receiver: self) if frozen?
 
       exclusively do
         Host::Call.within(@hosts) do |call|
-          text = Native.lent(&block)
+          text = Native.borrowed(&block)
           @failed.concat(call.failed)
           @report ||= Report.new(@done, @tool_id, @failed) if @done
           text
