@@ -20,7 +20,7 @@ Gem::Specification.new do |spec|
   Dir.chdir(__dir__) do
     library = Dir["lib/aside/libaside.{so,dylib}"]
     spec.platform = Gem::Platform.local unless library.empty?
-    spec.files = Dir["lib/**/*.rb"] + library + Dir["README.md"] + Dir["LICENSE-*"] + Dir["third-party/*/*"]
+    spec.files = Dir["lib/**/*.rb"] + Dir["sig/*.rbs"] + library + Dir["README.md"] + Dir["LICENSE-*"] + Dir["third-party/*/*"]
   end
   spec.extra_rdoc_files = ["README.md"]
   spec.rdoc_options = ["--main", "README.md"]

@@ -12,7 +12,7 @@ class InstalledTest < Minitest::Test
 
   def test_it_is_the_installed_gem_that_runs
     refute gem_folder.start_with?(CHECKOUT)
-    assert(["lib/aside.rb", "lib/aside/libaside.so", "README.md", "LICENSE-MIT", "LICENSE-APACHE"].all? { |file| File.file?(File.join(gem_folder, file)) })
+    assert(["lib/aside.rb", "lib/aside/libaside.so", "README.md", "sig/aside.rbs", "LICENSE-MIT", "LICENSE-APACHE"].all? { |file| File.file?(File.join(gem_folder, file)) })
     refute_empty Dir[File.join(gem_folder, "third-party/memchr-*/LICENSE*")]
     assert_equal Gem::Platform.local.to_s, Gem.loaded_specs["aside"].platform.to_s
     maps = File.readlines("/proc/self/maps").grep(/libaside/).map { |line| line.split.last }.uniq
