@@ -12,9 +12,10 @@ require "socket"
 
 # What a model's server sends: events with a piece of the text each, cut anywhere.
 ANSWER = "<think>Twice 21 is 42; say so – 短く.</think>It is 42. 答えは 42 です。"
-EVENTS = ANSWER.chars.each_slice(5).map do |piece|
+DELTAS = ANSWER.chars.each_slice(5).map do |piece|
   "data: #{JSON.generate(choices: [{ index: 0, delta: { content: piece.join } }])}\n\n"
-end.join + "data: [DONE]\n\n"
+end
+EVENTS = [*DELTAS, "data: [DONE]\n\n"].join.freeze
 
 def serve(server)
   client = server.accept

@@ -115,7 +115,8 @@ module Aside
       first = Native.aside_command_line_commands(parsed, count)
       Native.array(first, count.unpack1("J"), *Native::COMMAND).map do |name, name_len, sub, sub_len, words, word_count, *flags|
         words = Native.array(words, word_count, *Native::BYTES).map { |at, len| Native.text(at, len) }
-        Command.new(Native.text(name, name_len), sub_len.zero? ? nil : Native.text(sub, sub_len), words, *flags.map { |flag| flag == 1 })
+        subcommand = Native.text(sub, sub_len) unless sub_len.zero?
+        Command.new(Native.text(name, name_len), subcommand, words, *flags.map { |flag| flag == 1 })
       end
     ensure
       Native.aside_command_line_free(parsed)

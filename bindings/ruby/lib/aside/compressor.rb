@@ -156,15 +156,13 @@ module Aside
 
     def using
       Host::Call.within(@hosts) do |call|
-        begin
-          @lock.synchronize do
-            address
-            @inside[call] = Thread.current
-          end
-          yield call
-        ensure
-          @inside.delete(call) # without the lock, because waiting for it can be interrupted
+        @lock.synchronize do
+          address
+          @inside[call] = Thread.current
         end
+        yield call
+      ensure
+        @inside.delete(call) # without the lock, because waiting for it can be interrupted
       end
     end
 

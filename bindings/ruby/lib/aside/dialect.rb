@@ -52,7 +52,7 @@ module Aside
       def preload(*names)
         names.map! { |name| Native.utf8(name.is_a?(Symbol) ? name.name : name) }
         odd = names.find { |name| name.strip.empty? || name.split.size > 1 }
-        raise UnknownDialectError.new("no dialect #{odd.inspect}: a name has no white space") if odd
+        raise UnknownDialectError, "no dialect #{odd.inspect}: a name has no white space" if odd
 
         all = names.join(" ")
         Error.check(Native.aside_dialect_preload(all, all.bytesize))

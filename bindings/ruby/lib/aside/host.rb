@@ -136,20 +136,20 @@ module Aside
 
     # The callbacks. They get the number of the object first, and addresses and lengths as Integers. As constants they outlive
     # every compressor. In Ractors other than the main one they cannot be used.
-    MATCHES = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len, reply|
+    MATCHES = FFI::Function.new(:int32, [:size_t] * 6) do |number, tool, tool_len, input, len, reply|
       Call.current.matches(number, [tool, tool_len], [input, len], reply)
     end
-    APPLY = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t]) do |number, at, at_len, input, len, reply|
+    APPLY = FFI::Function.new(:int32, [:size_t] * 6) do |number, at, at_len, input, len, reply|
       Call.current.apply(number, [at, at_len], [input, len], reply)
     end
-    OBSERVE = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len, reply|
+    OBSERVE = FFI::Function.new(:int32, [:size_t] * 6) do |number, tool, tool_len, input, len, reply|
       Call.current.observe(number, [tool, tool_len], [input, len], reply)
     end
-    LOOKUP = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t size_t]) do |number, tool, tool_len, input, len, reply, time|
+    LOOKUP = FFI::Function.new(:int32, [:size_t] * 7) do |number, tool, tool_len, input, len, reply, time|
       Call.current.lookup(number, [tool, tool_len], [input, len], reply, time)
     end
-    RECORD = FFI::Function.new(:int32, %i[size_t size_t size_t size_t size_t size_t size_t uint64 size_t]) do |number, tool, tool_len, input, len, at, at_len, now, reply|
-      Call.current.record(number, [tool, tool_len], [input, len], [at, at_len], now, reply)
+    RECORD = FFI::Function.new(:int32, [*[:size_t] * 7, :uint64, :size_t]) do |number, *texts, now, reply|
+      Call.current.record(number, *texts.each_slice(2), now, reply)
     end
   end
   private_constant :Host

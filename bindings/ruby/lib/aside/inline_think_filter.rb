@@ -48,7 +48,7 @@ module Aside
         yield channel, chunk.scrub
       else
         @scanner.take_in(chunk)
-        @scanner.deliver_deltas { |channel, text| yield channel, text }
+        @scanner.deliver_deltas { |of, text| yield of, text }
       end
       nil
     end

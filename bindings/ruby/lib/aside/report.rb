@@ -21,7 +21,7 @@ module Aside
     # A stretch of an original: its +range+ in bytes; the +change+, which is +:kept+, +:replaced+ (by other bytes) or
     # +:left_out+; the id of the +filter+ that changed it, nil for what was kept; and its +hash_value+. Hashes are XXH3 (64
     # bits, seed 0).
-    Stretch = Struct.new(:range, :change, :filter, :hash_value)
+    Stretch = Struct.new(:range, :change, :filter, :hash_value) # rubocop:disable Lint/StructNewOverride
 
     CHANGES = %i[kept replaced left_out].freeze
     private_constant :CHANGES

@@ -87,7 +87,7 @@ module Aside
     def feed(chunk)
       unless (event = text(chunk))
         take_in(chunk)
-        return block_given? ? deliver { |event| yield event } : deliver
+        return block_given? ? deliver { |pending| yield pending } : deliver
       end
 
       return [event].each unless defined?(yield) # like block_given?, but cheaper
@@ -110,7 +110,7 @@ module Aside
         yield channel, chunk.scrub
       else
         take_in(chunk)
-        deliver_deltas { |channel, text| yield channel, text }
+        deliver_deltas { |of, text| yield of, text }
       end
       self
     end
@@ -215,9 +215,7 @@ module Aside
     # If the block breaks, the stream is not finished: go on with the rest of the source, or #reset. Raises TypeError for
     # another kind of source.
     def each_delta(source)
-      unless block_given?
-        return Enumerator.new { |pairs| each_delta(source) { |channel, text| pairs << [channel, text] } }
-      end
+      return Enumerator.new { |pairs| each_delta(source) { |channel, text| pairs << [channel, text] } } unless block_given?
 
       each_chunk(source) { |chunk| feed_deltas(chunk) { |channel, text| yield channel, text } }
       finish { |event| yield event.channel, +event.text if event.kind == :text }
@@ -444,7 +442,9 @@ module Aside
       # Most feeds are one piece of text and nothing else.
       if count == 1
         kind, channel, offset, len = @events.unpack(Native::EVENT)
-        return @due << Event.new(CHANNELS[channel], offset, chunk.byteslice(offset - start, len), nil) if kind == TEXT && offset >= start
+        if kind == TEXT && offset >= start
+          return @due << Event.new(CHANNELS[channel], offset, chunk.byteslice(offset - start, len), nil)
+        end
       end
 
       fields = @events.unpack(UNPACK[count])
