@@ -7,7 +7,7 @@ use super::{
     error::Error,
     event::Cause,
     optional::Prompt,
-    pending::Found,
+    pending::{Found, Next},
     read::Read,
     window::{Call, EventRef},
 };
@@ -22,9 +22,9 @@ impl Call<'_> {
     /// The next event of the chunk; none where all that can be decided has been. `at_end`: nothing comes after it.
     pub fn next_of_feed(&mut self, at_end: bool) -> Result<Option<EventRef>, Error> {
         loop {
-            let event = if self.engine.pending.is_some() {
-                self.report_marker()?
-            } else if let Some(found) = self.engine.found {
+            let event = if let Next::Due(marker) = self.engine.next {
+                self.report_marker(marker)?
+            } else if let Some(found) = self.found {
                 self.report_found(found)?
             } else if let Some(open) = self.prompted() {
                 self.open_prompted(open)?
@@ -115,7 +115,7 @@ impl Call<'_> {
     /// All that can be decided has been: how far the automaton's word is enough for what comes.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
-        if engine.state.is_fallback() && engine.recogniser.is_none() {
+        if engine.state.is_fallback() && matches!(engine.next, Next::Unread) {
             engine.enter_table(self.compiled);
         }
         if engine.text > 0 {
@@ -168,12 +168,12 @@ impl Call<'_> {
         if self.engine.text > 0 {
             return self.report_text(self.engine.text).map(Some);
         }
-        self.engine.found = None;
+        self.found = None;
         match found {
             Found::Framing { len } => self.report_framing(len).map(Some),
             Found::Marker { pattern, len, is_broken } => {
                 self.begin_marker(pattern, len, is_broken)?;
-                self.report_marker()
+                Ok(None)
             }
         }
     }

@@ -10,7 +10,7 @@ use super::{
     ledger::Ledger,
     optional::Optional,
     options::{Options, StrayClose},
-    pending::{Found, PendingMarker},
+    pending::Next,
     spans::Spans,
     thoughts::Thoughts,
     try_box::TryBox,
@@ -23,7 +23,6 @@ use crate::{
         bytes::{ByteSet, is_blank},
         code::CodeTracker,
         grammar::{Action, Pattern, flag},
-        recogniser::Recogniser,
     },
     utf8::{incomplete_tail, is_continuation},
 };
@@ -49,17 +48,13 @@ pub struct Engine {
     pub text: usize,
     pub spans: Spans,
     pub hold: HoldBuffer,
-    /// Reads a marker that may begin after `text`. Only outside the table.
-    pub recogniser: Option<Recogniser>,
+    /// What follows `text`.
+    pub next: Next,
     pub code: CodeTracker,
     /// Where the text around a tool call stands, which goes on there after it; of dialects that guard code.
     pub code_around: CodeTracker,
     /// Framing that may follow the marker before: a number of the grammar's framings, or 0.
     pub framing: u16,
-    /// What follows `text`. Nothing of it is in an event.
-    pub found: Option<Found>,
-    /// A marker of which not all events were reported.
-    pub pending: Option<PendingMarker>,
     /// Where streams start of which no prompt has said it.
     pub start: Start,
     /// `LITERAL` where the host asked for that.
@@ -100,12 +95,10 @@ impl Engine {
             text: 0,
             spans: Spans::new(compiled, 0),
             hold: HoldBuffer::new(most + most.max(SHORT))?,
-            recogniser: None,
+            next: Next::Unread,
             code: CodeTracker::NEW,
             code_around: CodeTracker::NEW,
             framing: 0,
-            found: None,
-            pending: None,
             start,
             literal: if options.stray_close == StrayClose::Text { flag::LITERAL } else { 0 },
             is_finishing: false,
@@ -131,12 +124,10 @@ impl Engine {
         self.text = 0;
         // The bytes stay where they are until the next call, for whoever reads the last events in `before`.
         self.hold.clear();
-        self.recogniser = None;
+        self.next = Next::Unread;
         self.code = CodeTracker::NEW;
         self.code_around = CodeTracker::NEW;
         self.framing = 0;
-        self.found = None;
-        self.pending = None;
         self.is_finishing = false;
         self.has_begun = false;
         self.attributes.clear();
@@ -336,7 +327,7 @@ impl Engine {
         if !self.state.is_fallback() {
             self.leave_at(compiled, compiled.automaton.origin(self.state.state()));
         }
-        self.recogniser = None;
+        self.next = Next::Unread;
         self.ledger.set_table_until(0);
     }
 
@@ -374,7 +365,7 @@ impl Engine {
     /// How many bytes after `text` were read, and are not decided.
     #[inline]
     pub fn undecided(&self) -> usize {
-        self.recogniser.as_ref().map_or(self.state.held(), Recogniser::len)
+        if let Next::Undecided(recogniser) = &self.next { recogniser.len() } else { self.state.held() }
     }
 
     pub fn counts(&self, channel: Channel) -> Counts {

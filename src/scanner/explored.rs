@@ -49,10 +49,10 @@ impl Hasher for Bytes {
 /// All of a state that decides how it goes on. Offsets and counts do not.
 fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
-    let Engine { ledger, state, text, spans, hold, recogniser, code, framing, pending, has_begun, .. } = engine;
+    let Engine { ledger, state, text, spans, hold, next, code, framing, has_begun, .. } = engine;
     (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun).hash(&mut bytes);
     if state.is_fallback() {
-        (recogniser, code, framing, pending).hash(&mut bytes);
+        (next, code, framing).hash(&mut bytes);
     }
     bytes.0
 }

@@ -1,7 +1,18 @@
 //! What a call may leave to the next one: a marker that was found, and one of which not all events were reported.
 
 use super::spans::OpenSpan;
-use crate::dialect::compiled::Compiled;
+use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};
+
+/// What follows the text of a stream.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy)]
+pub enum Next {
+    /// What has not been read, or only by the automaton.
+    Unread,
+    /// What may be a marker, as far as it has been read. Only outside the table.
+    Undecided(Recogniser),
+    Due(PendingMarker),
+}
 
 /// What was found after the text.
 #[derive(Clone, Copy)]

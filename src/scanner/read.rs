@@ -4,7 +4,7 @@
 use super::{
     engine::SHORT,
     error::Error,
-    pending::Found,
+    pending::{Found, Next},
     window::{Call, rest},
 };
 use crate::matcher::{
@@ -49,21 +49,23 @@ impl Call<'_> {
                 match (limit < all, at_end) {
                     (true, _) => return Ok(Read::Part),
                     (false, false) => return Ok(Read::End),
-                    (false, true) if self.engine.recogniser.is_some() => {
-                        if self.end_recogniser()? {
-                            return Ok(Read::Found);
+                    (false, true) => match self.engine.next {
+                        Next::Undecided(recogniser) => {
+                            if self.decide(recogniser.end(self.region()), recogniser, recogniser.len())? {
+                                return Ok(Read::Found);
+                            }
                         }
-                    }
-                    (false, true) if self.engine.state.held() > 0 => {
-                        self.engine.leave(compiled);
-                        self.begin_recogniser();
-                    }
-                    (false, true) => return Ok(Read::End),
+                        _ if self.engine.state.held() > 0 => {
+                            self.engine.leave(compiled);
+                            self.begin_recogniser();
+                        }
+                        _ => return Ok(Read::End),
+                    },
                 }
                 continue;
             }
-            if self.engine.recogniser.is_some() {
-                if self.run_recogniser(read, limit)? {
+            if let Next::Undecided(recogniser) = self.engine.next {
+                if self.run_recogniser(recogniser, read, limit)? {
                     return Ok(Read::Found);
                 }
                 continue;
@@ -103,7 +105,7 @@ impl Call<'_> {
                 Some(_) => None,
             };
             if found.is_some() {
-                engine.found = found;
+                self.found = found;
                 return Ok(Read::Found);
             }
             engine.leave_at(compiled, compiled.automaton.origin(run.state));
@@ -125,7 +127,7 @@ impl Call<'_> {
             0 => Recogniser::of_marker(self.region(), engine.spans.active(), &engine.code, first),
             framing => Recogniser::of_framing(framing),
         };
-        self.engine.recogniser = Some(recogniser);
+        self.engine.next = Next::Undecided(recogniser);
     }
 
     /// Outside the table, where nothing is undecided: passes text in which no marker can begin, and then begins to read one.
@@ -150,26 +152,19 @@ impl Call<'_> {
 
     /// Reads on as one marker, at the index `read`. Returns whether it is one, or what is found; if it fails, its first byte
     /// is text.
-    fn run_recogniser(&mut self, read: usize, limit: usize) -> Result<bool, Error> {
-        let Some(mut recogniser) = self.engine.recogniser else { return Ok(false) };
+    fn run_recogniser(&mut self, mut recogniser: Recogniser, read: usize, limit: usize) -> Result<bool, Error> {
         let text = self.unread(read, limit);
         let outcome = recogniser.run(&self.compiled.grammar, self.region(), text, |at| self.mark(read + at));
-        self.engine.recogniser = Some(recogniser);
+        self.engine.next = Next::Undecided(recogniser);
         match outcome {
             Outcome::More => Ok(false),
             outcome => self.decide(outcome, recogniser, recogniser.len() - 1),
         }
     }
 
-    /// The same where nothing comes any more.
-    fn end_recogniser(&mut self) -> Result<bool, Error> {
-        let Some(recogniser) = self.engine.recogniser else { return Ok(false) };
-        self.decide(recogniser.end(self.region()), recogniser, recogniser.len())
-    }
-
     /// `before`: how many bytes came before the one that decided.
     fn decide(&mut self, outcome: Outcome, recogniser: Recogniser, before: usize) -> Result<bool, Error> {
-        self.engine.recogniser = None;
+        self.engine.next = Next::Unread;
         let found = match outcome {
             Outcome::Match { pattern, len } => Some((pattern, len, false)),
             Outcome::HeaderEnd { pattern } => Some((pattern, recogniser.len(), false)),
@@ -178,7 +173,7 @@ impl Call<'_> {
                 self.read_broken_header(len, torn)?.map(|len| (pattern, len, true))
             }
             Outcome::Framing => {
-                self.engine.found = Some(Found::Framing { len: recogniser.len() });
+                self.found = Some(Found::Framing { len: recogniser.len() });
                 return Ok(true);
             }
             Outcome::More | Outcome::Fail if recogniser.is_of_framing() => {
@@ -193,7 +188,7 @@ impl Call<'_> {
             self.engine.pass(self.compiled, first);
             return Ok(false);
         };
-        self.engine.found = Some(Found::Marker { pattern, len: len as u32, is_broken });
+        self.found = Some(Found::Marker { pattern, len: len as u32, is_broken });
         Ok(true)
     }
 

@@ -5,7 +5,7 @@ use super::{
     counts::all_to_thinking,
     error::Error,
     event::Cause,
-    pending::{PendingMarker, bits, due},
+    pending::{Next, PendingMarker, bits, due},
     spans::OpenSpan,
     window::{Call, EventRef, KindRef, Place, rest},
 };
@@ -30,7 +30,7 @@ impl Call<'_> {
         let channel = self.compiled.grammar.region(span.region).channel;
         if usize::from(number) + 1 == engine.spans.open().len() {
             let pending = PendingMarker::new(due::ATTRIBUTES, span);
-            engine.pending = Some(PendingMarker { after: engine.framing, ..pending });
+            engine.next = Next::Due(PendingMarker { after: engine.framing, ..pending });
         }
         engine.add_span(channel);
         let rule = with_thought(self.compiled, span);
@@ -52,7 +52,7 @@ impl Call<'_> {
         }
         if let Some((region, rule)) = self.compiled.started(channel) {
             let span = OpenSpan::new(rule, 0, region, false);
-            self.engine.pending = Some(PendingMarker::new(due::OPEN, span));
+            self.engine.next = Next::Due(PendingMarker::new(due::OPEN, span));
         }
     }
 
@@ -142,7 +142,7 @@ impl Call<'_> {
             engine.code = CodeTracker::after(marker[marker.len() - 1]);
         }
         let has_attributes = has(due::OPEN) && engine.attributes.len() > 0;
-        engine.pending = Some(PendingMarker {
+        engine.next = Next::Due(PendingMarker {
             due: pending.due | bits(pattern.before > 0, due::BEFORE) | bits(has_attributes, due::ATTRIBUTES),
             before: pattern.before,
             main: len - u32::from(pattern.before),
@@ -159,8 +159,7 @@ impl Call<'_> {
 
     /// The next event of the marker that is pending; none for a step that has none.
     #[inline(never)] // See `report_text`.
-    pub(super) fn report_marker(&mut self) -> Result<Option<EventRef>, Error> {
-        let Some(mut pending) = self.engine.pending else { return Ok(None) };
+    pub(super) fn report_marker(&mut self, mut pending: PendingMarker) -> Result<Option<EventRef>, Error> {
         let compiled = self.compiled;
         let step = pending.due & pending.due.wrapping_neg();
         let rest = pending.due & !step;
@@ -221,7 +220,7 @@ impl Call<'_> {
         if pending.due == 0 {
             self.engine.framing = pending.after;
         }
-        self.engine.pending = Some(pending).filter(|pending| pending.due != 0);
+        self.engine.next = if pending.due != 0 { Next::Due(pending) } else { Next::Unread };
         Ok(event)
     }
 

@@ -1,7 +1,14 @@
 //! The window of a call: what is held and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
 //! off its front; what stays in it when the call ends is held.
 
-use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer};
+use super::{
+    chunk::Chunk,
+    engine::Engine,
+    error::Error,
+    event::Cause,
+    hold::HoldBuffer,
+    pending::{Found, Next},
+};
 use crate::{
     channel::Channel,
     dialect::compiled::Compiled,
@@ -15,6 +22,8 @@ pub struct Call<'a> {
     pub(super) chunk: Chunk<'a>,
     /// Bytes of the chunk that are in events or held.
     pub(super) pos: usize,
+    /// What follows the engine's `text`. Nothing of it is in an event: if the call is stopped, it is read again.
+    pub(super) found: Option<Found>,
 }
 
 /// An event before it has bytes.
@@ -56,9 +65,7 @@ impl<'a> Call<'a> {
         engine.ledger.count_plain(engine.spans.channel());
         // Where a call is stopped, the automaton's word is not enough.
         engine.ledger.set_table_until(0);
-        // Of what was found, nothing is in an event: it is read again.
-        engine.found = None;
-        Call { compiled, engine, chunk, pos: 0 }
+        Call { compiled, engine, chunk, pos: 0, found: None }
     }
 
     /// Bytes of the chunk that are in events, held, or of a marker whose last events are still due. What was read goes to
@@ -76,9 +83,9 @@ impl<'a> Call<'a> {
     /// Holds what was read of the chunk, and a marker whose events are not all reported: the caller will not feed it again.
     pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
         let engine = &*self.engine;
-        let read = match &engine.pending {
-            Some(pending) => pending.len(),
-            None => engine.text + engine.undecided(),
+        let read = match &engine.next {
+            Next::Due(marker) => marker.len(),
+            _ => engine.text + engine.undecided(),
         };
         self.gather(read)
     }
