@@ -194,7 +194,7 @@ impl Engine {
         Some(Text { offset, is_held: true, len })
     }
 
-    /// The same of a long chunk, where nothing is held.
+    /// Feeds a long chunk in the same way, where nothing is held.
     #[inline(always)]
     pub fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Text> {
         if self.is_holding() {

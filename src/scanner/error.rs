@@ -6,7 +6,7 @@ use core::fmt;
 /// Why a scanner could not be made, or could not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There was no memory for the scanner or for what it keeps. A scanner that gives this in mid-stream must be reset before
+    /// There was no memory for the scanner or for what it keeps. A scanner that returns this in mid-stream must be reset before
     /// it goes on.
     OutOfMemory,
     /// The dialect has no span of the channel to start in, or no headers.

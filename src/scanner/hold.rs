@@ -185,7 +185,7 @@ impl HoldBuffer {
         }
     }
 
-    /// Gives back what is in no event and was appended in this call, as the last bytes of the caller's chunk that were
+    /// Hands back what is in no event and was appended in this call, as the last bytes of the caller's chunk that were
     /// taken: returns how many bytes that are.
     pub fn give_back(&mut self) -> usize {
         if self.reported < self.call_start {

@@ -150,7 +150,7 @@ impl Scanner {
         self.engine.advance_short(&self.dialect.compiled, chunk)
     }
 
-    /// The same of a long chunk, where nothing is held.
+    /// Feeds a long chunk in the same way, where nothing is held.
     #[inline(always)]
     pub(crate) fn feed_long(&mut self, chunk: &[u8]) -> Option<Text> {
         self.engine.advance_long(&self.dialect.compiled, chunk)

@@ -8,7 +8,7 @@ use crate::channel::Start;
 pub struct Options {
     /// What is open at byte 0; the dialect's own start where there is none.
     pub start: Option<Start>,
-    /// Collect whole thoughts, of which those not yet taken hold at most so many bytes together: text, types and attributes,
+    /// Collect whole thoughts, of which those not yet taken hold at most this many bytes together: text, types and attributes,
     /// of which each counts as 48 at least. What has no room is cut off, the text last.
     pub collect: Option<usize>,
     /// Say where the thinking goes beyond so much.

@@ -34,10 +34,10 @@ pub(super) unsafe fn feed<S: Sink>(
     }
 }
 
-/// The same of short chunks that go from state to state, and of those that only a `Call` can take apart.
+/// Feeds short chunks that go from state to state, and those that only a `Call` can take apart.
 ///
 /// # Safety
-/// As of `feed`; `ready` gives the stream and the chunk.
+/// As of `feed`; `ready` returns the stream and the chunk.
 #[inline(never)]
 unsafe fn feed_short<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
     // SAFETY: the caller's promise. `stream` is not used after the sink has the text.
@@ -51,7 +51,7 @@ unsafe fn feed_short<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, l
     }
 }
 
-/// The same of longer chunks, and of what is wrong.
+/// Feeds longer chunks, and reports what is wrong.
 ///
 /// # Safety
 /// As of `feed`.
@@ -74,10 +74,10 @@ unsafe fn feed_long<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, le
     }
 }
 
-/// The same of a long chunk where something is held: what decides that is fed first, and the rest by itself.
+/// Feeds a long chunk where something is held: what decides that is fed first, and the rest by itself.
 ///
 /// # Safety
-/// As of `feed`; `ready` gives the stream and the chunk.
+/// As of `feed`; `ready` returns the stream and the chunk.
 #[inline(never)]
 unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
     // SAFETY: the caller's promise. `stream` is not used after the sink has a text: each part asks for it again.

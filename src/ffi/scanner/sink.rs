@@ -25,7 +25,7 @@ pub(super) trait Sink: Copy {
         scanner.feed_short(chunk)
     }
 
-    /// The same of a longer one.
+    /// Feeds a longer chunk in the same way.
     #[inline(always)]
     fn advance_long(scanner: &mut Scanner, chunk: &[u8]) -> Option<Text> {
         scanner.feed_long(chunk)
@@ -184,7 +184,7 @@ pub(super) fn clear(place: &mut Option<Box<Lent>>) {
     }
 }
 
-/// Appends an attribute's name and value to the lent text; gives where they begin and the whole text.
+/// Appends an attribute's name and value to the borrowed text. Returns where they begin, and the whole text.
 pub(super) fn append<'a>(
     place: &'a mut Option<Box<Lent>>,
     name: &[u8],

@@ -189,7 +189,7 @@ fn pull(events: &mut Events<'_>, dialect: &Dialect, stop: Stop, seen: &mut Seen)
         count += usize::from(stop.counts_text() || event.kind != Kind::Text);
         seen.push(owned(dialect, &event));
     }
-    // Within a call a text may be cut anywhere, so a call that is stopped behind text may be stopped more often.
+    // Within a call a text may be cut anywhere, so a call that is stopped after text may be stopped more often.
     seen.stops += u64::from(!stop.goes_on());
     Ok(false)
 }
