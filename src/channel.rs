@@ -1,8 +1,7 @@
 //! Whom a stretch of a stream is for, and what may be open where a stream starts. The lowest floor: matcher, dialect and
 //! scanner all speak of channels.
 
-use alloc::string::String;
-use core::{fmt, str::FromStr};
+use std::{fmt, str::FromStr};
 
 use serde::Deserialize;
 
@@ -88,4 +87,4 @@ impl fmt::Display for UnknownStart {
     }
 }
 
-impl core::error::Error for UnknownStart {}
+impl std::error::Error for UnknownStart {}

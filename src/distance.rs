@@ -7,7 +7,7 @@ pub const LONGEST: usize = 64;
 /// nearest may have to be written where there is no memory.
 pub fn distance(asked: &[u8], known: &[u8]) -> usize {
     let known = &known[..known.len().min(LONGEST)];
-    let mut row: [usize; LONGEST + 1] = core::array::from_fn(|at| at);
+    let mut row: [usize; LONGEST + 1] = std::array::from_fn(|at| at);
     for (i, a) in asked.iter().take(LONGEST).enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;

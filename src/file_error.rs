@@ -2,8 +2,7 @@
 //! error here takes time linear in the file, is of bounded length, and holds no control characters that would act on a
 //! terminal.
 
-use alloc::{borrow::Cow, format, string::String};
-use core::{fmt, ops::Range};
+use std::{borrow::Cow, fmt, ops::Range};
 
 use serde::de::DeserializeOwned;
 
@@ -164,7 +163,7 @@ impl<'a> Place<'a> {
 /// The lines of the file that begin in no string, up to the one that the byte is in.
 fn rows(text: &str, at: usize) -> impl Iterator<Item = &str> {
     let ends = Bare::new(text).filter(|&(_, byte)| byte == b'\n');
-    let starts = core::iter::once(0).chain(ends.map(|(end, _)| end + 1));
+    let starts = std::iter::once(0).chain(ends.map(|(end, _)| end + 1));
     starts.take_while(move |&start| start <= at).map(|start| text[start..].lines().next().unwrap_or_default())
 }
 

@@ -1,8 +1,7 @@
 //! The other way: thinking and content written as a model of the dialect writes them, so that they split back into the
 //! same; and texts kept free of markers.
 
-use alloc::{borrow::Cow, boxed::Box, collections::TryReserveError, vec::Vec};
-use core::{fmt, ops::Range};
+use std::{borrow::Cow, collections::TryReserveError, fmt, ops::Range};
 
 use crate::channel::{Channel, Start};
 use crate::dialect::{BREAK, Dialect, compiled::Compiled};
@@ -69,7 +68,7 @@ impl fmt::Display for JoinError {
     }
 }
 
-impl core::error::Error for JoinError {}
+impl std::error::Error for JoinError {}
 
 impl From<TryReserveError> for JoinError {
     fn from(_: TryReserveError) -> JoinError {

@@ -3,8 +3,6 @@
 
 #![deny(unsafe_code, missing_docs)]
 
-extern crate alloc;
-
 mod channel;
 #[cfg(feature = "compress")]
 pub mod compress;

@@ -11,7 +11,7 @@ macro_rules! tables_only {
                 impl<'de> serde::de::Visitor<'de> for Table {
                     type Value = $table;
 
-                    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                         f.write_str("a table")
                     }
 

@@ -36,7 +36,7 @@ fn tail_of_other(bytes: &[u8]) -> usize {
 pub fn fit(bytes: &[u8], room: usize) -> &[u8] {
     let Some(head) = bytes.get(..room) else { return bytes };
     let start = room - incomplete_tail(head);
-    let is_cut = (room + 1..=bytes.len().min(start + 4)).any(|end| core::str::from_utf8(&bytes[start..end]).is_ok());
+    let is_cut = (room + 1..=bytes.len().min(start + 4)).any(|end| std::str::from_utf8(&bytes[start..end]).is_ok());
     if is_cut { &bytes[..start] } else { head }
 }
 
@@ -69,7 +69,7 @@ mod tests {
         for text in ["a", "é", "日", "🧠", "a🧠"] {
             for cut in 1..text.len() {
                 let head = &text.as_bytes()[..cut];
-                let valid = core::str::from_utf8(head).map_or_else(|error| error.valid_up_to(), |text| text.len());
+                let valid = std::str::from_utf8(head).map_or_else(|error| error.valid_up_to(), |text| text.len());
                 assert_eq!(incomplete_tail(head), head.len() - valid, "{head:x?}");
             }
             assert_eq!(incomplete_tail(text.as_bytes()), 0);

@@ -1,8 +1,7 @@
 //! The markers that count in a region, before they are compiled: each once, and none that another one
 //! could be taken for. `suffixes`: a tag's name may be followed by one.
 
-use alloc::{boxed::Box, format, string::String, vec::Vec};
-use core::ops::Range;
+use std::ops::Range;
 
 use super::{Channel, error::Fault};
 use crate::{

@@ -3,8 +3,7 @@
 //! Compiling takes memory as it needs it. All else here takes none, the errors neither: a host that has compiled its
 //! dialects before it serves can look one up when memory is gone.
 
-use core::{cmp::Reverse, ffi::CStr, fmt};
-use std::sync::OnceLock;
+use std::{cmp::Reverse, ffi::CStr, fmt, sync::OnceLock};
 
 use super::{
     Dialect, Start,
@@ -201,7 +200,7 @@ impl fmt::Debug for UnknownModel {
     }
 }
 
-impl core::error::Error for UnknownModel {}
+impl std::error::Error for UnknownModel {}
 
 /// How near a pattern is: of the same family, or else by how many edits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -260,7 +259,7 @@ pub struct UnknownDialect {
 impl UnknownDialect {
     fn new(name: &[u8]) -> UnknownDialect {
         let mut nearest = [(usize::MAX, ""); MOST_NAMED];
-        for known in ENTRIES.iter().flat_map(|entry| core::iter::once(&entry.name).chain(entry.aliases)) {
+        for known in ENTRIES.iter().flat_map(|entry| std::iter::once(&entry.name).chain(entry.aliases)) {
             let found = (distance(name, known.as_bytes()), *known);
             let at = nearest.partition_point(|other| *other < found);
             if at < MOST_NAMED {
@@ -289,7 +288,7 @@ impl fmt::Debug for UnknownDialect {
     }
 }
 
-impl core::error::Error for UnknownDialect {}
+impl std::error::Error for UnknownDialect {}
 
 /// Names in an error.
 const MOST_NAMED: usize = 3;
@@ -334,7 +333,7 @@ impl Asked {
 
     fn as_str(&self) -> &str {
         // Whole characters went in.
-        core::str::from_utf8(self.bytes()).unwrap_or_default()
+        std::str::from_utf8(self.bytes()).unwrap_or_default()
     }
 }
 
@@ -371,7 +370,6 @@ impl fmt::Display for List<'_> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
 
     use super::*;
     use crate::dialect::Channel;
@@ -446,15 +444,14 @@ mod tests {
             longest = longest.max(UnknownModel::new(name.as_bytes()).to_string().len());
         }
         let known = ENTRIES.iter().flat_map(|entry| entry.models.iter().map(|pattern| pattern.text.len()));
-        let names = ENTRIES.iter().flat_map(|entry| core::iter::once(&entry.name).chain(entry.aliases));
+        let names = ENTRIES.iter().flat_map(|entry| std::iter::once(&entry.name).chain(entry.aliases));
         let widest = 2 * known.max().unwrap() + 3 * names.map(|name| name.len()).max().unwrap();
         assert!(longest + widest < 900, "{longest} and {widest}");
     }
 
     #[test]
     fn a_long_name_is_cut_at_a_character() {
-        for (name, shown) in [("ab", "`ab`".to_string()), (&"é".repeat(40), alloc::format!("`{}…`", "é".repeat(31)))]
-        {
+        for (name, shown) in [("ab", "`ab`".to_string()), (&"é".repeat(40), format!("`{}…`", "é".repeat(31)))] {
             assert_eq!(Asked::new(name.as_bytes()).to_string(), shown);
         }
         assert_eq!(Asked::new(b"a\xffb\0").to_string(), "`a\u{fffd}b\\0`");

@@ -1,7 +1,6 @@
 //! What a dialect file may not say, as far as it can be seen without compiling it.
 
-use alloc::{format, string::String};
-use core::ops::Range;
+use std::ops::Range;
 
 use toml::Spanned;
 

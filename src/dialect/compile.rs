@@ -1,7 +1,5 @@
 //! From a dialect's file to what the matcher reads: which patterns count in which region, and tries that find them.
 
-use alloc::{boxed::Box, format, vec, vec::Vec};
-
 use toml::Spanned;
 
 use super::{

@@ -1,8 +1,6 @@
 //! A dialect as it is used: what the matcher reads by, and what the scanner, the joiner and the host's questions need
 //! beyond that.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
-
 use super::{Channel, Start};
 use crate::matcher::{Automaton, grammar::Grammar};
 

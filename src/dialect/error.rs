@@ -1,7 +1,6 @@
 //! What is wrong with a dialect file, by line and key.
 
-use alloc::string::String;
-use core::{fmt, ops::Range};
+use std::{fmt, ops::Range};
 
 use super::schema::Model;
 use crate::file_error::{self, FileError};
@@ -33,7 +32,7 @@ impl fmt::Display for DialectError {
     }
 }
 
-impl core::error::Error for DialectError {}
+impl std::error::Error for DialectError {}
 
 /// A fault found while compiling: where in the file, and what.
 pub struct Fault {

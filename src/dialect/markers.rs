@@ -1,8 +1,6 @@
 //! A dialect's markers as such, wherever they count: those that are written around a text, and those that a text must
 //! not hold.
 
-use alloc::{boxed::Box, format, string::String, vec::Vec};
-
 use super::{
     Channel,
     compiled::{Block, Markers, Templates},

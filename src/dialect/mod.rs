@@ -13,8 +13,7 @@ mod model_names;
 mod prompt;
 pub(crate) mod schema;
 
-use alloc::{string::String, sync::Arc};
-use core::fmt;
+use std::{fmt, sync::Arc};
 
 use crate::channel::{Channel, Start};
 pub(crate) use catalogue::{COUNT, c_name, find, find_for_model, starts};

@@ -4,7 +4,7 @@
 //! literal reads a name in one way only, and taking the first place where a literal fits is never wrong. The time is
 //! linear in the name.
 
-use core::cmp::Reverse;
+use std::cmp::Reverse;
 
 use super::Start;
 

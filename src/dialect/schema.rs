@@ -1,7 +1,6 @@
 //! A dialect file's shape: one strict type per table, one field per key. Reading is serde's; meaning is in `compile`.
 
-use alloc::{collections::BTreeMap, string::String, vec::Vec};
-use core::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{
     Deserialize, Deserializer,

@@ -1,8 +1,6 @@
 //! What to write instead of what a TOML file has: the messages of serde and of the TOML library, said for whoever writes
 //! the file. No key of any file is named here: which keys a table has, the file's own reader is asked.
 
-use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
-
 use serde::de::DeserializeOwned;
 
 use super::{Place, cut, quoted};

@@ -1,8 +1,6 @@
 //! What a matcher reads by: the regions of a dialect, the patterns that count in each, and the tries that find them. A
 //! dialect is compiled to this; neither files nor streams are known here.
 
-use alloc::{boxed::Box, vec::Vec};
-
 use super::bytes::{ByteSet, contains};
 use crate::channel::Channel;
 

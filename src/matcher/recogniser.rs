@@ -4,7 +4,7 @@
 //! It knows the whole grammar: it is the oracle from which the automaton's builder derives its table, and it reads what
 //! has no end of forms and so no place in a table: attributes, the values of headers, long fences, suffixes.
 
-use core::ops::Range;
+use std::ops::Range;
 
 use super::{
     bytes::{is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},

@@ -1,7 +1,6 @@
 //! The fields of a marker: of a tag's attributes, and of a header.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
 use super::{error::Error, event::Attribute, try_box::TryBox};
 use crate::matcher::{
@@ -248,7 +247,7 @@ fn reference(text: &[u8]) -> Option<(usize, char)> {
     const LONGEST: usize = "&#1234567;".len();
     let len = text.iter().take(LONGEST).position(|&byte| byte == b';')? + 1;
     let number = |digits: &[u8], radix: u32, most: usize| {
-        let digits = core::str::from_utf8(digits).ok()?;
+        let digits = std::str::from_utf8(digits).ok()?;
         let is_number = (1..=most).contains(&digits.len()) && digits.chars().all(|digit| digit.is_digit(radix));
         let code = u32::from_str_radix(digits, radix).ok().filter(|code| is_number && *code != 0)?;
         char::from_u32(code)

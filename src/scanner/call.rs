@@ -186,7 +186,7 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     // Thoughts and counts are the stream's alone.
     let optional = engine.optional.made()?;
     let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
-    let own_start = core::mem::replace(&mut engine.start, start);
+    let own_start = std::mem::replace(&mut engine.start, start);
     engine.begin_stream(compiled);
     let counts = engine.ledger.channel_counts().clone();
     let mut call = Call::new(compiled, engine, Chunk::plain(turn));

@@ -1,6 +1,6 @@
 //! The caller's bytes, and what the caller knows of the tokens that they came from.
 
-use core::cell::Cell;
+use std::cell::Cell;
 
 use crate::matcher::recogniser::TokenMark;
 

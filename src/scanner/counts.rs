@@ -96,7 +96,7 @@ impl ChannelCounts {
 
 /// What content has counted counts for thinking.
 pub fn all_to_thinking(counts: &mut [u64; 4]) {
-    let content = core::mem::take(&mut counts[Channel::Content as usize]);
+    let content = std::mem::take(&mut counts[Channel::Content as usize]);
     counts[Channel::Thinking as usize] += content;
 }
 

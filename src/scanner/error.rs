@@ -1,7 +1,6 @@
 //! Why a scanner could not be made, or could not go on.
 
-use alloc::collections::TryReserveError;
-use core::fmt;
+use std::{collections::TryReserveError, fmt};
 
 /// Why a scanner could not be made, or could not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +30,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl std::error::Error for Error {}
 
 impl From<TryReserveError> for Error {
     fn from(_: TryReserveError) -> Error {

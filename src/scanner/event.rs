@@ -1,6 +1,6 @@
 //! What a scanner reports.
 
-use core::ops::Range;
+use std::ops::Range;
 
 use crate::channel::Channel;
 

@@ -5,12 +5,11 @@
 //! Each start has at most so many states visited, in the order of the texts' lengths, as `ASIDE_STATES` says.
 //! `ASIDE_EVERY=1` takes all pieces, `ASIDE_DIALECT=NAME` one dialect.
 
-use alloc::vec::Vec;
-use core::{
+use std::{
+    collections::{BTreeSet, HashMap, HashSet, hash_map::DefaultHasher},
     hash::{Hash, Hasher},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{atomic::AtomicUsize, atomic::Ordering},
 };
-use std::collections::{BTreeSet, HashMap, HashSet, hash_map::DefaultHasher};
 
 use super::Engine;
 use crate::{

@@ -1,8 +1,7 @@
 //! The hold buffer: bytes that have come and are in no event yet, because only the next ones can decide them. All of its
 //! memory is initialised, so that short appends compile to plain stores.
 
-use alloc::{boxed::Box, vec::Vec};
-use core::cell::Cell;
+use std::cell::Cell;
 
 use super::error::Error;
 use crate::matcher::recogniser::TokenMark;

@@ -47,7 +47,7 @@ impl Ledger {
     /// Reports text on the automaton's word, up to an offset. Returns where it begins.
     #[inline(always)]
     pub fn report_plain(&mut self, end: u64) -> u64 {
-        core::mem::replace(&mut self.offset, end)
+        std::mem::replace(&mut self.offset, end)
     }
 
     /// Of text that is reported on the automaton's word.

@@ -26,8 +26,6 @@ mod thoughts;
 mod try_box;
 mod window;
 
-use alloc::vec::Vec;
-
 use crate::{
     channel::{Channel, Start},
     dialect::Dialect,

@@ -85,7 +85,7 @@ impl PendingMarker {
     }
 
     pub fn take_main(&mut self) -> usize {
-        core::mem::take(&mut self.main) as usize
+        std::mem::take(&mut self.main) as usize
     }
 }
 

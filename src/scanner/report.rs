@@ -167,7 +167,7 @@ impl Call<'_> {
         pending.due = rest;
         let event = match step {
             due::BEFORE => {
-                let framing = usize::from(core::mem::take(&mut pending.before));
+                let framing = usize::from(std::mem::take(&mut pending.before));
                 Some(self.event(KindRef::Framing, framing))
             }
             due::IMPLIED => Some(self.close(0, Cause::Implied)?),

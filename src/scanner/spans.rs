@@ -178,8 +178,8 @@ impl Spans {
 }
 
 #[cfg(test)]
-impl core::hash::Hash for Spans {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+impl std::hash::Hash for Spans {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         (self.flags, self.active, self.closed_once, self.region, self.depth, self.open()).hash(state);
     }
 }

@@ -1,6 +1,6 @@
 //! Whole thoughts, collected while their deltas stream, until the host takes them.
 
-use alloc::{collections::VecDeque, vec::Vec};
+use std::collections::VecDeque;
 
 use crate::{channel::Channel, dialect::compiled::ThoughtRule, matcher::bytes::is_blank, utf8::fit};
 
@@ -215,7 +215,7 @@ fn confidence(value: &[u8]) -> f64 {
     let value = trim(value);
     // The grammar is narrower than Rust's, which has `inf` and `nan`.
     let is_number = value.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
-    let number = core::str::from_utf8(value).ok().filter(|_| is_number).and_then(|value| value.parse::<f64>().ok());
+    let number = std::str::from_utf8(value).ok().filter(|_| is_number).and_then(|value| value.parse::<f64>().ok());
     number.map_or(DEFAULT, |number| number.clamp(0.0, 1.0) + 0.0)
 }
 

@@ -1,7 +1,5 @@
 //! A value that is made when it is first needed, behind one pointer: most scanners never need it, and stay small.
 
-use alloc::{boxed::Box, vec::Vec};
-
 use super::error::Error;
 
 /// An array of one, for a vector's memory can be asked for without the risk of an abort, and a box's cannot.

@@ -1,7 +1,5 @@
 //! What a chunk of a chat completion, or a whole one, says and where: the fields that are rewritten, and no others.
 
-use alloc::vec::Vec;
-
 use super::json::{Reader, Span, unescape};
 use super::{Field, put, put_all};
 use crate::Error;
@@ -139,7 +137,7 @@ fn choice(text: &[u8], reader: &mut Reader<'_>, part: &[u8], field: Field, place
         }
         let value = reader.value()?;
         match name {
-            b"index" => choice.index = core::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok()),
+            b"index" => choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok()),
             b"finish_reason" => choice.finishes = says(text, &value),
             _ => {}
         }

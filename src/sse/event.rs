@@ -1,7 +1,6 @@
 //! Events of a stream: where one ends, and what its lines say.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
@@ -173,7 +172,7 @@ mod tests {
         for mut chunk in chunks.iter().copied() {
             while let Some(end) = cutter.end(chunk) {
                 event.extend_from_slice(&chunk[..end]);
-                events.push(core::mem::take(&mut event));
+                events.push(std::mem::take(&mut event));
                 chunk = &chunk[end..];
             }
             event.extend_from_slice(chunk);

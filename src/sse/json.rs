@@ -1,8 +1,7 @@
 //! Where things stand in a JSON text. A strict reader that gives ranges and no values, does not recurse, and takes any
 //! bytes that are no UTF-8 inside strings; and the way out of a JSON string and back.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
 use memchr::memchr;
 
@@ -367,7 +366,7 @@ mod tests {
             // No text that is cut is whole, but for numbers.
             for cut in (1..text.trim_end().len()).filter(|_| !text.as_bytes()[0].is_ascii_digit()) {
                 let head = &text.as_bytes()[..cut];
-                let whole = core::str::from_utf8(head)
+                let whole = std::str::from_utf8(head)
                     .is_ok_and(|head| serde_json::from_str::<serde::de::IgnoredAny>(head).is_ok());
                 assert_eq!(is_json(head), whole, "{text} cut at {cut}");
             }
@@ -400,10 +399,9 @@ mod tests {
             let mut raw = Vec::new();
             escape(plain.as_bytes(), &mut raw).unwrap();
             assert_eq!(text(&raw), plain.as_bytes(), "{char:?}");
-            let quoted = alloc::format!("\"{}\"", core::str::from_utf8(&raw).unwrap());
-            assert_eq!(serde_json::from_str::<alloc::string::String>(&quoted).unwrap(), plain);
-            let units: alloc::string::String =
-                plain.encode_utf16().map(|unit| alloc::format!("\\u{unit:04X}")).collect();
+            let quoted = format!("\"{}\"", std::str::from_utf8(&raw).unwrap());
+            assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), plain);
+            let units: String = plain.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
             assert_eq!(text(units.as_bytes()), plain.as_bytes(), "{units}");
         }
         assert_eq!(text(br#"a\"\\\/\b\f\n\r\tz"#), b"a\"\\/\x08\x0C\n\r\tz");

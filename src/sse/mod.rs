@@ -13,8 +13,6 @@ mod event;
 mod json;
 mod rewrite;
 
-use alloc::vec::Vec;
-
 use crate::{Dialect, Error, Start, StrayClose};
 use event::Cutter;
 use rewrite::Rewrite;
@@ -347,7 +345,7 @@ impl Rewriter {
         put(&mut self.held, &[byte])?;
         self.mode = Mode::Begun(len + 1);
         let first = &self.held[self.held.len() - (len + 1)..];
-        let is_utf8 = match core::str::from_utf8(first) {
+        let is_utf8 = match std::str::from_utf8(first) {
             Ok(_) => true,
             // A character whose end has not come.
             Err(error) => error.error_len().is_none(),

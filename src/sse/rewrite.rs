@@ -1,8 +1,7 @@
 //! What becomes of one event, or of one whole body: its text goes through the scanner of its choice, and what the scanner
 //! says goes into the fields.
 
-use alloc::vec::Vec;
-use core::{mem, slice};
+use std::{mem, slice};
 
 use super::chunk::{self, CHOICES, Choice, Part};
 use super::event::Event;

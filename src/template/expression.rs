@@ -2,7 +2,7 @@
 //! which branch of a generation prompt is taken, and which texts are written. Everything else is unknown; nothing here
 //! fails on a template, and no input is read twice.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use std::borrow::Cow;
 
 use super::memory::{OutOfMemory, Result, append, copy, push, unescape};
 
@@ -186,7 +186,7 @@ impl<'a> Variables<'a> {
         Ok(variables)
     }
 
-    fn place(&self, name: &str, attribute: &str) -> core::result::Result<usize, usize> {
+    fn place(&self, name: &str, attribute: &str) -> std::result::Result<usize, usize> {
         self.known.binary_search_by(|((known, of), _)| (*known, *of).cmp(&(name, attribute)))
     }
 

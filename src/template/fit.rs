@@ -1,7 +1,5 @@
 //! How well each dialect fits a template: its markers and framing against what the template writes.
 
-use alloc::vec::Vec;
-
 use memchr::memmem;
 
 use super::{

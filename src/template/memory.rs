@@ -1,12 +1,12 @@
 //! Growing texts and lists that say when memory is refused, instead of ending the process.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use std::borrow::Cow;
 
 /// An allocation was refused.
 #[derive(Debug)]
 pub struct OutOfMemory;
 
-pub type Result<T> = core::result::Result<T, OutOfMemory>;
+pub type Result<T> = std::result::Result<T, OutOfMemory>;
 
 pub fn append(text: &mut String, more: &str) -> Result<()> {
     text.try_reserve(more.len()).map_err(|_| OutOfMemory)?;

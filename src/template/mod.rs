@@ -15,8 +15,7 @@ mod source;
 #[cfg(feature = "templates")]
 mod syntax;
 
-use alloc::{string::String, vec::Vec};
-use core::fmt;
+use std::fmt;
 
 use crate::{channel::Start, dialect::Dialect};
 use expression::UNKNOWN;
@@ -107,7 +106,7 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
     if let (Some(rendered), Some([prompt, thinking_prompt])) = (rendered, &rendered_prompts) {
         rendered.show(&mut evidence);
         (evidence.prompts, evidence.thinking_prompts) =
-            (core::slice::from_ref(prompt), core::slice::from_ref(thinking_prompt));
+            (std::slice::from_ref(prompt), std::slice::from_ref(thinking_prompt));
     }
     let fit = best(&evidence)?;
     // It is built in, so that it is there.
@@ -137,8 +136,8 @@ fn best(evidence: &Evidence) -> Result<Fit, UnknownTemplate> {
     let mut fits: Vec<Fit> = Vec::new();
     for fit in catalogue.families.iter().filter_map(|signs| reader.fit(signs)) {
         match fits.first().map(|best| best.rank().cmp(&fit.rank())) {
-            Some(core::cmp::Ordering::Greater) => continue,
-            Some(core::cmp::Ordering::Less) => fits.clear(),
+            Some(std::cmp::Ordering::Greater) => continue,
+            Some(std::cmp::Ordering::Less) => fits.clear(),
             _ => {}
         }
         push(&mut fits, fit)?;
@@ -212,4 +211,4 @@ impl fmt::Display for UnknownTemplate {
     }
 }
 
-impl core::error::Error for UnknownTemplate {}
+impl std::error::Error for UnknownTemplate {}

@@ -2,13 +2,10 @@
 //! time, depth and memory, whatever the template; what its text is used for is to look for markers, and it goes nowhere
 //! else.
 
-use alloc::{
+use std::{
     collections::BTreeMap,
-    format,
-    string::{String, ToString},
-    vec::Vec,
+    io::{self, Write},
 };
-use std::io::{self, Write};
 
 use minijinja::{
     Environment, Error, ErrorKind, State, Template, UndefinedBehavior, Value, context,
@@ -379,7 +376,7 @@ impl Json<'_, '_, '_> {
             let spaces = indent.saturating_mul(depth);
             self.pay(spaces)?;
             self.text.push('\n');
-            self.text.extend(core::iter::repeat_n(' ', spaces));
+            self.text.extend(std::iter::repeat_n(' ', spaces));
         }
         Ok(())
     }

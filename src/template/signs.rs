@@ -1,13 +1,7 @@
 //! What a chat template shows of a dialect: the markers of its file, each with the framing around it, as texts to look
 //! for. The texts of all dialects stand in one table, so that each is looked for once in a template.
 
-use alloc::{
-    collections::BTreeMap,
-    string::{String, ToString},
-    vec,
-    vec::Vec,
-};
-use std::sync::OnceLock;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use toml::Spanned;
 

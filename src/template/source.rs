@@ -1,7 +1,7 @@
 //! A template's text, read once without being run: what it may write, whatever the messages are, and what its
 //! generation prompt writes where no variable is given that a host may leave out.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use std::borrow::Cow;
 
 use super::{
     expression::{Truth, UNKNOWN, Value, Variables, end_of_literal, evaluate},
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
 
     fn expression(&mut self, expression: &'a str) -> Result<()> {
         // What is written is copied: it may be of the variables.
-        let variables = core::mem::take(&mut self.variables);
+        let variables = std::mem::take(&mut self.variables);
         let done = match evaluate(expression, &variables)? {
             Value::Text(text) => self.write(&text),
             Value::Either(one, other) => self.write_either(&one, &other),
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         }
         let before = copies(&self.ways)?;
         self.write(one)?;
-        let through = core::mem::replace(&mut self.ways, before);
+        let through = std::mem::replace(&mut self.ways, before);
         self.write(UNKNOWN)?;
         self.write(other)?;
         add(&mut self.ways, through)
@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
         let taken = frame.taken;
         if frame.forks {
             let before = copies(&frame.before)?;
-            let through = core::mem::replace(&mut self.ways, before);
+            let through = std::mem::replace(&mut self.ways, before);
             if last != Truth::No {
                 add(&mut frame.through, through)?;
             }
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
         if self.inside == Some(depth) {
             // Another branch may ask for an answer too.
             self.inside = None;
-            let before = core::mem::take(&mut self.ways);
+            let before = std::mem::take(&mut self.ways);
             self.begin_prompt(condition, taken)?;
             add(&mut self.ways, before)?;
             return Ok(());
@@ -298,7 +298,7 @@ impl<'a> Reader<'a> {
         self.enter(frame.taken, -1);
         if frame.forks {
             if frame.taken != Truth::No {
-                add(&mut frame.through, core::mem::take(&mut self.ways))?;
+                add(&mut frame.through, std::mem::take(&mut self.ways))?;
             }
             if frame.earlier != Truth::Yes && frame.taken != Truth::Yes {
                 add(&mut frame.through, frame.before)?;

@@ -3,8 +3,6 @@
 //! filter, so that values do not get deep in each other either, because dropping them goes as deep. Tags begin and end here
 //! where they do for the compiler, whatever is in them.
 
-use alloc::{string::String, vec::Vec};
-
 /// Checks what is assigned; `render` has it.
 pub const FILTER: &str = "aside_plain";
 

@@ -1,7 +1,7 @@
 //! Accelerated states: those to which almost every byte loops back. From there, only the few bytes that lead elsewhere
 //! are looked for.
 
-use alloc::{boxed::Box, collections::BTreeSet, vec, vec::Vec};
+use std::collections::BTreeSet;
 
 use super::{Automaton, FALLBACK, StateId, StateInfo, build::PROSE};
 use crate::matcher::{

@@ -2,9 +2,11 @@
 //! which text comes to them: those that hold least first, and those near code late, because there are many and each is
 //! rare. What has no room leads to the fallback.
 
-use alloc::{collections::BinaryHeap, vec, vec::Vec};
-use core::{array, cmp::Reverse};
-use std::collections::HashMap;
+use std::{
+    array,
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap},
+};
 
 use super::{
     Automaton, Config, Exit, FALLBACK, Origin, Stage, Starts, StateId, StateInfo, accel::Accels, classes::ByteClasses,

@@ -1,7 +1,5 @@
 //! Byte classes: bytes between which no marker of a dialect tells a difference share a column of the table.
 
-use alloc::vec::Vec;
-
 use crate::matcher::{
     bytes::{ByteSet, insert, is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
     grammar::{Grammar, Region},

@@ -2,8 +2,6 @@
 //! is a place in a text under one of them, so that the first byte of a stream, the first blank of a span and the first
 //! byte that is not blank are transitions like all others.
 
-use alloc::{vec, vec::Vec};
-
 use crate::matcher::grammar::{Grammar, PatternSet, Region, flag};
 
 /// What text has come since the last marker, as far as that changes which patterns count.

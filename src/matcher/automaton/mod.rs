@@ -8,8 +8,6 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
-
 use super::{bytes::ByteSet, code::CodeTracker, grammar::Grammar};
 use accel::{Accels, EVERY_BYTE, SOFT};
 use classes::ByteClasses;

@@ -1,6 +1,6 @@
 //! The table as text, so that a reader can follow a stream through it.
 
-use core::fmt;
+use std::fmt;
 
 use super::{Automaton, Exit, FALLBACK, Stage, StateId};
 
