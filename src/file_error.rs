@@ -15,23 +15,43 @@ const LONGEST_KEY: usize = 256;
 /// The most bytes of a message.
 const LONGEST_MESSAGE: usize = 4096;
 
+/// Why a dialect file or a filter file cannot be used.
+///
+/// ```
+/// let error = aside::Dialect::from_toml("name = 3").unwrap_err();
+/// assert_eq!((error.line(), error.key()), (Some(1), "name"));
+/// assert_eq!(error.to_string(), format!("line 1, name: {}", error.message()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileError {
-    /// Counted from 1.
-    pub line: Option<usize>,
-    /// With its table; empty where the fault is in no key.
-    pub key: String,
-    pub message: String,
+    line: Option<usize>,
+    key: String,
+    message: String,
 }
 
 /// Reads a file's shape. `T` refuses keys that it does not know.
-pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
     toml::from_str(text).map_err(|error| FileError::of_toml::<T>(text, &error))
 }
 
 impl FileError {
-    /// `span`: bytes of the file.
-    pub fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FileError {
+    /// Returns the line of the file, counted from 1. `None` if the whole file is at fault.
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+
+    /// Returns the key with its table, such as `span.open` or `rule.drop`. It is empty if the fault is in no key.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Returns what is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Describes a fault. `span` is in bytes of the file.
+    pub(crate) fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FileError {
         let place = span.map(|span| Place::of(text, span.start));
         let line = place.as_ref().map(|place| place.line);
         let key = place.map(|place| place.path()).unwrap_or_default();
@@ -57,6 +77,8 @@ impl FileError {
     }
 }
 
+impl std::error::Error for FileError {}
+
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
@@ -70,7 +92,7 @@ impl fmt::Display for FileError {
 }
 
 /// What a message quotes, between backticks and cut to a bounded length.
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", cut(text, LONGEST_QUOTE))
 }
 

@@ -29,7 +29,8 @@ mod template;
 mod utf8;
 
 pub use channel::{Channel, Start, UnknownStart};
-pub use dialect::{Dialect, DialectError, KnownModel, UnknownDialect, UnknownModel};
+pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
+pub use file_error::FileError;
 pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, Kind, Options, Scanner,

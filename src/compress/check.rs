@@ -13,8 +13,9 @@ use super::{
     report::Report,
     run::Run as Way,
     text::{Layout, Text},
-    tool::{FilterError, Stays, Test, TestKind, ToolFilter},
+    tool::{Stays, Test, TestKind, ToolFilter},
 };
+use crate::file_error::FileError;
 
 /// The most lines of a text that a message shows, and the most characters of each.
 const MOST_LINES: usize = 8;
@@ -33,12 +34,12 @@ const LONGEST_LINE: usize = 120;
 /// "#).unwrap_err();
 /// assert!(error.message().contains("no test"));
 /// ```
-pub fn check_filter(text: &str) -> Result<(), FilterError> {
+pub fn check_filter(text: &str) -> Result<(), FileError> {
     let mut filter = ToolFilter::from_toml(text)?;
     let tests = std::mem::take(&mut filter.file.test);
     for (kind, name) in [(TestKind::Pass, "pass"), (TestKind::Fail, "fail"), (TestKind::LookAlike, "look-alike")] {
         if !tests.iter().any(|test| test.get_ref().kind == kind) {
-            return Err(FilterError::at(text, None, format!("there is no test of the kind `{name}`")));
+            return Err(FileError::at(text, None, format!("there is no test of the kind `{name}`")));
         }
     }
     let tool = filter.file.tools.first().cloned().unwrap_or("terminal".to_owned());
@@ -47,7 +48,7 @@ pub fn check_filter(text: &str) -> Result<(), FilterError> {
     for test in &tests {
         let (span, test) = (test.span(), test.get_ref());
         run(text, &tool, &entries, test)
-            .map_err(|message| FilterError::at(text, Some(span), format!("{}: {message}", test.name)))?;
+            .map_err(|message| FileError::at(text, Some(span), format!("{}: {message}", test.name)))?;
     }
     Ok(())
 }

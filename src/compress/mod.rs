@@ -48,4 +48,3 @@ pub use protect::{Format, is_protected};
 pub use registry::Registry;
 pub use report::{Change, Failed, PartReport, Report, SliceError, Stretch};
 pub use stream::{MemoryError, Stream};
-pub use tool::FilterError;

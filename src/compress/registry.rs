@@ -3,8 +3,9 @@
 use super::{
     built_in,
     filter::{Cache, Filter, Pass, Stage},
-    tool::{self, FilterError, ToolFilter},
+    tool::{self, ToolFilter},
 };
+use crate::file_error::FileError;
 
 /// The filters and caches of a compressor, in the order of their registration.
 pub struct Registry {
@@ -60,7 +61,7 @@ impl Registry {
     }
 
     /// Adds a filter from a filter file. It replaces one of the same id. `[[test]]`s are read, not run.
-    pub fn add_toml(&mut self, text: &str) -> Result<(), FilterError> {
+    pub fn add_toml(&mut self, text: &str) -> Result<(), FileError> {
         self.add(Entry::Pass(Box::new(ToolFilter::from_toml(text)?)));
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! `docs/filters.md` has every key.
 
-use std::{fmt, ops::Range, sync::OnceLock};
+use std::{ops::Range, sync::OnceLock};
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -20,39 +20,6 @@ use crate::{
     file_error::{self, FileError},
     tables_only::tables_only,
 };
-
-/// A filter file that cannot be used, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilterError(FileError);
-
-impl FilterError {
-    /// The line of the file, counted from 1.
-    pub fn line(&self) -> Option<usize> {
-        self.0.line
-    }
-
-    /// The key, with its table: `rule.drop`. Empty where the fault is in no key.
-    pub fn key(&self) -> &str {
-        &self.0.key
-    }
-
-    /// What is wrong, without the place.
-    pub fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    pub(super) fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FilterError {
-        FilterError(FileError::at(text, span, message))
-    }
-}
-
-impl fmt::Display for FilterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for FilterError {}
 
 tables_only!(Run, Rule, Test);
 
@@ -134,8 +101,8 @@ const LONGEST_PATTERN: usize = 16 << 10;
 const LONGEST_COMMAND: usize = 16 << 10;
 
 /// Refuses a file that is so large that a line, or a test, would be much work.
-fn check_size(text: &str, file: &File) -> Result<(), FilterError> {
-    let fault = |span, message: String| Err(FilterError::at(text, span, message));
+fn check_size(text: &str, file: &File) -> Result<(), FileError> {
+    let fault = |span, message: String| Err(FileError::at(text, span, message));
     if let Some(rule) = file.rule.get(MOST_RULES) {
         return fault(Some(rule.span()), format!("more than {MOST_RULES} rules"));
     }
@@ -161,17 +128,17 @@ fn check_size(text: &str, file: &File) -> Result<(), FilterError> {
     }
 }
 
-fn read(text: &str) -> Result<File, FilterError> {
-    let file: File = file_error::read(text).map_err(FilterError)?;
+fn read(text: &str) -> Result<File, FileError> {
+    let file: File = file_error::read(text)?;
     let id = file.id.get_ref();
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
-        return Err(FilterError::at(text, Some(file.id.span()), "an id is of small letters, digits and hyphens"));
+        return Err(FileError::at(text, Some(file.id.span()), "an id is of small letters, digits and hyphens"));
     }
     if file.run.is_empty() && file.tools.is_empty() {
-        return Err(FilterError::at(text, None, "neither `tools` nor a `[[run]]` says what the filter is for"));
+        return Err(FileError::at(text, None, "neither `tools` nor a `[[run]]` says what the filter is for"));
     }
     if file.rule.is_empty() {
-        return Err(FilterError::at(text, None, "there is no `[[rule]]`"));
+        return Err(FileError::at(text, None, "there is no `[[rule]]`"));
     }
     check_size(text, &file)?;
     for rule in &file.rule {
@@ -183,7 +150,7 @@ fn read(text: &str) -> Result<File, FilterError> {
             _ => None,
         };
         if let Some(wrong) = wrong {
-            return Err(FilterError::at(text, Some(span), wrong));
+            return Err(FileError::at(text, Some(span), wrong));
         }
     }
     Ok(file)
@@ -211,7 +178,7 @@ enum Meaning {
 
 impl ToolFilter {
     /// Reads a filter file and compiles its patterns.
-    pub fn from_toml(text: &str) -> Result<ToolFilter, FilterError> {
+    pub fn from_toml(text: &str) -> Result<ToolFilter, FileError> {
         let file = read(text)?;
         let compiled = Compiled::new(&file.rule).map_err(|error| wrong_pattern(text, &file.rule, error))?;
         Ok(ToolFilter { file, compiled: compiled.into() })
@@ -251,23 +218,23 @@ impl Compiled {
 }
 
 /// The error of a file whose patterns cannot be compiled.
-fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> FilterError {
+fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> FileError {
     let all: Vec<_> = rules.iter().flat_map(|rule| patterns_of(rule.get_ref())).collect();
     if let Some((_, _, span)) = error.pattern.and_then(|pattern| all.get(pattern)) {
-        return FilterError::at(text, Some(span.clone()), error.message);
+        return FileError::at(text, Some(span.clone()), error.message);
     }
     // Too large: one of them alone, or all together. What is compiled to find out is not much more than fits.
     let mut memory = 0;
     for (pattern, _, span) in &all {
         match Patterns::new(&[pattern]) {
-            Err(error) => return FilterError::at(text, Some(span.clone()), error.message),
+            Err(error) => return FileError::at(text, Some(span.clone()), error.message),
             Ok(alone) => memory += alone.memory(),
         }
         if memory > MOST_MEMORY {
             break;
         }
     }
-    FilterError::at(text, None, format!("the patterns together: {}", error.message))
+    FileError::at(text, None, format!("the patterns together: {}", error.message))
 }
 
 /// `test:*` names all that begin with `test:`.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Channel, error::Fault};
+use super::{Channel, fault::Fault};
 use crate::{
     file_error::quoted,
     matcher::grammar::{Action, Pattern, PatternSet, flag},

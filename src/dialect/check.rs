@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::{
     Channel, Start,
-    error::Fault,
+    fault::Fault,
     schema::{Case, Header, Literal, Model, Place, Span, markers},
 };
 use crate::file_error::quoted;

@@ -7,7 +7,7 @@ use super::{
     ambiguity::{Candidate, Shape, check_apart, distinct},
     check::{check, fault},
     compiled::{Compiled, Labels, SpanRule, ThoughtRule},
-    error::Fault,
+    fault::Fault,
     markers,
     schema::{
         Again, Case, Closer, Dropped, ExtraClose, Guard, Literal, Model, Place, Span, StrayClose, Tag, strings, text,

@@ -7,7 +7,7 @@ pub(crate) mod catalogue;
 mod check;
 mod compile;
 pub(crate) mod compiled;
-pub(crate) mod error;
+mod fault;
 mod markers;
 mod model_names;
 mod prompt;
@@ -16,10 +16,10 @@ pub(crate) mod schema;
 use std::{fmt, sync::Arc};
 
 use crate::channel::{Channel, Start};
+use crate::file_error::{self, FileError};
 pub(crate) use catalogue::{COUNT, c_name, find, find_for_model, starts};
 pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
 use compiled::{Compiled, Labels};
-pub use error::DialectError;
 pub(crate) use markers::BREAK;
 
 /// A model family's markers and rules, ready for scanners: immutable, shared between threads, cheap to clone.
@@ -95,8 +95,8 @@ impl Dialect {
     }
 
     /// Reads a dialect file. Its `[[example]]`s are checked for their form, not run.
-    pub fn from_toml(text: &str) -> Result<Dialect, DialectError> {
-        let model = error::read(text)?;
+    pub fn from_toml(text: &str) -> Result<Dialect, FileError> {
+        let model = file_error::read::<schema::Model>(text)?;
         let compiled = compile::compile(&model).map_err(|fault| fault.locate(text))?;
         Ok(Dialect { start: compiled.start, compiled: Arc::new(compiled) })
     }

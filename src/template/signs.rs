@@ -7,9 +7,10 @@ use toml::Spanned;
 
 use crate::channel::{Channel, Start};
 use crate::dialect::{
-    catalogue, error,
-    schema::{Literal, Place, Span, strings, text},
+    catalogue,
+    schema::{Literal, Model, Place, Span, strings, text},
 };
+use crate::file_error;
 
 /// A text of the table, by its index.
 pub type Needle = usize;
@@ -96,7 +97,7 @@ impl Table {
     }
 
     fn signs(&mut self, name: &'static str, file: &str) -> Signs {
-        let model = error::read(file).unwrap_or_else(|error| unreachable!("a built-in dialect: {error}"));
+        let model = file_error::read::<Model>(file).unwrap_or_else(|error| unreachable!("a built-in dialect: {error}"));
         let spans = |channel| model.spans.iter().map(Spanned::get_ref).filter(move |span| span.channel == channel);
         let header = model.header.as_ref().map(|header| {
             let header = header.get_ref();

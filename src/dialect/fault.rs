@@ -1,0 +1,18 @@
+//! A fault in a dialect, before its place in the file has been turned into a line and a key.
+
+use std::ops::Range;
+
+use crate::file_error::FileError;
+
+/// A fault found while compiling: where in the file, and what.
+pub struct Fault {
+    pub span: Range<usize>,
+    pub message: String,
+}
+
+impl Fault {
+    /// Names the line and the key of the fault.
+    pub fn locate(self, text: &str) -> FileError {
+        FileError::at(text, Some(self.span), self.message)
+    }
+}
