@@ -15,4 +15,16 @@ int32_t event_feed(aside_scanner *scanner, const char *buf, size_t len, aside_ev
 int32_t event_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
                         size_t event_size, aside_fed *out);
 
+/* A scanner of `minimal.c`. All zero: at the start of a stream. */
+typedef struct {
+    uint64_t offset;
+    uint32_t state;
+    uint32_t held_len;
+    uint32_t is_cut;
+    char held[8];
+} minimal_scanner;
+
+int32_t minimal_feed(minimal_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user);
+int32_t minimal_finish(minimal_scanner *scanner, aside_event_fn callback, void *user);
+
 #endif

@@ -1,5 +1,5 @@
-/* Feeds a workload through libaside.so, with a callback and with an array of events, and through functions that do
- * nothing, or nothing but an event, of another shared library.
+/* Feeds a workload through libaside.so, with a callback and with an array of events, and through functions of another shared
+ * library: those that do nothing, or nothing but an event, and a minimal scanner.
  *
  *     feed times DIALECT WORKLOAD FILE      ns per byte and per feed, a line for each way
  *     feed WAY DIALECT FILE                 one of `ways` once, for callgrind, which counts inside `counted`; prints how
@@ -153,6 +153,28 @@ static uint64_t event_array(void)
     return sum;
 }
 
+static uint64_t minimal_callback(void)
+{
+    uint64_t sum = 0;
+    minimal_scanner *scanner = NULL;
+
+    for (size_t at = 0; at < size;) {
+        size_t len = length(file + at);
+        at += 4;
+        if (scanner == NULL)
+            scanner = calloc(1, sizeof *scanner);
+        if (len > 0) {
+            minimal_feed(scanner, (char *)file + at, len, look, &sum);
+            at += len;
+            continue;
+        }
+        minimal_finish(scanner, look, &sum);
+        free(scanner);
+        scanner = NULL;
+    }
+    return sum;
+}
+
 static const struct {
     const char *name;
     uint64_t (*run)(void);
@@ -163,6 +185,7 @@ static const struct {
     {"empty array", empty_array},
     {"event callback", event_callback},
     {"event array", event_array},
+    {"minimal callback", minimal_callback},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
