@@ -2,11 +2,9 @@
 //! which text comes to them: those that hold least first, and those near code late, because there are many and each is
 //! rare. What has no room leads to the fallback.
 
-use std::{
-    array,
-    cmp::Reverse,
-    collections::{BinaryHeap, HashMap},
-};
+use std::{array, cmp::Reverse, collections::BinaryHeap};
+
+use rustc_hash::FxHashMap;
 
 use super::{
     Automaton, Config, Exit, FALLBACK, Origin, Stage, Starts, StateId, StateInfo, accel::Accels, classes::ByteClasses,
@@ -101,10 +99,10 @@ struct Builder<'a> {
     grammar: &'a Grammar,
     classes: ByteClasses,
     rooms: Vec<Room>,
-    numbers_of_configs: HashMap<Config, u16>,
+    numbers_of_configs: FxHashMap<Config, u16>,
     /// Every place that was found, and the numbers of their items.
     places: Vec<Place>,
-    numbers: HashMap<[u64; 5], u32>,
+    numbers: FxHashMap<[u64; 5], u32>,
     /// The item that was asked for last: most bytes lead where the one before them did.
     last: ([u64; 5], u32),
     /// Places without a state: those of settled configurations first, by how rare they are and when they came.
@@ -114,7 +112,7 @@ struct Builder<'a> {
     /// Rows of cells, in no order.
     rows: Vec<Cell>,
     exits: Vec<Exit>,
-    numbers_of_exits: HashMap<Exit, u16>,
+    numbers_of_exits: FxHashMap<Exit, u16>,
 }
 
 impl<'a> Builder<'a> {
@@ -123,15 +121,15 @@ impl<'a> Builder<'a> {
             grammar,
             classes: ByteClasses::new(grammar),
             rooms: Vec::new(),
-            numbers_of_configs: HashMap::new(),
+            numbers_of_configs: FxHashMap::default(),
             places: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: FxHashMap::default(),
             last: ([u64::MAX; 5], 0),
             queue: BinaryHeap::new(),
             states: Vec::new(),
             rows: Vec::new(),
             exits: vec![Exit::Fallback],
-            numbers_of_exits: HashMap::from([(Exit::Fallback, 0)]),
+            numbers_of_exits: FxHashMap::from_iter([(Exit::Fallback, 0)]),
         }
     }
 
