@@ -83,6 +83,7 @@ fn triggers(bytes: &[u8], chunk: &[u8]) -> usize {
     match *bytes {
         [a] => memchr::memchr_iter(a, chunk).fold(0, sum),
         [a, b] => memchr::memchr2_iter(a, b, chunk).fold(0, sum),
+        [a, b, c] => memchr::memchr3_iter(a, b, c, chunk).fold(0, sum),
         _ => unreachable!("no dialect of the workloads has more"),
     }
 }

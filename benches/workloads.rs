@@ -14,11 +14,11 @@ pub struct Markers {
 
 pub const DIALECTS: [Markers; 6] = [
     Markers { dialect: "inline-think", open: "<think>", close: "</think>", triggers: b"<" },
-    Markers { dialect: "qwen3", open: "<think>\n", close: "\n</think>\n\n", triggers: b"<" },
+    Markers { dialect: "qwen3", open: "<think>\n", close: "\n</think>\n\n", triggers: b"<`" },
     Markers { dialect: "thinking-tags", open: "<thought>", close: "</thought>", triggers: b"<" },
     Markers { dialect: "fenced-thinking", open: "```thinking\n", close: "\n```\n", triggers: b"`" },
     Markers { dialect: "thought-stream", open: "<thinking>", close: "</thinking>", triggers: b"<" },
-    Markers { dialect: "any", open: "<think>", close: "</think>", triggers: b"<`" },
+    Markers { dialect: "any", open: "<think>", close: "</think>", triggers: b"<[`" },
 ];
 
 /// Messages, each for a scanner of its own.
