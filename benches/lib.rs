@@ -3,8 +3,6 @@
 pub mod logs;
 pub mod many;
 pub mod openers;
-#[path = "../tests/support/random.rs"]
-mod random;
 pub mod timing;
 pub mod ways;
 pub mod workloads;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::random::Random;
+use samples::Random;
 
 /// The log of a failed run.
 pub struct Log {

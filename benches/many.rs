@@ -1,9 +1,9 @@
 //! Many live scanners, so that most of them have left the caches when their next token comes: what a gateway has that
 //! serves many streams at once.
 
-use crate::random::Random;
 use crate::ways::Handle;
 use crate::workloads::Markers;
+use samples::Random;
 
 /// What each feed gets. No sequence of these completes a marker or begins a code fence.
 const TOKENS: [&str; 16] = [

@@ -2,7 +2,7 @@
 //! some Chinese, Japanese and emoji; or Chinese, Japanese, Korean and emoji alone. They are cut into chunks as long as the
 //! tokens of real streams, or into chunks of one size.
 
-use crate::random::Random;
+use samples::Random;
 
 /// Where thinking stands in a dialect's text, and at which bytes a scanner must look twice in prose.
 pub struct Markers {

@@ -12,18 +12,8 @@ mod ffi;
 mod file_error;
 mod join;
 mod matcher;
-#[cfg(test)]
-#[path = "../tests/reference/mod.rs"]
-mod reference;
 mod scanner;
 pub mod sse;
-#[cfg(test)]
-#[path = "../tests/support"]
-mod support {
-    pub mod made;
-    pub mod pieces;
-    pub mod random;
-}
 mod tables_only;
 mod template;
 mod utf8;

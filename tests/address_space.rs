@@ -2,9 +2,6 @@
 //! the same, in Rust and in C. It is a child of the test's own program, so that nothing else runs out.
 #![cfg(target_os = "linux")]
 
-mod reference;
-mod support;
-
 use std::ffi::{CStr, c_void};
 use std::process::Command;
 use std::ptr;

@@ -1,16 +1,14 @@
 //! No allocation after `new`: feeds and finishes are counted by an allocator of this file's own. Attributes are the one
 //! exception (collecting, the other, is off here). And memory that runs out: the allocator refuses each allocation in turn.
 
-mod reference;
-mod support;
-
 use aside::sse::Rewriter;
 use aside::{Dialect, Error, JoinError, JoinOptions, Options, Scanner, Token};
+use samples::{Random, Texts};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ffi::CStr;
 use std::fmt::Write;
-use support::{Pair, Random, c, texts::Texts};
+use support::{Pair, c};
 
 struct Counting;
 

@@ -2,14 +2,8 @@
 
 #![cfg(feature = "compress")]
 
-#[path = "support/random.rs"]
-mod random;
-#[path = "support/shell.rs"]
-mod shell;
-
 use aside::compress::Invocation;
-use random::Random;
-use shell::PIECES;
+use samples::{Random, SHELL_PIECES};
 
 /// `command subcommand`, a `-` where there is none, and `|` behind it where the output was piped on. Empty: nothing to go by.
 fn resolved(line: &str) -> String {
@@ -250,11 +244,11 @@ fn flags_alone_with_values_and_in_bundles() {
 fn no_line_panics() {
     let mut random = Random::announced("no_line_panics");
     for _ in 0..20_000 {
-        let line: String = (0..12).map(|_| *random.pick(&PIECES)).collect();
+        let line: String = (0..12).map(|_| *random.pick(&SHELL_PIECES)).collect();
         Invocation::parse(&line);
     }
     // Nor a long one, however deep it goes.
-    for piece in PIECES {
+    for piece in SHELL_PIECES {
         Invocation::parse(&piece.repeat(200_000));
     }
 }

@@ -3,16 +3,11 @@
 
 #![cfg(feature = "compress")]
 
-#[path = "support/callgrind.rs"]
-mod callgrind;
-#[path = "support/shell.rs"]
-mod shell;
-
 use std::{env, hint::black_box};
 
 use aside::compress::*;
-use callgrind::SIZES;
-use shell::PIECES;
+use samples::SHELL_PIECES;
+use support::callgrind::{self, SIZES};
 use twox_hash::XxHash3_64;
 
 /// A trap is one of these, again and again.
@@ -132,7 +127,7 @@ fn counted(work: &dyn Fn()) {
 fn work() {
     let Ok(job) = env::var("ASIDE_WORK") else { return };
     if job == "lines" {
-        for piece in PIECES {
+        for piece in SHELL_PIECES {
             for size in SIZES {
                 let line = piece.repeat(size / piece.len());
                 counted(&|| drop(black_box(Invocation::parse(&line))));
@@ -186,5 +181,5 @@ fn a_hunk_of_many_sides_is_linear() {
 
 #[test]
 fn reading_a_command_line_is_linear() {
-    callgrind::linear("compress_linear", "lines", &PIECES);
+    callgrind::linear("compress_linear", "lines", &SHELL_PIECES);
 }

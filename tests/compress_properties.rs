@@ -3,16 +3,11 @@
 
 #![cfg(feature = "compress")]
 
-#[path = "support/random.rs"]
-mod random;
-#[path = "support/report.rs"]
-mod report;
-
 use std::{fs, path::Path, sync::Arc};
 
 use aside::compress::*;
-use random::Random;
-use report::{body, rows, tiles};
+use samples::Random;
+use support::report::{body, rows, tiles};
 
 const PIECES: [&str; 34] = [
     "   Compiling serde v1.0.1",

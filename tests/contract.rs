@@ -1,12 +1,10 @@
 //! The contract of the scanner, point by point; each test is named after what it holds the scanner to. Linear work is in
 //! `linear.rs`, allocations in `allocations.rs`, and equality at every split in `splits.rs`.
 
-mod reference;
-mod support;
-
 use aside::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Options, Scanner, Start};
 use reference::{Event, Part, What};
-use support::{Pair, Random, texts::Texts};
+use samples::{Random, Texts};
+use support::Pair;
 
 // ------------------------------------------------------------------------------------------------ 1. chunk-invariant
 

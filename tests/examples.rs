@@ -1,8 +1,5 @@
 //! Every `[[example]]` of every dialect file: what the file says, the reference and the scanner agree, however it is cut.
 
-mod reference;
-mod support;
-
 use reference::{Dialect, Event, Example, ExampleThought, Thought};
 use support::Pair;
 

@@ -1,9 +1,6 @@
 //! Cases from the field: outputs of public bug reports and of other parsers' tests, as `tests/field/cases.jsonl` has them with
 //! their sources. Each is read by the reference and by the scanner, whole, byte by byte, cut as it was and at every split.
 
-mod reference;
-mod support;
-
 use serde::Deserialize;
 use std::path::Path;
 use support::Pair;

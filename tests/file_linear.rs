@@ -1,13 +1,10 @@
 //! Files that cannot be used are refused in linear work, whatever they are made of, by instruction count (callgrind).
 //! Nothing here may depend on a clock.
 
-#[path = "support/callgrind.rs"]
-mod callgrind;
-
 use std::hint::black_box;
 
 use aside::Dialect;
-use callgrind::SIZES;
+use support::callgrind::{self, SIZES};
 
 /// Four times the file is at most so many times the work: 4.2, and what lists that grow and sorted tables of keys take
 /// beyond that. What looks at each byte again for each byte takes 16 times the work.

@@ -1,15 +1,12 @@
 //! The fuzz targets without a fuzzer: every finding of the past (`tests/regressions`), seeds from the vectors and the
 //! dialects, and some thousand mutations of them. `ASIDE_SEEDS=FOLDER` writes the seeds there, for `scripts/fuzz`.
 
-mod reference;
-mod support;
 #[path = "../fuzz/targets/mod.rs"]
 mod targets;
 
+use samples::{Random, Texts};
 use std::path::Path;
-use support::{Random, texts::Texts};
-
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+use support::ROOT;
 
 /// Prints an input that fails: libFuzzer would have kept it.
 fn run(what: &str, target: fn(&[u8]), data: &[u8]) {
@@ -158,6 +155,7 @@ fn events() {
     all("events", targets::events::run, &seeds, 4000);
 }
 
+#[cfg(feature = "compress")]
 #[test]
 fn results() {
     let mut random = Random::announced("seeds");

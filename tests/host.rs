@@ -1,15 +1,13 @@
 //! What a host does beside feeding: budgets and closing by force, tokens, counts, clones. Each is compared with a plain
 //! reckoning over the reference's events, however the text is cut.
 
-mod reference;
-mod support;
-
 use aside::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Counts, Dialect, Error, Kind, Options, Scanner, Start, Thought,
     Token,
 };
 use reference::{Event, What};
-use support::{Pair, Random, made::made, texts::Texts};
+use samples::{Random, Texts, made};
+use support::Pair;
 
 fn scanner(pair: &Pair, start: &str, budget: Option<Budget>) -> Scanner {
     let options = Options { start: Some(start.parse().unwrap()), budget, ..Options::default() };

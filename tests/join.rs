@@ -1,12 +1,10 @@
 //! Texts that were joined split back into the same, as the reference reads them; escaped texts hold no marker.
 
-mod reference;
-mod support;
-
 use std::fmt;
 
 use aside::{Channel, Dialect, JoinError, JoinOptions, OnMarker, Start, escape, join};
-use support::{Pair, Random, texts::Texts};
+use samples::{Random, Texts};
+use support::Pair;
 
 /// The starts that a text is joined from.
 const STARTS: [&str; 3] = ["content", "thinking", "header"];

@@ -1,8 +1,6 @@
 //! What the examples of each file in `dialects/` must show: the kinds of text that real streams hold, so that no file says
 //! less than another. What they say is judged by tests/examples.rs.
 
-mod reference;
-
 use reference::{Dialect, Event, Example, IMPLIED, What};
 
 /// An example, and what the reference finds in it.

@@ -1,9 +1,6 @@
 //! Point 4 of the contract: linear work. Traps at 10 MiB give the right output; and by instruction count (callgrind) four
 //! times the input is at most 4.2 times the work, fed whole and in small chunks.
 
-mod reference;
-mod support;
-
 use support::{Pair, callgrind};
 
 fn repeated(unit: &str, size: usize) -> Vec<u8> {

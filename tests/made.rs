@@ -1,11 +1,9 @@
 //! Dialects that hosts may write, made at random: what the library takes it reads as the reference does, however the text is
 //! cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` how many dialects are made.
 
-mod reference;
-mod support;
-
 use aside::{Channel, Dialect, Options, Scanner, Start, escape};
-use support::{Pair, Random, made::made, texts::Texts};
+use samples::{Random, Texts, made};
+use support::Pair;
 
 #[test]
 fn made_dialects_are_read_as_the_reference_reads_them() {

@@ -1,8 +1,6 @@
 //! No model has code of its own: no dialect's name or alias occurs in the code of `src/`. Comments may name one, as the
 //! examples in the documentation do.
 
-mod reference;
-
 use std::path::{Path, PathBuf};
 
 /// Names that are words of the language, or of what the code is about. They count only as a whole string.

@@ -1,11 +1,9 @@
 //! Streams behind a rendered prompt: where they start, and that it does not matter which part of a turn the prompt wrote.
 
-mod reference;
-mod support;
-
 use aside::{Channel, Counts, Dialect, Error, Kind, Options, Scanner, Start};
 use reference::Event;
-use support::{Pair, Random, texts::Texts};
+use samples::{Random, Texts};
+use support::Pair;
 
 fn run(pair: &Pair, prompt: &[u8], chunks: &[&[u8]]) -> Vec<Event> {
     let mut scanner = Scanner::new(&pair.library);

@@ -7,9 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use aside::Dialect;
-
-#[path = "support/program.rs"]
-mod program;
+use support::program::of_example;
 
 const BEGIN: &str = "<!-- dialects: written by `ASIDE_BLESS=1 cargo test --test readme` -->\n";
 const END: &str = "<!-- end of dialects -->";
@@ -56,7 +54,7 @@ fn the_program_runs_as_written() {
     let (_, code) = example.split_once("\n\n").unwrap();
     assert_eq!(shown, code, "the README shows something else than examples/answer.rs");
 
-    let mut command = Command::new(program::of_example("answer"));
+    let mut command = Command::new(of_example("answer"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"<think>\nTwice 21.\n</think>\n\nIt is 42.\n").unwrap();
     let output = child.wait_with_output().unwrap();

@@ -1,11 +1,8 @@
 //! The program `resplit`: its options, and what it says of what it cannot do.
 
-#[path = "support/program.rs"]
-mod program;
-
 use std::process::{Command, Output};
 
-use program::{err, feed, of_example, out};
+use support::program::{err, feed, of_example, out};
 
 const IN: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"hm</think>Yes.\"}}]}\n\n";
 

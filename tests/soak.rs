@@ -2,13 +2,11 @@
 //! which stays flat. The ordinary run is short; `cargo test --release --test soak -- --ignored --nocapture` makes 200,000
 //! scanners and feeds them 10 GB.
 
-mod reference;
-mod support;
-
 use aside::{Channel, Dialect, Kind, Options, Scanner};
+use samples::{Random, Texts};
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::time::Instant;
-use support::{Pair, Random, texts::Texts};
+use support::Pair;
 
 /// Threads of the test.
 const THREADS: usize = 8;

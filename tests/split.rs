@@ -1,15 +1,12 @@
 //! Runs `examples/split` as a user does: on the recordings, on streams, on files that are not there.
 
-#[path = "support/program.rs"]
-mod program;
-
-use program::{err, out, run, scratch, spawn};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use support::program::{err, of_example, out, run, scratch, spawn};
 
 #[test]
 fn every_recording_comes_out_the_same_however_it_is_cut() {
@@ -409,7 +406,7 @@ fn a_terminal_shows_thinking_dimmed() {
 
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| program::of_example("split"))
+    PROGRAM.get_or_init(|| of_example("split"))
 }
 
 fn split() -> Command {
@@ -424,7 +421,7 @@ fn split_of(path: &Path) -> Command {
 
 /// Runs with a short text as standard input.
 fn feed(args: &[&str], input: &[u8]) -> Output {
-    program::feed(split().args(args), input)
+    support::program::feed(split().args(args), input)
 }
 
 /// The bytes of `--events`, whose offsets must be without a gap.

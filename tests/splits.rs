@@ -1,11 +1,9 @@
 //! However a text is cut, the scanner says what the reference says of the whole: random texts of every dialect from every
 //! start, and recorded ones. `ASIDE_SEED` sets the seed, which a failure shows.
 
-mod reference;
-mod support;
-
+use samples::{Random, Texts};
 use std::path::{Path, PathBuf};
-use support::{Pair, Random, texts::Texts};
+use support::Pair;
 
 /// Every dialect from each of its starts, with texts of its own.
 fn everywhere(test: &str, each: impl Fn(&Pair, &str, &Texts, &mut Random)) {

@@ -2,14 +2,11 @@
 
 #![cfg(feature = "compress")]
 
-#[path = "support/program.rs"]
-mod program;
-
-use program::{err, out, run, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use support::program::{err, of_example, out, run, scratch};
 
 #[test]
 fn a_pipe_comes_out_shorter_and_says_so_if_asked() {
@@ -152,7 +149,7 @@ fn values_come_apart_and_joined() {
 
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| program::of_example("squeeze"))
+    PROGRAM.get_or_init(|| of_example("squeeze"))
 }
 
 fn squeeze() -> Command {
@@ -160,5 +157,5 @@ fn squeeze() -> Command {
 }
 
 fn feed(args: &[&str], input: &[u8]) -> Output {
-    program::feed(squeeze().args(args), input)
+    support::program::feed(squeeze().args(args), input)
 }

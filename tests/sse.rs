@@ -1,16 +1,14 @@
 //! Event streams: what a client puts together from the output is what the whole text's reference says, all else is as it
 //! came, and no cut changes a byte.
 
-mod reference;
-mod support;
-
 use std::path::{Path, PathBuf};
 
 use aside::sse::{Body, Field, Options, Rewriter};
 use aside::{Channel, Dialect, Start};
+use samples::{Random, Texts};
 use serde_json::Value;
+use support::Pair;
 use support::client::{check, client, events};
-use support::{Pair, Random, texts::Texts};
 
 // ------------------------------------------------------------------------------------------------------------- running
 

@@ -1,11 +1,9 @@
 //! Dialects by chat templates: those of `tests/templates`, which are built as the families' own are, and hostile ones.
 
-#[path = "support/callgrind.rs"]
-mod callgrind;
-
 use std::{env, hint::black_box};
 
 use aside::{Channel, Dialect, Start};
+use support::callgrind;
 
 const CONTENT: Start = Start::Channel(Channel::Content);
 const THINKING: Start = Start::Channel(Channel::Thinking);

@@ -4,12 +4,10 @@
 //! a dialect with more than 50 of them only those from its own start. `ASIDE_DIALECT=NAME` runs one dialect, from every
 //! start.
 
-mod reference;
-mod support;
-
 use reference::{Event, What};
+use samples::Pieces;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use support::{Pair, pieces::Pieces};
+use support::Pair;
 
 /// Holds events against those wanted, one by one; text may come in parts.
 struct Check<'a> {

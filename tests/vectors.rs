@@ -1,15 +1,13 @@
 //! Vectors: every `*.jsonl` of the folder that `ASIDE_VECTORS` names, else of `tests/vectors/` and, where present, of the
 //! folder beside the project that its users share. `tests/vectors/README.md` says what a case looks like.
 
-mod reference;
-mod support;
-
 use base64::Engine;
 use reference::Event;
+use samples::Random;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use support::{Pair, Random};
+use support::Pair;
 
 const CHANNELS: [&str; 4] = ["content", "thinking", "narration", "tool"];
 const KEYS: [&str; 9] = ["about", "dialect", "chunks", "chunks_b64", "start", "thoughts", "attributes", "causes", "id"];

@@ -2,14 +2,12 @@
 //! alone, tokens, chunks that pass without a call, and clones in between. The events are those of the whole text, and what
 //! is told between the calls fits.
 
-mod reference;
-mod support;
-
 use aside::{Budget, BudgetScope, BudgetUnit, Channel, Scanner};
 use reference::{Part, What};
+use samples::{Random, Texts};
 use std::ffi::c_void;
 use std::ptr;
-use support::{Pair, Random, c::*, texts::Texts};
+use support::{Pair, c::*};
 
 /// What a callback hears, and after how many events it stops.
 struct Heard {

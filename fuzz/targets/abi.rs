@@ -3,6 +3,7 @@
 //!
 //! Input: which calls, with which arguments.
 
+#[cfg(feature = "compress")]
 mod results;
 mod rewriter;
 mod texts;
@@ -11,9 +12,10 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::LazyLock;
 
+use support::{Pair, c::*};
+
 use super::Input;
 use super::scanner::PAIRS;
-use crate::support::{Pair, c::*};
 
 /// The dialects that are built in; those of the tests are not.
 pub static BUILT_IN: LazyLock<Vec<&Pair>> =
@@ -148,6 +150,7 @@ pub fn run(data: &[u8]) {
             236..240 => lookups(&mut input),
             240..243 => rewriter::run(&mut input),
             243..246 => texts::run(&mut input),
+            #[cfg(feature = "compress")]
             246..249 => results::run(&mut input),
             _ => misuse(&mut input, slot),
         }

@@ -4,12 +4,9 @@
 //! and all its markers are in it. Where the first byte is 1, the file is made of the bytes up to the NUL: few are refused.
 
 use aside::{Channel, Dialect, Start};
+use samples::Random;
 
 use super::{Input, contract, cut, scanner::tokens};
-use crate::{
-    reference,
-    support::{self, Random},
-};
 
 /// The reference looks at all that came before, at each byte.
 const MOST_FOR_REFERENCE: usize = 512;

@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 use aside::Dialect;
 use aside::sse::{Body, Field, Options, Rewriter};
 use serde_json::Value;
+use support::{Pair, client};
 
 use super::scanner::pair;
 use super::{Input, cut};
-use crate::support::{self, Pair, client};
 
 /// Its marker is in no stream that is held against it.
 static FOREIGN: LazyLock<Dialect> = LazyLock::new(|| {

@@ -3,10 +3,10 @@
 pub mod abi;
 pub mod dialect;
 pub mod events;
+#[cfg(feature = "compress")]
 pub mod results;
 pub mod scanner;
 
-use crate::{reference, support};
 use aside::{Dialect, Kind, Options, Scanner, Start};
 
 /// An input is eaten from the front; behind its end come zeros.

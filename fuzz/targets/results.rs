@@ -4,17 +4,14 @@
 //! Input: the options; which command; how many lengths of chunks, and these; where the options say so, a filter file up to a
 //! NUL; then the text as it is, or how it is made.
 
-#[path = "../../tests/support/report.rs"]
-mod report;
-
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use aside::compress::*;
+use support::ROOT;
+use support::report::{body, rows, tiles};
 
 use super::{Input as Bytes, cut};
-use crate::{ROOT, support};
-use report::{body, rows, tiles};
 
 /// What the built-in filters' own tests have: commands, and lines of outputs.
 pub struct Samples {

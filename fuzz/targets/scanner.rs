@@ -5,10 +5,10 @@
 use std::sync::LazyLock;
 
 use aside::Token;
+use samples::Random;
+use support::{Pair, ROOT};
 
 use super::{Input, contract, cut};
-use crate::support::{self, Pair, Random};
-use crate::{ROOT, reference};
 
 /// All dialects, by name: the built-in ones and those of the tests. Miri takes long to read one, so it has two: one with
 /// attributes, one with headers.

@@ -136,8 +136,9 @@ impl ByteSetFinder {
 
 #[cfg(test)]
 mod tests {
+    use samples::Random;
+
     use super::{ByteSetFinder, MOST};
-    use crate::support::random::Random;
 
     /// With vectors, where there are any, and without.
     fn both(list: &[u8]) -> [ByteSetFinder; 2] {

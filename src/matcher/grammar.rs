@@ -303,7 +303,9 @@ pub struct Route {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dialect, support::random::Random};
+    use samples::Random;
+
+    use crate::Dialect;
 
     #[test]
     fn patterns_count_in_their_groups_as_each_does_alone() {

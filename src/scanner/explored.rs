@@ -11,11 +11,10 @@ use std::{
     sync::{atomic::AtomicUsize, atomic::Ordering},
 };
 
+use samples::{Pieces, Random, made};
+
 use super::Engine;
-use crate::{
-    Channel, Dialect, Event, Kind, Options, Scanner, reference,
-    support::{made::made, pieces::Pieces, random::Random},
-};
+use crate::{Channel, Dialect, Event, Kind, Options, Scanner};
 
 /// What calls came to; of texts, their bytes alone, so that it does not matter where they were cut.
 #[derive(Hash, PartialEq)]

@@ -547,8 +547,10 @@ pub fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
 
 #[cfg(test)]
 mod tests {
+    use samples::Random;
+
     use super::{Channel, Counts, Kind, Options, Scanner, Start, StrayClose};
-    use crate::{Dialect, support::random::Random};
+    use crate::Dialect;
 
     /// Channel, offset and bytes of what came; text that was cut is joined, and other events are told by their kind.
     #[derive(Debug, Default, PartialEq)]

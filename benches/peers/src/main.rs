@@ -12,8 +12,6 @@ use std::time::Instant;
 use clark_agent::ThinkingTagStreamFilter;
 use reasoning_parser::{Qwen3Parser, ReasoningParser};
 
-#[path = "../../../tests/support/random.rs"]
-mod random;
 #[path = "../../ways.rs"]
 #[allow(dead_code)]
 mod ways;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use samples::Random;
+
 use super::{Automaton, Config, EVERY_BYTE, Exit, FALLBACK, Run, Stage, StateId, accel::Accel, build::PROSE, config};
 use crate::{
     Dialect, Options, Scanner, StrayClose,
     matcher::{bytes::contains, code::CodeTracker, grammar::Grammar},
-    support::random::Random,
 };
 
 fn automaton(dialect: &Dialect) -> &Automaton {

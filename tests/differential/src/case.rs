@@ -3,7 +3,7 @@
 
 use crate::seen::Bytes;
 use crate::source::Source;
-use crate::support::Random;
+use samples::Random;
 
 /// How a scanner is made.
 #[derive(Clone, Debug, Default)]

@@ -6,21 +6,9 @@
 //! `scripts/differential` builds and runs it. It also fails if something that it is to try never came up.
 
 mod case;
-#[path = "../../reference/mod.rs"]
-mod reference;
 mod seen;
 mod source;
 mod tally;
-/// Random numbers, texts and dialects are made as for the other tests.
-#[path = "../../support"]
-mod support {
-    pub mod made;
-    pub mod pieces;
-    pub mod random;
-    pub mod texts;
-
-    pub use random::Random;
-}
 
 #[path = "."]
 mod before {
@@ -46,7 +34,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use support::{Random, made::made};
+use samples::{Random, made};
 use tally::Tally;
 
 const THREADS: usize = 2;

@@ -1,10 +1,8 @@
 //! A dialect as both libraries know it, and random texts of it: markers and near relations of them, prose, runs, lengths
 //! at the dialect's limits.
 
-use crate::support::Random;
-use crate::support::pieces::Pieces;
-use crate::support::texts::Texts;
-use crate::{before, now, reference};
+use crate::{before, now};
+use samples::{Pieces, Random, Texts};
 
 pub struct Source {
     pub before: aside_before::Dialect,

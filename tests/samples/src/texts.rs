@@ -1,8 +1,8 @@
 //! Random texts made of what matters to a dialect: its markers, pieces and near relations of them, framing, blanks,
 //! characters of every length, and bytes that are no characters at all.
 
-use super::Random;
-use crate::reference::Dialect;
+use crate::random::Random;
+use reference::Dialect;
 
 pub struct Texts {
     /// Whole markers, with and without their framing.

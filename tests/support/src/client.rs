@@ -1,7 +1,7 @@
 //! An event stream as its clients see it, and what they must see when it was rewritten.
 
-use super::Pair;
-use crate::reference::{self, What};
+use crate::Pair;
+use reference::What;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,7 @@
 //! Dialects that hosts may write: made at random of a few pieces each, so that their markers begin, end and hold each
 //! other.
-#![allow(dead_code)] // each file that has it uses a part of it
 
-use super::random::Random;
+use crate::random::Random;
 
 const PIECES: [&str; 26] = [
     " ", "<", ">", "<", ">", "a", "b", "k", "K", "\u{212a}", "é", "É", "«", "»", "😀", "\u{feff}", "\u{2028}", "\0",

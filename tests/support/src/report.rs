@@ -1,5 +1,4 @@
 //! What every report of a tool result holds to.
-#![allow(dead_code)] // each file that has it uses a part of it
 
 use aside::compress::{Change, Report, SliceError};
 use twox_hash::XxHash3_64;

@@ -1,5 +1,4 @@
 //! Random numbers that are the same everywhere.
-#![allow(dead_code)] // each file that has it uses a part of it
 
 /// Sebastiano Vigna's splitmix64.
 pub struct Random(u64);

@@ -33,7 +33,6 @@ pub const SIZES: [usize; 3] = [2000, 16 << 10, 64 << 10];
 
 /// The test `work` of this test file, `file`, calls its function `counted` for each unit in three sizes: the first one pays
 /// for what is made once, and the third is four times the second and at most 4.2 times the work.
-#[allow(dead_code)]
 pub fn linear(file: &str, job: &str, units: &[&str]) {
     within(4.2, file, job, units);
 }

@@ -1,8 +1,7 @@
 //! Pieces that a dialect's texts are made of: markers, their proper prefixes, framing, a letter, a newline, a character of
 //! two bytes.
-#![allow(dead_code)] // each file that has it uses a part of it
 
-use crate::reference::Dialect;
+use reference::Dialect;
 use std::collections::BTreeSet;
 
 /// What a dialect's texts are made of. `few` are the pieces that tell most: whole markers (of a tag, two names), their

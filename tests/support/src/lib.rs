@@ -1,21 +1,21 @@
-//! What the test files share: running a scanner over a text that was cut somehow, comparing with the reference, and
-//! deterministic random texts.
-#![allow(dead_code)] // each test file uses a part of it
+//! What the test files share: running a scanner over a text that was cut somehow, and comparing it with the reference.
 
-use crate::reference::{self, Event, Part, What};
-use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought, Token};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought, Token};
+use reference::{Event, Part, What};
+use samples::{Random, Texts};
 
 pub mod c;
 pub mod callgrind;
 pub mod client;
-pub mod made;
-pub mod pieces;
-pub mod random;
-pub mod texts;
+pub mod program;
+#[cfg(feature = "compress")]
+pub mod report;
 
-pub use random::Random;
+/// The project's folder.
+pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The scanner's event as the reference writes it.
 pub fn owned(event: &aside::Event<'_>) -> Event {
@@ -296,7 +296,7 @@ pub fn samples(test: &str, rounds: usize, each: impl Fn(&Pair, &str, &[u8], &mut
             let start = example.start.as_ref().or(pair.reference.start.as_ref());
             each(&pair, start.map_or("content", String::as_str), example.input.as_bytes(), &mut random);
         }
-        let texts = texts::Texts::new(&pair.reference);
+        let texts = Texts::new(&pair.reference);
         for start in pair.reference.starts() {
             for _ in 0..rounds {
                 let length = 1 + random.below(150);
@@ -326,7 +326,7 @@ impl Pair {
 
     /// The built-in dialects, and those of `tests/dialects`, which have what no model needs together.
     pub fn all() -> Vec<Pair> {
-        let own = files(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dialects"));
+        let own = files(Path::new(ROOT).join("tests/dialects"));
         let own = own.iter().map(|file| Pair::parse(&std::fs::read_to_string(file).unwrap()));
         reference::all().into_iter().map(Pair::new).chain(own).collect()
     }

@@ -1,11 +1,10 @@
 //! The programs of examples, and how they are run.
-#![allow(dead_code)] // each test file uses a part of it
 
-use std::env;
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::{env, fs};
 
 /// An example's program. Cargo builds it with the tests, but not for `cargo test --test NAME`: so cargo is asked again,
 /// which costs nothing when the program is there.
@@ -16,7 +15,7 @@ pub fn of_example(example: &str) -> PathBuf {
     let program = profile.join("examples").join(format!("{example}{}", env::consts::EXE_SUFFIX));
     if let Some(cargo) = env::var_os("CARGO") {
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--example", example]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        build.args(["build", "--quiet", "--example", example]).current_dir(crate::ROOT);
         let name = profile.file_name().unwrap();
         build.arg("--profile").arg(if name == OsStr::new("debug") { OsStr::new("dev") } else { name });
         // With what the test was built with.
@@ -62,5 +61,8 @@ pub fn err(output: &Output) -> &str {
 
 /// A file of this test run.
 pub fn scratch(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+    let test = env::current_exe().unwrap();
+    let folder = test.ancestors().nth(3).unwrap().join("tmp");
+    fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
 }

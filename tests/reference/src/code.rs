@@ -1,0 +1,104 @@
+//! Markdown code: what a line begins, ends or hides. A marker that is shown as code is text. Each function looks at a whole
+//! line, from its start, as often as it is asked.
+
+use crate::events::blank;
+
+/// Where in code the text of the innermost channel stands.
+#[derive(Clone, Default)]
+pub(crate) struct Code {
+    /// What has come of the line: text, since a marker was removed.
+    pub(crate) line: Vec<u8>,
+    /// The character and run of the fence that opened the block around it.
+    pub(crate) block: Option<(u8, usize)>,
+}
+
+impl Code {
+    /// After text that ended with this byte.
+    pub(crate) fn after(last: u8) -> Code {
+        let line = if last == b'\n' { vec![] } else { vec![b'.'] };
+        Code { line, block: None }
+    }
+}
+
+/// What code hides the next byte in.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Hidden {
+    No,
+    InBlock,
+    InSpan,
+}
+
+/// A line's fence: at most three spaces, a run of three or more, and what follows.
+fn fence_of(line: &[u8]) -> Option<(u8, usize, &[u8])> {
+    let indent = line.iter().take_while(|&&byte| byte == b' ').count();
+    let mark = *line.get(indent).filter(|&&byte| byte == b'`' || byte == b'~')?;
+    let run = line[indent..].iter().take_while(|&&byte| byte == mark).count();
+    (indent <= 3 && run >= 3).then(|| (mark, run, &line[indent + run..]))
+}
+
+/// Is what comes after this beginning of a line the info of a fence?
+pub(crate) fn in_fence_info(line: &[u8], next: u8) -> bool {
+    fence_of(line).is_some_and(|(mark, _, info)| mark == b'~' || !info.contains(&b'`') && next != b'`')
+}
+
+/// The block after a whole line.
+pub(crate) fn block_after(line: &[u8], block: Option<(u8, usize)>) -> Option<(u8, usize)> {
+    let Some((mark, run, info)) = fence_of(line) else { return block };
+    match block {
+        Some((opened, length)) if mark == opened && run >= length && info.iter().all(|&byte| blank(byte)) => None,
+        Some(_) => block,
+        None if mark == b'~' || !info.contains(&b'`') => Some((mark, run)),
+        None => None,
+    }
+}
+
+/// Is what comes after this beginning of a line between backticks? A run of them that is not over opens or closes
+/// nothing yet.
+pub(crate) fn in_code_span(line: &[u8], next: u8) -> bool {
+    let mut open = None;
+    let mut at = 0;
+    while at < line.len() {
+        let run = line[at..].iter().take_while(|&&byte| byte == b'`').count();
+        at += run.max(1);
+        let goes_on = at == line.len() && next == b'`';
+        if run == 0 || goes_on {
+            continue;
+        }
+        match open {
+            None => open = Some(run),
+            Some(length) if length == run => open = None,
+            Some(_) => {}
+        }
+    }
+    open.is_some() && next != b'\n'
+}
+
+/// At most three spaces, three or more backticks or tildes, and what follows on the line.
+pub(crate) struct FenceLine {
+    pub(crate) mark: u8,
+    pub(crate) run: usize,
+    pub(crate) run_end: usize,
+    /// Without the line's end.
+    pub(crate) info: Vec<u8>,
+    /// It has a line end.
+    pub(crate) whole: bool,
+    /// The position of its `\n`, or the end of the text.
+    pub(crate) line_end: usize,
+}
+
+impl FenceLine {
+    /// Does it begin a code block inside a fence's body?
+    pub(crate) fn nests(&self) -> bool {
+        let letter = |&byte: &u8| byte.is_ascii_alphanumeric() || b"_+#-".contains(&byte);
+        let token = (1..=64).contains(&self.info.len()) && self.info.iter().all(letter);
+        match self.mark {
+            b'`' => self.run <= 64 && self.whole && token,
+            _ => true,
+        }
+    }
+
+    /// Does it end a code block that a run of `run` times `mark` began?
+    pub(crate) fn ends(&self, mark: u8, run: usize) -> bool {
+        self.mark == mark && self.run >= run && self.info.iter().all(|&byte| blank(byte))
+    }
+}

@@ -1,0 +1,267 @@
+//! What a text comes to: its events, and what tests ask of them, such as the text of one channel or the whole thoughts.
+//! Nothing here knows how a marker is found.
+
+use std::ops::Range;
+
+use crate::file::{Dialect, ThoughtKeys};
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum What {
+    Open {
+        rule: usize,
+        tag: usize,
+    },
+    /// `raw` is where the value stands inside the marker.
+    Attribute {
+        name: Vec<u8>,
+        value: Vec<u8>,
+        raw: Range<usize>,
+    },
+    Text,
+    Framing,
+    Close(&'static str),
+    Reclassify,
+    Budget,
+}
+
+/// What an event's bytes are to the marker that they belong to. Only the reference knows it; it is not compared.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Part {
+    None,
+    Before,
+    Marker,
+    After,
+    /// Of a reclassifying, the span whose closer it is.
+    Closer(usize),
+}
+
+#[derive(Clone)]
+pub struct Event {
+    pub what: What,
+    pub channel: &'static str,
+    pub offset: usize,
+    pub bytes: Vec<u8>,
+    pub part: Part,
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Event) -> bool {
+        self.what == other.what
+            && self.channel == other.channel
+            && self.offset == other.offset
+            && self.bytes == other.bytes
+    }
+}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = match &self.what {
+            What::Open { rule, tag } => format!("open({rule}, {tag})"),
+            What::Attribute { name, value, raw } => {
+                format!("attribute({} = {}, {raw:?})", name.escape_ascii(), value.escape_ascii())
+            }
+            What::Text => "text".to_string(),
+            What::Framing => "framing".to_string(),
+            What::Close(cause) => format!("close({cause})"),
+            What::Reclassify => "reclassify".to_string(),
+            What::Budget => "budget".to_string(),
+        };
+        let bytes = self.bytes.escape_ascii();
+        write!(out, "{:>4} {:9} {what} \"{bytes}\"", self.offset, self.channel)
+    }
+}
+
+pub const MARKER: &str = "marker";
+pub const IMPLIED: &str = "implied";
+pub const END: &str = "end of stream";
+pub const FORCED: &str = "forced";
+
+/// Neighbouring text of one channel becomes one event: how text is cut into events is the scanner's own affair.
+pub fn joined(events: &[Event]) -> Vec<Event> {
+    let mut out: Vec<Event> = Vec::new();
+    for event in events {
+        if let Some(last) = out.last_mut() {
+            let both = last.what == What::Text && event.what == What::Text;
+            if both && last.channel == event.channel {
+                last.bytes.extend_from_slice(&event.bytes);
+                continue;
+            }
+        }
+        out.push(event.clone());
+    }
+    out
+}
+
+/// Each text with its channel. What was taken for content may turn out to be thinking.
+pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
+    let turn = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
+    let texts = events.iter().enumerate().filter(|(_, event)| event.what == What::Text);
+    texts.map(move |(index, event)| {
+        let was_content = index < turn && event.channel == "content";
+        (if was_content { "thinking" } else { event.channel }, event)
+    })
+}
+
+/// The joined text of one channel.
+pub fn channel(events: &[Event], name: &str) -> Vec<u8> {
+    texts(events).filter(|(channel, _)| *channel == name).flat_map(|(_, event)| event.bytes.clone()).collect()
+}
+
+/// Why each span ended, in order.
+pub fn causes(events: &[Event]) -> Vec<&'static str> {
+    let mut out = Vec::new();
+    for event in events {
+        if let What::Close(cause) = event.what {
+            out.push(cause);
+        }
+    }
+    out
+}
+
+/// All attributes of the text as `(name, decoded value)`, in order.
+pub fn attributes(events: &[Event]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut out = Vec::new();
+    for event in events {
+        if let What::Attribute { name, value, .. } = &event.what {
+            out.push((name.clone(), value.clone()));
+        }
+    }
+    out
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Thought {
+    pub text: Vec<u8>,
+    pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    pub cause: &'static str,
+    pub thought_type: Option<Vec<u8>>,
+    pub confidence: Option<f64>,
+    pub offset: usize,
+}
+
+/// The whole thoughts of the text: one for each thinking span.
+pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
+    let mut out = Vec::new();
+    let mut now: Option<(usize, Thought)> = None;
+    for event in events {
+        if event.channel != "thinking" {
+            continue;
+        }
+        match &event.what {
+            What::Open { rule, .. } => {
+                let thought = Thought {
+                    text: Vec::new(),
+                    attributes: Vec::new(),
+                    cause: END,
+                    thought_type: None,
+                    confidence: None,
+                    offset: event.offset,
+                };
+                now = Some((*rule, thought));
+            }
+            What::Attribute { name, value, .. } => {
+                let (_, thought) = now.as_mut().unwrap();
+                thought.attributes.push((name.clone(), value.clone()));
+            }
+            What::Text => {
+                let (_, thought) = now.as_mut().unwrap();
+                thought.text.extend_from_slice(&event.bytes);
+            }
+            What::Framing | What::Budget => {}
+            What::Reclassify => {
+                let before = events.iter().take_while(|event| event.what != What::Reclassify);
+                let text = before.filter(|event| event.what == What::Text).flat_map(|event| event.bytes.clone());
+                let (attributes, thought_type, confidence) = (Vec::new(), None, None);
+                let (text, cause) = (text.collect(), MARKER);
+                let thought = Thought { text, attributes, cause, thought_type, confidence, offset: 0 };
+                let Part::Closer(rule) = event.part else { unreachable!() };
+                out.extend(finished(dialect, rule, thought));
+            }
+            What::Close(cause) => {
+                let (rule, mut thought) = now.take().unwrap();
+                thought.cause = cause;
+                out.extend(finished(dialect, rule, thought));
+            }
+        }
+    }
+    out
+}
+
+/// The thought of a span; none where the span's thoughts have attributes and this one is blank.
+fn finished(dialect: &Dialect, rule: usize, mut thought: Thought) -> Option<Thought> {
+    let keys = dialect.spans.get(rule).and_then(|span| span.thought.as_ref());
+    keys.is_none_or(|keys| typed(&mut thought, keys)).then_some(thought)
+}
+
+/// Fills in what the attributes say. False where the thought is blank and so is none.
+fn typed(thought: &mut Thought, keys: &ThoughtKeys) -> bool {
+    let first = |wanted: &str| {
+        thought.attributes.iter().find(|(name, _)| name == wanted.as_bytes()).map(|(_, value)| value.clone())
+    };
+    let text = first(&keys.text);
+    let kind = first(&keys.kind);
+    let confidence = first(&keys.confidence);
+    if let Some(text) = text
+        && !trimmed(&text).is_empty()
+    {
+        thought.text = text;
+    }
+    thought.text = trimmed(&thought.text).to_vec();
+    thought.thought_type = kind;
+    thought.confidence = confidence.map(|value| number(trimmed(&value)));
+    !thought.text.is_empty()
+}
+
+/// `[+-]?(D+(\.D*)?|\.D+)([eE][+-]?D+)?` as a whole, clamped to 0…1; anything else is 0.5.
+fn number(value: &[u8]) -> f64 {
+    let digits = |mut at: usize| {
+        while at < value.len() && value[at].is_ascii_digit() {
+            at += 1;
+        }
+        at
+    };
+    let is = |at: usize, any: &[u8]| at < value.len() && any.contains(&value[at]);
+    let begin = usize::from(is(0, b"+-"));
+    let whole = digits(begin);
+    let mut at = whole;
+    let mut fraction = 0;
+    if is(at, b".") {
+        at = digits(at + 1);
+        fraction = at - whole - 1;
+    }
+    if whole == begin && fraction == 0 {
+        return 0.5;
+    }
+    if is(at, b"eE") {
+        at += 1;
+        if is(at, b"+-") {
+            at += 1;
+        }
+        let exponent = digits(at);
+        if exponent == at {
+            return 0.5;
+        }
+        at = exponent;
+    }
+    if at != value.len() {
+        return 0.5;
+    }
+    let number: f64 = std::str::from_utf8(value).unwrap().parse().unwrap();
+    number.clamp(0.0, 1.0)
+}
+
+pub fn blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
+}
+
+/// White space inside tags: blank but for the vertical tab.
+pub(crate) fn space(byte: u8) -> bool {
+    blank(byte) && byte != 0x0b
+}
+
+pub fn trimmed(text: &[u8]) -> &[u8] {
+    let begin = text.iter().position(|&byte| !blank(byte));
+    let Some(begin) = begin else { return b"" };
+    let end = text.iter().rposition(|&byte| !blank(byte)).unwrap();
+    &text[begin..=end]
+}

@@ -1,0 +1,297 @@
+//! Reads a dialect's file. It has its own description of the format, so that a mistake of the library in reading a file
+//! shows as a difference. It must not call the library, and looks up no model and no template.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Dialect {
+    pub name: String,
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    #[serde(default)]
+    pub models: Vec<ModelPattern>,
+    #[serde(default)]
+    pub turns: Vec<String>,
+    #[serde(default)]
+    pub templates: Vec<String>,
+    pub start: Option<String>,
+    pub case: Option<String>,
+    #[serde(default)]
+    pub drop: Vec<Dropped>,
+    #[serde(default)]
+    pub drop_ends: Vec<Dropped>,
+    pub extra_close: Option<String>,
+    pub stray_close: Option<String>,
+    #[serde(default)]
+    pub guard: Vec<String>,
+    #[serde(default, rename = "span")]
+    pub spans: Vec<Span>,
+    pub header: Option<Header>,
+    #[serde(default, rename = "example")]
+    pub examples: Vec<Example>,
+}
+
+/// Looked up by nobody here: only the form is read.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum ModelPattern {
+    Plain(String),
+    Started(StartedPattern),
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct StartedPattern {
+    pub pattern: String,
+    pub start: String,
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    pub channel: String,
+    pub family: Option<String>,
+    #[serde(default)]
+    pub open: Vec<String>,
+    #[serde(default)]
+    pub close: Vec<String>,
+    pub tag: Option<Tag>,
+    pub fence: Option<String>,
+    #[serde(rename = "where")]
+    pub place: Option<String>,
+    pub repeat: Option<bool>,
+    pub again: Option<String>,
+    pub stray_close: Option<String>,
+    pub ends: Option<String>,
+    pub pauses: Option<String>,
+    #[serde(default)]
+    pub keep: bool,
+    #[serde(default)]
+    pub special: bool,
+    pub quote: Option<String>,
+    #[serde(default)]
+    pub framing: Framing,
+    pub thought: Option<ThoughtKeys>,
+}
+
+/// A marker without a span, which may be special.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum Dropped {
+    Plain(String),
+    Table(DroppedTable),
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct DroppedTable {
+    pub marker: String,
+    #[serde(default)]
+    pub special: bool,
+}
+
+impl Dropped {
+    pub fn marker(&self) -> &str {
+        match self {
+            Dropped::Plain(marker) => marker,
+            Dropped::Table(table) => &table.marker,
+        }
+    }
+
+    pub fn special(&self) -> bool {
+        matches!(self, Dropped::Table(table) if table.special)
+    }
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Tag {
+    pub names: Vec<String>,
+    #[serde(default)]
+    pub closer: String,
+    #[serde(default)]
+    pub space: usize,
+    #[serde(default)]
+    pub suffix: usize,
+    pub attributes: Option<usize>,
+    #[serde(default)]
+    pub self_close: bool,
+}
+
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct Framing {
+    pub before_open: String,
+    pub after_open: String,
+    pub before_close: String,
+    pub after_close: String,
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct ThoughtKeys {
+    pub text: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub confidence: String,
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    pub family: Option<String>,
+    pub begin: Vec<String>,
+    pub end: Vec<String>,
+    #[serde(default)]
+    pub close: Vec<String>,
+    #[serde(default)]
+    pub whole: Vec<String>,
+    #[serde(default)]
+    pub keys: BTreeMap<String, String>,
+    pub max: Option<usize>,
+    #[serde(default)]
+    pub special: bool,
+    #[serde(default, rename = "route")]
+    pub routes: Vec<Route>,
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    #[serde(default)]
+    pub when: BTreeMap<String, Values>,
+    pub channel: String,
+    pub write: Option<String>,
+}
+
+/// What a field may be.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum Values {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Values {
+    pub(crate) fn all(&self) -> &[String] {
+        match self {
+            Values::One(value) => std::slice::from_ref(value),
+            Values::Several(values) => values,
+        }
+    }
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    pub about: Option<String>,
+    pub input: String,
+    pub start: Option<String>,
+    #[serde(default)]
+    pub content: String,
+    #[serde(default)]
+    pub thinking: String,
+    #[serde(default)]
+    pub narration: String,
+    #[serde(default)]
+    pub tool: String,
+    pub thoughts: Option<Vec<ExampleThought>>,
+    pub attributes: Option<Vec<(String, String)>>,
+    pub causes: Option<Vec<String>>,
+}
+
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum ExampleThought {
+    Plain(String),
+    Typed { thought: String, thought_type: Option<String>, confidence: Option<f64> },
+}
+
+impl Dialect {
+    pub fn parse(text: &str) -> Result<Dialect, String> {
+        let mut dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
+        dialect.known()?;
+        // None is what the format calls 0.
+        for tag in dialect.spans.iter_mut().filter_map(|span| span.tag.as_mut()) {
+            tag.attributes = tag.attributes.filter(|&bound| bound > 0);
+        }
+        Ok(dialect)
+    }
+
+    /// An unknown value is as wrong as an unknown key.
+    fn known(&self) -> Result<(), String> {
+        let one_of = |key: &str, value: &Option<String>, known: &[&str]| match value {
+            Some(value) if !known.contains(&value.as_str()) => Err(format!("{}: {key} = {value:?}", self.name)),
+            _ => Ok(()),
+        };
+        one_of("case", &self.case, &["exact", "ascii"])?;
+        for pattern in &self.models {
+            if let ModelPattern::Started(started) = pattern {
+                one_of("start", &Some(started.start.clone()), &["content", "thinking", "narration", "tool", "header"])?;
+            }
+        }
+        one_of("extra_close", &self.extra_close, &["text", "drop"])?;
+        one_of("stray_close", &self.stray_close, &["text", "drop", "reclassify"])?;
+        for guard in &self.guard {
+            one_of("guard", &Some(guard.clone()), &["fences", "inline"])?;
+        }
+        for span in &self.spans {
+            one_of("where", &span.place, &["anywhere", "start", "lead"])?;
+            one_of("again", &span.again, &["absorb", "text"])?;
+            one_of("stray_close", &span.stray_close, &["text", "drop", "reclassify"])?;
+            one_of("ends", &span.ends, &["thinking"])?;
+            one_of("pauses", &span.pauses, &["thinking"])?;
+            let closer = span.tag.as_ref().map(|tag| tag.closer.clone());
+            one_of("closer", &closer, &["", "same", "any"])?;
+        }
+        let keys = self.header.iter().flat_map(|header| header.keys.values());
+        let keys: Vec<&str> = keys.map(String::as_str).collect();
+        for literal in self.header.iter().flat_map(|header| &header.whole) {
+            one_of("whole", &Some(literal.clone()), &keys)?;
+        }
+        Ok(())
+    }
+
+    /// The channels (and `header`) that a text of this dialect may start in.
+    pub fn starts(&self) -> Vec<&'static str> {
+        let mut starts = vec!["content"];
+        for channel in ["thinking", "narration", "tool"] {
+            let header = self.header.iter().flat_map(|header| &header.routes);
+            if self.spans.iter().any(|span| span.channel == channel)
+                || header.into_iter().any(|route| route.channel == channel)
+            {
+                starts.push(channel);
+            }
+        }
+        if self.header.is_some() {
+            starts.push("header");
+        }
+        starts
+    }
+}
+
+/// Every file of `dialects/`, by name.
+pub fn all() -> Vec<Dialect> {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../dialects"));
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "toml"))
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .map(|path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            Dialect::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        })
+        .collect()
+}
+
+/// The file of that name or alias.
+pub fn find(name: &str) -> Option<Dialect> {
+    all().into_iter().find(|dialect| dialect.name == name || dialect.aliases.iter().any(|alias| alias == name))
+}

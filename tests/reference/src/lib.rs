@@ -1,0 +1,24 @@
+//! The definition of right: it applies a dialect to a whole text with the plainest code that does it. Tests compare the
+//! library with it.
+//!
+//! It is written from the specification alone, reads the dialect's file itself and must share nothing with the library that
+//! it judges: this crate does not depend on `aside`. It may be slow: it sees the whole text, and looks at a byte as often as
+//! it likes.
+
+mod code;
+mod events;
+mod file;
+mod markers;
+mod prompt;
+mod read;
+
+pub use events::{
+    END, Event, FORCED, IMPLIED, MARKER, Part, Thought, What, attributes, blank, causes, channel, joined, texts,
+    thoughts, trimmed,
+};
+pub use file::{
+    Dialect, Dropped, DroppedTable, Example, ExampleThought, Framing, Header, ModelPattern, Route, Span,
+    StartedPattern, Tag, ThoughtKeys, Values, all, find,
+};
+pub use prompt::{own_turn, read_behind};
+pub use read::{events, read, read_keeping_stray, read_tokens};

@@ -1,0 +1,829 @@
+//! Finds the marker that begins at one position of the whole text, if one counts there. It looks at the text as it is and at
+//! what is open; it changes nothing, and looks at a position as often as it is asked.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::code::{Code, FenceLine, Hidden, in_code_span, in_fence_info};
+use crate::events::{Event, blank, space};
+use crate::file::{Dialect, Dropped, Route, Tag};
+
+/// Content spans open at once.
+pub(crate) const DEEPEST: usize = 6;
+
+/// A span that is open.
+#[derive(Clone)]
+pub(crate) struct Region {
+    pub(crate) rule: usize,
+    pub(crate) channel: &'static str,
+    /// The names or literals that may close it: of one name only where the closer must be the same.
+    pub(crate) name: Option<usize>,
+    /// Open since the start, not opened by a marker.
+    pub(crate) from_start: bool,
+    /// A body of the header rule.
+    pub(crate) body: bool,
+    /// Its opener ended a thinking.
+    pub(crate) ended_thinking: bool,
+    /// No byte but blank ones so far.
+    pub(crate) fresh: bool,
+    /// Nothing at all so far.
+    pub(crate) untouched: bool,
+    pub(crate) quoted: bool,
+    /// The code block inside a fence's body: its character and run.
+    pub(crate) nested: Option<(u8, usize)>,
+}
+
+pub(crate) struct Reading<'a> {
+    pub(crate) dialect: &'a Dialect,
+    pub(crate) text: &'a [u8],
+    /// Where special tokens begin, if that is known.
+    pub(crate) special: Option<&'a BTreeSet<usize>>,
+    /// A stray closer is text, whatever the dialect says.
+    pub(crate) keeps_stray: bool,
+    pub(crate) at_start: String,
+    pub(crate) events: Vec<Event>,
+    pub(crate) open: Vec<Region>,
+    /// The spans of which a block was closed and that do not repeat.
+    pub(crate) spent: Vec<bool>,
+    /// No content but blank so far.
+    pub(crate) lead: bool,
+    /// No content but blank since the start or since the last close.
+    pub(crate) closed: bool,
+    /// No span and no reclassifying yet.
+    pub(crate) alone: bool,
+    pub(crate) code: Code,
+    /// Of the text around the tool call that is open.
+    pub(crate) around: Code,
+}
+
+/// What stands at a position: framing before it, the marker itself, and what it does.
+pub(crate) struct Found {
+    pub(crate) before: usize,
+    pub(crate) end: usize,
+    pub(crate) does: Does,
+}
+
+pub(crate) enum Does {
+    Open(Opening),
+    /// The span whose closer it is: its framing belongs to it. `own`: the closer is the region's, not that of a
+    /// thinking that was ended.
+    Close {
+        rule: Option<usize>,
+        own: bool,
+    },
+    DropCloser {
+        rule: usize,
+    },
+    Reclassify {
+        rule: usize,
+    },
+    Absorb {
+        rule: usize,
+    },
+    /// An end of the turn inside the thinking.
+    End,
+    Drop,
+    Quote,
+}
+
+pub(crate) struct Opening {
+    pub(crate) rule: usize,
+    pub(crate) tag: usize,
+    pub(crate) channel: &'static str,
+    pub(crate) attributes: Vec<(Vec<u8>, Range<usize>)>,
+    pub(crate) decode: bool,
+    pub(crate) self_closing: bool,
+    pub(crate) body: bool,
+    /// The thinking around it goes on.
+    pub(crate) pauses: bool,
+}
+
+impl Opening {
+    pub(crate) fn plain(rule: usize, tag: usize, channel: &'static str) -> Opening {
+        Opening {
+            rule,
+            tag,
+            channel,
+            attributes: Vec::new(),
+            decode: false,
+            self_closing: false,
+            body: false,
+            pauses: false,
+        }
+    }
+}
+
+pub(crate) fn fixed(channel: &str) -> &'static str {
+    match channel {
+        "content" => "content",
+        "thinking" => "thinking",
+        "narration" => "narration",
+        "tool" => "tool",
+        _ => panic!("no such channel: {channel}"),
+    }
+}
+
+impl Reading<'_> {
+    pub(crate) fn channel(&self) -> &'static str {
+        self.open.last().map_or("content", |region| region.channel)
+    }
+
+    pub(crate) fn literal(&self, at: usize, literal: &str) -> bool {
+        let end = at + literal.len();
+        if literal.is_empty() || end > self.text.len() {
+            return false;
+        }
+        self.equal(&self.text[at..end], literal)
+    }
+
+    /// Whether the text has what the file spells, in its case or in any.
+    fn equal(&self, here: &[u8], spelt: &str) -> bool {
+        match self.dialect.case.as_deref() {
+            Some("ascii") => here.eq_ignore_ascii_case(spelt.as_bytes()),
+            _ => here == spelt.as_bytes(),
+        }
+    }
+
+    pub(crate) fn framing(&self, at: usize, framing: &str) -> bool {
+        framing.is_empty() || self.literal(at, framing)
+    }
+
+    /// A literal, or framing and the literal: the length of the framing.
+    fn framed(&self, at: usize, before: &str, literal: &str, special: bool) -> Option<usize> {
+        if self.framing(at, before) && self.marker_literal(at + before.len(), literal, special) {
+            return Some(before.len());
+        }
+        self.marker_literal(at, literal, special).then_some(0)
+    }
+
+    /// A literal that is a marker: one that is special begins with a special token.
+    fn marker_literal(&self, at: usize, literal: &str, special: bool) -> bool {
+        let counts = !special || self.special.is_none_or(|special| special.contains(&at));
+        counts && self.literal(at, literal)
+    }
+
+    pub(crate) fn line_start(&self) -> bool {
+        self.code.line.is_empty()
+    }
+
+    pub(crate) fn guards(&self, what: &str) -> bool {
+        self.dialect.guard.iter().any(|guard| guard == what)
+    }
+
+    /// The code that hides the byte at `at`, which comes after `self.code`.
+    fn hidden(&self, at: usize) -> Hidden {
+        let line = &self.code.line;
+        let next = self.text[at];
+        let content = self.channel() == "content";
+        if !content && self.channel() != "thinking" {
+            return Hidden::No;
+        }
+        let blocks = content && self.guards("fences");
+        if self.guards("inline") && self.code.block.is_none() && in_code_span(line, next) {
+            return Hidden::InSpan;
+        }
+        if blocks && (self.code.block.is_some() || in_fence_info(line, next)) {
+            return Hidden::InBlock;
+        }
+        Hidden::No
+    }
+
+    pub(crate) fn line_end(&self, at: usize) -> usize {
+        let length = self.text[at..].iter().position(|&byte| byte == b'\n');
+        length.map_or(self.text.len(), |length| at + length + 1)
+    }
+
+    /// The spans whose closers close a region.
+    pub(crate) fn closers(&self, region: &Region) -> Vec<usize> {
+        if !region.from_start {
+            return if region.body { vec![] } else { vec![region.rule] };
+        }
+        self.of_channel(region.channel)
+    }
+
+    pub(crate) fn of_channel(&self, channel: &str) -> Vec<usize> {
+        (0..self.dialect.spans.len()).filter(|&rule| self.dialect.spans[rule].channel == channel).collect()
+    }
+
+    /// The marker that begins at `at`, if one that counts here does.
+    pub(crate) fn marker(&self, at: usize) -> Option<Found> {
+        let Some(region) = self.open.last() else {
+            return self.in_content(at);
+        };
+        let quotes: Vec<&String> =
+            self.closers(region).iter().filter_map(|&rule| self.dialect.spans[rule].quote.as_ref()).collect();
+        for quote in quotes {
+            if self.literal(at, quote) {
+                let end = at + quote.len();
+                let does = Does::Quote;
+                return Some(Found { before: 0, end, does });
+            }
+        }
+        if region.quoted {
+            return None;
+        }
+        for rule in self.closers(region) {
+            if region.untouched
+                && let Some((before, end)) = self.labelled_closer(at, rule)
+            {
+                let does = Does::Close { rule: Some(rule), own: true };
+                return Some(Found { before, end, does });
+            }
+            if let Some((before, end)) = self.closer(at, rule, region.name) {
+                let rule = Some(rule);
+                let does = Does::Close { rule, own: true };
+                return Some(Found { before, end, does });
+            }
+        }
+        if region.body
+            && let Some(end) = self.body_closer(at)
+        {
+            let does = Does::Close { rule: None, own: true };
+            return Some(Found { before: 0, end, does });
+        }
+        if region.channel == "thinking"
+            && let Some(end) = self.dropped(at, &self.dialect.drop_ends)
+        {
+            return Some(Found { before: 0, end, does: Does::End });
+        }
+        if region.ended_thinking && region.channel != "content" {
+            for rule in self.of_channel("thinking") {
+                // A fence's closer is a line of the thinking, and a tool call has no such lines.
+                if self.dialect.spans[rule].fence.is_some() {
+                    continue;
+                }
+                if let Some((before, end)) = self.closer(at, rule, None) {
+                    let rule = Some(rule);
+                    let does = Does::Close { rule, own: false };
+                    return Some(Found { before, end, does });
+                }
+            }
+            if let Some(end) = self.body_closer(at) {
+                let does = Does::Close { rule: None, own: false };
+                return Some(Found { before: 0, end, does });
+            }
+        }
+        if region.channel == "content" {
+            return self.in_content(at);
+        }
+        if region.fresh {
+            for (rule, span) in self.dialect.spans.iter().enumerate() {
+                let absorbs = match span.again.as_deref() {
+                    None if region.from_start => span.channel == region.channel,
+                    None => span.channel == "thinking" && rule == region.rule && !region.body,
+                    Some("absorb") if region.from_start => span.channel == region.channel,
+                    Some("absorb") => rule == region.rule && !region.body,
+                    _ => false,
+                };
+                // A fence inside a fence is a line of its own text.
+                let absorbs = absorbs && span.fence.is_none();
+                if absorbs && let Some((before, end, _)) = self.opener(at, rule) {
+                    let does = Does::Absorb { rule };
+                    return Some(Found { before, end, does });
+                }
+            }
+        }
+        let hidden = self.hidden(at) == Hidden::InSpan;
+        for (rule, span) in self.dialect.spans.iter().enumerate().filter(|_| !hidden) {
+            // Framing never stands before an implied close. What it ends makes room.
+            if span.ends.as_deref() == Some(region.channel)
+                && (self.open.len() <= DEEPEST || span.channel != "content")
+                && let Some((0, end, opening)) = self.new_block(at, rule)
+            {
+                let does = Does::Open(opening);
+                return Some(Found { before: 0, end, does });
+            }
+            if span.pauses.as_deref() == Some(region.channel)
+                && (self.open.len() < DEEPEST || span.channel != "content")
+                && let Some((before, end, mut opening)) = self.new_block(at, rule)
+            {
+                opening.pauses = true;
+                let does = Does::Open(opening);
+                return Some(Found { before, end, does });
+            }
+        }
+        if region.body {
+            return self.header(at);
+        }
+        None
+    }
+
+    fn in_content(&self, at: usize) -> Option<Found> {
+        let hidden = self.hidden(at);
+        for (rule, span) in self.dialect.spans.iter().enumerate() {
+            // A block hides no tool call.
+            let counts = match hidden {
+                Hidden::No => true,
+                Hidden::InBlock => span.channel == "tool",
+                Hidden::InSpan => false,
+            };
+            if counts
+                && (self.open.len() < DEEPEST || span.channel != "content")
+                && let Some((before, end, opening)) = self.new_block(at, rule)
+            {
+                let does = Does::Open(opening);
+                return Some(Found { before, end, does });
+            }
+        }
+        // Behind nothing but blanks a closer is an extra one, elsewhere a stray one.
+        if hidden != Hidden::No {
+            return None;
+        }
+        for rule in self.of_channel("thinking") {
+            let span = &self.dialect.spans[rule];
+            // A fence's closer is a fence line like any other out here.
+            if span.fence.is_some() {
+                continue;
+            }
+            let stray = span.stray_close.as_deref().or(self.dialect.stray_close.as_deref()).unwrap_or("text");
+            let rests = if self.closed {
+                self.dialect.extra_close.as_deref().unwrap_or("text")
+            } else if self.keeps_stray {
+                "text"
+            } else {
+                stray
+            };
+            match rests {
+                "reclassify" if self.alone => {
+                    if let Some((before, end)) = self.closer(at, rule, None) {
+                        return Some(Found { before, end, does: Does::Reclassify { rule } });
+                    }
+                }
+                // Any other one goes alone, without its framing.
+                "reclassify" if !self.spent[rule] => {
+                    if let Some((0, end)) = self.bare_closer(at, rule) {
+                        return Some(Found { before: 0, end, does: Does::Drop });
+                    }
+                }
+                "drop" => {
+                    if let Some((before, end)) = self.closer(at, rule, None) {
+                        return Some(Found { before, end, does: Does::DropCloser { rule } });
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(end) = self.dropped(at, &self.dialect.drop).or_else(|| self.dropped(at, &self.dialect.drop_ends)) {
+            return Some(Found { before: 0, end, does: Does::Drop });
+        }
+        // A header ends the body around it, but stands in a wrapper.
+        let deeper = self.open.last().is_some_and(|region| !region.body);
+        if deeper && self.open.len() >= DEEPEST {
+            return None;
+        }
+        self.header(at)
+    }
+
+    // ---- openers and closers of spans
+
+    /// An opener that begins a block: not one of a span that had its only block.
+    fn new_block(&self, at: usize, rule: usize) -> Option<(usize, usize, Opening)> {
+        if self.spent[rule] {
+            return None;
+        }
+        self.opener(at, rule)
+    }
+
+    fn opener(&self, at: usize, rule: usize) -> Option<(usize, usize, Opening)> {
+        let span = &self.dialect.spans[rule];
+        let counts = match span.place.as_deref() {
+            None | Some("anywhere") => true,
+            Some("start") => at == 0,
+            Some("lead") => self.lead,
+            Some(other) => panic!("where = {other}"),
+        };
+        if !counts {
+            return None;
+        }
+        let channel = fixed(&span.channel);
+        for (tag, literal) in span.open.iter().enumerate() {
+            if let Some(before) = self.framed(at, &span.framing.before_open, literal, span.special) {
+                let end = at + before + literal.len();
+                return Some((before, end, Opening::plain(rule, tag, channel)));
+            }
+        }
+        if let Some(tag) = &span.tag {
+            for name in 0..tag.names.len() {
+                let mut opening = Opening::plain(rule, name, channel);
+                opening.decode = true;
+                if let Some(end) = self.tag_opener(at, tag, name, &mut opening) {
+                    return Some((0, end, opening));
+                }
+            }
+        }
+        if let Some(word) = &span.fence
+            && let Some(end) = self.fence_opener(at, word)
+        {
+            return Some((0, end, Opening::plain(rule, 0, channel)));
+        }
+        None
+    }
+
+    /// The end of one of these markers.
+    fn dropped(&self, at: usize, markers: &[Dropped]) -> Option<usize> {
+        let here = markers.iter().find(|it| self.marker_literal(at, it.marker(), it.special()))?;
+        Some(at + here.marker().len())
+    }
+
+    /// The label of the framing after the opener, without its line break, and directly after it a closer.
+    fn labelled_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
+        let span = &self.dialect.spans[rule];
+        let label = span.framing.after_open.trim_end();
+        if label.is_empty() || label == span.framing.after_open || !self.literal(at, label) {
+            return None;
+        }
+        let from = at + label.len();
+        let close = span.close.iter().find(|close| self.marker_literal(from, close, span.special))?;
+        Some((label.len(), from + close.len()))
+    }
+
+    /// The closer alone, without framing.
+    fn bare_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
+        let span = &self.dialect.spans[rule];
+        if let Some(close) = span.close.iter().find(|close| self.marker_literal(at, close, span.special)) {
+            return Some((0, at + close.len()));
+        }
+        if span.tag.is_some() { self.closer(at, rule, None) } else { None }
+    }
+
+    /// The closer of a span at `at`: the length of the framing before it, and its end. `open`: the name of the tag
+    /// that it has to match, if any.
+    fn closer(&self, at: usize, rule: usize, open: Option<usize>) -> Option<(usize, usize)> {
+        let span = &self.dialect.spans[rule];
+        for literal in &span.close {
+            if let Some(before) = self.framed(at, &span.framing.before_close, literal, span.special) {
+                return Some((before, at + before + literal.len()));
+            }
+        }
+        if let Some(tag) = &span.tag {
+            for name in 0..tag.names.len() {
+                let same = open.is_none_or(|open| open == name);
+                if (same || tag.closer == "any")
+                    && let Some(end) = self.tag_closer(at, tag, name)
+                {
+                    return Some((0, end));
+                }
+            }
+        }
+        if span.fence.is_some() {
+            return self.fence_closer(at).map(|end| (0, end));
+        }
+        None
+    }
+
+    /// The end of what closes a message's body, if that stands at `at`.
+    fn body_closer(&self, at: usize) -> Option<usize> {
+        let header = self.dialect.header.as_ref()?;
+        let literal = header.close.iter().find(|literal| self.marker_literal(at, literal, header.special))?;
+        Some(at + literal.len())
+    }
+
+    // ---- tags
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.get(at).copied()
+    }
+
+    fn spaces(&self, at: usize) -> usize {
+        let here = self.text.get(at..).unwrap_or_default();
+        at + here.iter().take_while(|&&byte| space(byte)).count()
+    }
+
+    /// The end of a gap of at most `bound` white space.
+    fn gap(&self, at: usize, bound: usize) -> Option<usize> {
+        let end = self.spaces(at);
+        (end - at <= bound).then_some(end)
+    }
+
+    /// The end of what may stand directly behind a name: `:` and one or more letters. A `:` that begins no such
+    /// thing is no part of a tag.
+    fn suffix(&self, at: usize, tag: &Tag) -> Option<usize> {
+        if tag.suffix == 0 || self.byte(at) != Some(b':') {
+            return Some(at);
+        }
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        let letters = self.text[at + 1..].iter().take_while(|&&byte| letter(byte)).count();
+        (letters > 0 && letters < tag.suffix).then_some(at + 1 + letters)
+    }
+
+    fn tag_opener(&self, begin: usize, tag: &Tag, name: usize, opening: &mut Opening) -> Option<usize> {
+        if self.byte(begin) != Some(b'<') {
+            return None;
+        }
+        let mut at = self.gap(begin + 1, tag.space)?;
+        let name = &tag.names[name];
+        if !self.literal(at, name) {
+            return None;
+        }
+        at = self.suffix(at + name.len(), tag)?;
+        if tag.attributes.is_none() {
+            at = self.gap(at, tag.space)?;
+        } else {
+            loop {
+                let next = self.spaces(at);
+                let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte == b':';
+                if next == at || !self.byte(next).is_some_and(letter) {
+                    at = next;
+                    break;
+                }
+                at = self.attribute(next, begin, opening)?;
+            }
+        }
+        if tag.self_close && self.byte(at) == Some(b'/') {
+            opening.self_closing = true;
+            at += 1;
+        }
+        if self.byte(at) != Some(b'>') {
+            return None;
+        }
+        let end = at + 1;
+        let short = tag.attributes.is_none_or(|bound| end - begin <= bound);
+        short.then_some(end)
+    }
+
+    /// NAME ws* = ws* value; ranges count from the marker's begin.
+    fn attribute(&self, begin: usize, marker: usize, opening: &mut Opening) -> Option<usize> {
+        let more = |byte: u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte);
+        let mut at = begin;
+        while self.byte(at).is_some_and(more) {
+            at += 1;
+        }
+        let name = self.text[begin..at].to_vec();
+        at = self.spaces(at);
+        if self.byte(at) != Some(b'=') {
+            return None;
+        }
+        at = self.spaces(at + 1);
+        let quote = self.byte(at).filter(|byte| b"\"'".contains(byte))?;
+        let value = at + 1;
+        let length = self.text[value..].iter().position(|&byte| byte == quote)?;
+        let end = value + length;
+        opening.attributes.push((name, value - marker..end - marker));
+        Some(end + 1)
+    }
+
+    fn tag_closer(&self, begin: usize, tag: &Tag, name: usize) -> Option<usize> {
+        if self.byte(begin) != Some(b'<') {
+            return None;
+        }
+        let slash = self.gap(begin + 1, tag.space)?;
+        if self.byte(slash) != Some(b'/') {
+            return None;
+        }
+        let at = self.gap(slash + 1, tag.space)?;
+        let name = &tag.names[name];
+        if !self.literal(at, name) {
+            return None;
+        }
+        let at = self.suffix(at + name.len(), tag)?;
+        let at = self.gap(at, tag.space)?;
+        (self.byte(at) == Some(b'>')).then_some(at + 1)
+    }
+
+    // ---- fences
+
+    /// Text of a line that begins, ends or stands in a code block of a fence's body: to where nothing counts.
+    pub(crate) fn code(&self, at: usize) -> Option<usize> {
+        if !self.line_start() {
+            return None;
+        }
+        match self.open.last() {
+            Some(region) if region.channel != "content" => {
+                let fence = self.closers(region).iter().any(|&rule| self.dialect.spans[rule].fence.is_some());
+                let line = self.fence_line(at);
+                let opens = line.as_ref().is_some_and(|line| line.nests());
+                (fence && (region.nested.is_some() || opens)).then(|| self.line_end(at))
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn fence_line(&self, begin: usize) -> Option<FenceLine> {
+        let count = |at: usize, mark: u8| self.text[at..].iter().take_while(|&&byte| byte == mark).count();
+        let spaces = count(begin, b' ');
+        let indent = begin + spaces;
+        let mark = self.byte(indent)?;
+        if spaces > 3 || (mark != b'`' && mark != b'~') {
+            return None;
+        }
+        let run = count(indent, mark);
+        if run < 3 {
+            return None;
+        }
+        let run_end = indent + run;
+        let next_line = self.line_end(run_end);
+        let whole = self.text[next_line - 1] == b'\n';
+        let line_end = if whole { next_line - 1 } else { next_line };
+        let mut info = &self.text[run_end..line_end];
+        if whole {
+            info = info.strip_suffix(b"\r").unwrap_or(info);
+        }
+        Some(FenceLine { mark, run, run_end, info: info.to_vec(), whole, line_end })
+    }
+
+    /// Exactly three backticks, the word, at most 64 spaces or tabs, the line's end.
+    fn fence_opener(&self, begin: usize, word: &str) -> Option<usize> {
+        if begin > 0 && self.text[begin - 1] == b'`' {
+            return None;
+        }
+        if !self.framing(begin, "```") || !self.framing(begin + 3, word) {
+            return None;
+        }
+        let mut at = begin + 3 + word.len();
+        let gap = self.text[at..].iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
+        at += gap;
+        if gap > 64 {
+            None
+        } else if self.framing(at, "\n") {
+            Some(at + 1)
+        } else if self.framing(at, "\r\n") {
+            Some(at + 2)
+        } else {
+            None
+        }
+    }
+
+    fn fence_closer(&self, at: usize) -> Option<usize> {
+        if !self.line_start() || self.open.last().is_some_and(|region| region.nested.is_some()) {
+            return None;
+        }
+        let line = self.fence_line(at)?;
+        if line.mark != b'`' || line.run > 64 || line.nests() {
+            return None;
+        }
+        let blanks = line.info.iter().all(|&byte| blank(byte));
+        Some(if blanks && line.info.len() <= 64 { line.line_end } else { line.run_end })
+    }
+
+    // ---- headers
+
+    fn header(&self, begin: usize) -> Option<Found> {
+        let header = self.dialect.header.as_ref()?;
+        let at_start = begin == 0 && self.at_start == "header";
+        let key_at = |at: usize| header.keys.iter().find(|(_, key)| self.literal(at, key));
+        let end_at = |at: usize| header.end.iter().find(|end| self.literal(at, end));
+
+        let mut tag = 0;
+        let mut middle = begin; // where the bytes that `max` bounds begin
+        let mut at = begin;
+        let mut value: Option<(&String, usize)> = None; // the key whose value we are in, and where it begins
+        let first = header.begin.iter().position(|literal| self.marker_literal(begin, literal, header.special));
+        if let Some(first) = first {
+            tag = first;
+            at += header.begin[first].len();
+            middle = at;
+            value = key_at(begin).map(|(name, _)| (name, at));
+        } else if !header.end.iter().any(|end| self.marker_literal(begin, end, header.special)) {
+            // Neither a `begin` nor an `end` alone: only the very start may begin with a key.
+            if !at_start {
+                return self.whole_header(begin);
+            }
+            // A space may stand before the key, or be its first byte.
+            at += usize::from(key_at(at).is_none() && self.byte(begin) == Some(b' '));
+            let (name, key) = key_at(at)?;
+            // It would have been a `begin`, but for the token.
+            if at == begin && header.begin.contains(key) {
+                return None;
+            }
+            at += key.len();
+            middle = at;
+            value = Some((name, at));
+        }
+
+        let mut fields: Vec<(String, Range<usize>)> = Vec::new();
+        let mut word: Option<Range<usize>> = None; // the last bare word
+        let mut in_word = false;
+        let found = loop {
+            let most = header.max.unwrap_or(256);
+            if at - middle > most {
+                break None; // a value that is not over by now is none
+            }
+            let byte = self.byte(at);
+            let end = end_at(at);
+            let key = key_at(at).filter(|(_, key)| at + key.len() - middle <= most);
+            let over = byte.is_none_or(|byte| byte == b'\n' || byte == b'<');
+            if (over || end.is_some() || key.is_some() || byte.is_some_and(blank))
+                && let Some((name, from)) = value.take()
+                && at > from
+            {
+                fields.push((name.clone(), from..at));
+            }
+            if end.is_some() {
+                break end;
+            }
+            if let Some((name, key)) = key {
+                at += key.len();
+                value = Some((name, at));
+                word = None;
+                in_word = false;
+                continue;
+            }
+            if over {
+                break None;
+            }
+            match byte {
+                Some(byte) if blank(byte) => in_word = false,
+                _ if value.is_some() => {}
+                _ if in_word => word.as_mut().unwrap().end = at + 1,
+                _ => {
+                    word = Some(at..at + 1);
+                    in_word = true;
+                }
+            }
+            at += 1;
+        };
+        match found {
+            Some(end) => {
+                if let Some(word) = word
+                    && !fields.iter().any(|(name, _)| name == "type")
+                {
+                    fields.push(("type".to_string(), word));
+                }
+                fields.push(("end".to_string(), at..at + end.len()));
+                at += end.len();
+            }
+            None => at = fields.last()?.1.end,
+        }
+        Some(self.header_found(begin, at, tag, fields))
+    }
+
+    /// A key that is in `whole`, a name and an end.
+    fn whole_header(&self, begin: usize) -> Option<Found> {
+        let header = self.dialect.header.as_ref()?;
+        let whole = |key: &String| header.whole.contains(key) && self.literal(begin, key);
+        let (name, key) = header.keys.iter().find(|(_, key)| whole(key))?;
+        let from = begin + key.len();
+        let letters = self.text[from..].iter().take_while(|&&byte| !blank(byte) && byte != b'<').count();
+        if letters == 0 || letters > header.max.unwrap_or(256) {
+            return None;
+        }
+        let to = from + letters;
+        let end = header.end.iter().find(|end| self.literal(to, end))?;
+        let fields = vec![(name.clone(), from..to), ("end".to_string(), to..to + end.len())];
+        Some(self.header_found(begin, to + end.len(), 0, fields))
+    }
+
+    fn header_found(&self, begin: usize, end: usize, tag: usize, fields: Vec<(String, Range<usize>)>) -> Found {
+        let header = self.dialect.header.as_ref().unwrap();
+        let fits = |route: &&Route| {
+            route.when.iter().all(|(wanted, value)| {
+                // Of a field that is there twice, the last one counts.
+                let field = fields.iter().rfind(|(name, _)| name == wanted);
+                let is =
+                    |range: &Range<usize>, value: &String| value == "*" || self.equal(&self.text[range.clone()], value);
+                field.is_some_and(|(_, range)| value.all().iter().any(|value| is(range, value)))
+            })
+        };
+        let route = header.routes.iter().find(fits);
+        let channel = route.map_or("content", |route| fixed(&route.channel));
+        let mut opening = Opening::plain(self.dialect.spans.len(), tag, channel);
+        opening.body = true;
+        for (name, range) in fields {
+            let range = range.start - begin..range.end - begin;
+            opening.attributes.push((name.into_bytes(), range));
+        }
+        let does = Does::Open(opening);
+        Found { before: 0, end, does }
+    }
+}
+
+/// References in an attribute's value, decoded in one pass.
+pub(crate) fn decoded(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < value.len() {
+        match reference(&value[at..]) {
+            Some((character, length)) => {
+                let mut buffer = [0; 4];
+                out.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
+                at += length;
+            }
+            None => {
+                out.push(value[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+fn reference(text: &[u8]) -> Option<(char, usize)> {
+    let named = [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')];
+    for (name, character) in named {
+        if text.starts_with(name.as_bytes()) {
+            return Some((character, name.len()));
+        }
+    }
+    let hexadecimal = text.starts_with(b"&#x") || text.starts_with(b"&#X");
+    let (begin, radix, most) = if hexadecimal { (3, 16, 6) } else { (2, 10, 7) };
+    if !text.starts_with(b"&#") {
+        return None;
+    }
+    let length = text[begin..].iter().position(|&byte| byte == b';')?;
+    let digits = std::str::from_utf8(&text[begin..begin + length]).ok()?;
+    if length == 0 || length > most || !digits.chars().all(|digit| digit.is_digit(radix)) {
+        return None;
+    }
+    let character = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
+    (character != '\0').then_some((character, begin + length + 1))
+}

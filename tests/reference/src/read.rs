@@ -1,0 +1,368 @@
+//! Reads a whole text from its first byte to its last: what each marker does, and the events that are written for it.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::code::{Code, block_after};
+use crate::events::{END, Event, IMPLIED, MARKER, Part, What, blank, joined};
+use crate::file::{Dialect, Framing};
+use crate::markers::{Does, Found, Opening, Reading, Region, decoded, fixed};
+
+/// What the dialect makes of the whole text. `start` overrides the dialect's own.
+pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
+    reading(dialect, text, start, None, false)
+}
+
+/// The same for a host that wants stray closers as text.
+pub fn read_keeping_stray(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
+    joined(&reading(dialect, text, start, None, true))
+}
+
+/// The same of a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
+pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special: &BTreeSet<usize>) -> Vec<Event> {
+    joined(&reading(dialect, text, start, Some(special), false))
+}
+
+fn reading(
+    dialect: &Dialect,
+    text: &[u8],
+    start: Option<&str>,
+    special: Option<&BTreeSet<usize>>,
+    keeps_stray: bool,
+) -> Vec<Event> {
+    let start = start.or(dialect.start.as_deref()).unwrap_or("content");
+    let mut reading = Reading {
+        dialect,
+        text,
+        special,
+        keeps_stray,
+        at_start: start.to_string(),
+        events: Vec::new(),
+        open: Vec::new(),
+        spent: vec![false; dialect.spans.len()],
+        lead: true,
+        closed: true,
+        alone: true,
+        code: Code::default(),
+        around: Code::default(),
+    };
+    reading.read();
+    reading.events
+}
+
+/// As `events`, with neighbouring text joined.
+pub fn read(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
+    joined(&events(dialect, text, start))
+}
+
+impl Reading<'_> {
+    fn read(&mut self) {
+        if self.text.is_empty() {
+            return;
+        }
+        if self.at_start != "content" && self.at_start != "header" {
+            self.open_at_start();
+        }
+        let mut at = 0;
+        while at < self.text.len() {
+            if let Some(end) = self.code(at) {
+                self.push_text(at..end);
+                at = end;
+            } else if let Some(found) = self.marker(at) {
+                at = self.apply(at, found);
+            } else {
+                self.push_text(at..at + 1);
+                at += 1;
+            }
+        }
+        while !self.open.is_empty() {
+            self.push_close(at..at, END, Part::None);
+        }
+    }
+
+    fn open_at_start(&mut self) {
+        let channel = fixed(&self.at_start);
+        let spans = &self.dialect.spans;
+        let rule = spans.iter().position(|span| span.channel == channel);
+        let rule = rule.unwrap_or(spans.len());
+        self.alone = false;
+        self.push(What::Open { rule, tag: 0 }, channel, 0..0, Part::None);
+        self.open.push(Region {
+            rule,
+            channel,
+            name: None,
+            from_start: true,
+            body: self.dialect.header.is_some(),
+            ended_thinking: false,
+            fresh: true,
+            untouched: true,
+            quoted: false,
+            nested: None,
+        });
+    }
+
+    // ---- what a marker does
+
+    fn apply(&mut self, at: usize, found: Found) -> usize {
+        let Found { before, end, does } = found;
+        let begin = at + before;
+        match does {
+            Does::Open(opening) => self.apply_open(at, begin, end, opening),
+            Does::Close { rule, own } => {
+                self.push_framing(at..begin, Part::Before);
+                let closed = self.block_of(begin..end, rule);
+                let keep = rule.is_some_and(|rule| own && self.dialect.spans[rule].keep);
+                let is_fence = rule.is_some_and(|rule| own && self.closes_as_fence(rule));
+                let call = self.open.last().is_some_and(|region| is_call(self.dialect, region));
+                let around = call.then(|| std::mem::take(&mut self.around));
+                self.pass_marker(end, keep || is_fence);
+                if keep {
+                    self.push_marker_text(begin..end);
+                    self.push_close(end..end, MARKER, Part::None);
+                } else {
+                    self.push_close(begin..end, MARKER, Part::Marker);
+                }
+                self.spend(closed);
+                if let Some(around) = around.filter(|_| !self.dialect.guard.is_empty()) {
+                    self.code = around;
+                }
+                self.after(end, rule, |framing| &framing.after_close)
+            }
+            Does::End => {
+                let region = self.open.last().unwrap();
+                let first = || self.of_channel("thinking").first().copied();
+                let closed = if region.from_start { first().unwrap_or(region.rule) } else { region.rule };
+                self.push_close(begin..end, MARKER, Part::Marker);
+                self.pass_marker(end, false);
+                self.spend(closed);
+                end
+            }
+            Does::DropCloser { rule } => {
+                self.push_framing(at..begin, Part::Before);
+                self.push_framing(begin..end, Part::Marker);
+                self.pass_marker(end, false);
+                // It says that a thinking is over.
+                (self.alone, self.closed) = (false, true);
+                self.after(end, Some(rule), |framing| &framing.after_close)
+            }
+            Does::Reclassify { rule } => {
+                self.push_framing(at..begin, Part::Before);
+                self.push(What::Reclassify, "thinking", begin..begin, Part::Closer(rule));
+                self.push_framing(begin..end, Part::Marker);
+                self.pass_marker(end, false);
+                (self.alone, self.lead, self.closed) = (false, true, true);
+                self.spend(rule);
+                self.after(end, Some(rule), |framing| &framing.after_close)
+            }
+            Does::Absorb { rule } => {
+                self.push_framing(at..begin, Part::Before);
+                self.push_framing(begin..end, Part::Marker);
+                self.pass_marker(end, false);
+                // It stands for the opener.
+                self.open.last_mut().unwrap().untouched = true;
+                self.after(end, Some(rule), |framing| &framing.after_open)
+            }
+            Does::Drop => {
+                self.push_framing(begin..end, Part::Marker);
+                self.pass_marker(end, false);
+                end
+            }
+            Does::Quote => {
+                self.push_text(begin..end);
+                self.events.last_mut().unwrap().part = Part::Marker;
+                let region = self.open.last_mut().unwrap();
+                region.quoted = !region.quoted;
+                end
+            }
+        }
+    }
+
+    fn apply_open(&mut self, at: usize, begin: usize, end: usize, opening: Opening) -> usize {
+        let mut ended_thinking = false;
+        let around = self.open.last().filter(|_| !opening.pauses);
+        if let Some(region) = around
+            && (region.channel != "content" || (region.body && opening.body))
+        {
+            let closed = region.rule;
+            ended_thinking = !opening.body;
+            self.push_close(at..at, IMPLIED, Part::None);
+            self.spend(closed);
+        }
+        self.push_framing(at..begin, Part::Before);
+        let span = self.dialect.spans.get(opening.rule);
+        let keep = span.is_some_and(|span| span.keep);
+        if span.is_some_and(|span| span.channel == "tool") {
+            self.around = if ended_thinking { Code::default() } else { self.code.clone() };
+        }
+        self.pass_marker(end, keep || span.is_some_and(|span| span.fence.is_some()));
+        let what = What::Open { rule: opening.rule, tag: opening.tag };
+        let channel = opening.channel;
+        let marker = if keep { begin..begin } else { begin..end };
+        self.alone = false;
+        self.push(what, channel, marker, Part::Marker);
+        for (name, raw) in opening.attributes {
+            let value = &self.text[begin + raw.start..begin + raw.end];
+            let value = if opening.decode { decoded(value) } else { value.to_vec() };
+            let what = What::Attribute { name, value, raw };
+            self.push(what, channel, begin..begin, Part::None);
+        }
+        self.open.push(Region {
+            rule: opening.rule,
+            channel,
+            name: span.and_then(|span| span.tag.as_ref()).map(|_| opening.tag),
+            from_start: false,
+            body: opening.body,
+            ended_thinking,
+            fresh: true,
+            untouched: true,
+            quoted: false,
+            nested: None,
+        });
+        if keep {
+            self.push_marker_text(begin..end);
+        }
+        if opening.self_closing {
+            self.push_close(end..end, MARKER, Part::None);
+            self.spend(opening.rule);
+            if channel == "tool" && !self.dialect.guard.is_empty() {
+                self.code = std::mem::take(&mut self.around);
+            }
+            return end;
+        }
+        let rule = (!opening.body).then_some(opening.rule);
+        self.after(end, rule, |framing| &framing.after_open)
+    }
+
+    /// The span that the open region is a block of, now that the marker there closes it. What was open at the start is
+    /// a block of the first span of its channel that has this closer, or a body of the header's.
+    fn block_of(&self, marker: Range<usize>, closer: Option<usize>) -> usize {
+        let region = self.open.last().unwrap();
+        if !region.from_start {
+            return region.rule;
+        }
+        let has = |rule: &usize| {
+            let mut literals = self.dialect.spans[*rule].close.iter();
+            literals.any(|literal| literal.len() == marker.len() && self.literal(marker.start, literal))
+        };
+        self.of_channel(region.channel).into_iter().find(has).or(closer).unwrap_or(self.dialect.spans.len())
+    }
+
+    /// A block of that span was closed; what is past the spans is a body of the header's.
+    fn spend(&mut self, rule: usize) {
+        if self.dialect.spans.get(rule).is_some_and(|span| span.repeat == Some(false)) {
+            self.spent[rule] = true;
+        }
+    }
+
+    /// Framing behind a marker: all of it or nothing.
+    fn after(&mut self, at: usize, rule: Option<usize>, which: impl Fn(&Framing) -> &String) -> usize {
+        let Some(rule) = rule else { return at };
+        let length = which(&self.dialect.spans[rule].framing).len();
+        if !self.framing(at, which(&self.dialect.spans[rule].framing)) {
+            return at;
+        }
+        self.push_framing(at..at + length, Part::After);
+        if self.dialect.guard.is_empty() && length > 0 {
+            self.code = Code::after(self.text[at + length - 1]);
+        }
+        at + length
+    }
+
+    /// Where the text stands after a marker. `text`: it is not removed, or it is a fence line.
+    fn pass_marker(&mut self, end: usize, text: bool) {
+        let starts_line = !self.dialect.guard.is_empty() && !text;
+        self.code = if starts_line { Code::default() } else { Code::after(self.text[end - 1]) };
+    }
+
+    /// Is what closes a region of this span here a fence line?
+    fn closes_as_fence(&self, rule: usize) -> bool {
+        self.dialect.spans[rule].fence.is_some()
+    }
+
+    /// The line goes on, and where it ends, it may begin or end a block.
+    fn pass_text(&mut self, range: Range<usize>) {
+        let blocks = self.channel() == "content" && self.guards("fences");
+        for at in range {
+            self.code.line.push(self.text[at]);
+            if self.text[at] == b'\n' {
+                let line = std::mem::take(&mut self.code.line);
+                if blocks {
+                    self.code.block = block_after(&line, self.code.block);
+                }
+            }
+        }
+    }
+
+    // ---- writing events
+
+    fn push(&mut self, what: What, channel: &'static str, range: Range<usize>, part: Part) {
+        self.events.push(Event { what, channel, offset: range.start, bytes: self.text[range].to_vec(), part });
+    }
+
+    fn push_text(&mut self, range: Range<usize>) {
+        let channel = self.channel();
+        if !self.text[range.clone()].iter().all(|&byte| blank(byte)) {
+            if let Some(region) = self.open.last_mut() {
+                region.fresh = false;
+            }
+            if channel == "content" {
+                self.lead = false;
+                self.closed = false;
+            }
+        }
+        if self.line_start() {
+            self.push_line(range.start);
+        }
+        self.pass_text(range.clone());
+        self.touch();
+        self.push(What::Text, channel, range, Part::None);
+    }
+
+    /// Something has come in the innermost span.
+    fn touch(&mut self) {
+        if let Some(region) = self.open.last_mut() {
+            region.untouched = false;
+        }
+    }
+
+    /// A line of text of a fence's body: does it begin or end a code block in there?
+    fn push_line(&mut self, at: usize) {
+        let line = self.fence_line(at);
+        let Some(region) = self.open.last() else { return };
+        let fence = self.closers(region).iter().any(|&rule| self.dialect.spans[rule].fence.is_some());
+        if !fence {
+            return;
+        }
+        let region = self.open.last_mut().unwrap();
+        match (region.nested, line) {
+            (Some((mark, run)), Some(line)) if line.ends(mark, run) => region.nested = None,
+            (None, Some(line)) if line.nests() => region.nested = Some((line.mark, line.run)),
+            _ => {}
+        }
+    }
+
+    /// A marker that stays in its channel's text.
+    fn push_marker_text(&mut self, range: Range<usize>) {
+        let channel = self.channel();
+        self.push(What::Text, channel, range, Part::Marker);
+    }
+
+    fn push_framing(&mut self, range: Range<usize>, part: Part) {
+        if !range.is_empty() {
+            let channel = self.channel();
+            self.touch();
+            self.push(What::Framing, channel, range, part);
+        }
+    }
+
+    fn push_close(&mut self, range: Range<usize>, cause: &'static str, part: Part) {
+        let region = self.open.pop().unwrap();
+        self.push(What::Close(cause), region.channel, range, part);
+        self.closed = true;
+    }
+}
+
+/// A block of the channel `tool` that has markers of its own, not a header.
+fn is_call(dialect: &Dialect, region: &Region) -> bool {
+    region.channel == "tool" && region.rule < dialect.spans.len()
+}
