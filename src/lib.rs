@@ -3,6 +3,7 @@
 
 #![deny(unsafe_code, missing_docs)]
 
+mod calls;
 mod channel;
 #[cfg(feature = "compress")]
 pub mod compress;

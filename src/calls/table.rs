@@ -1,0 +1,146 @@
+//! What a `[[span.call]]` of a dialect file is compiled to: plain data that says how calls are written in a span. Nothing here
+//! reads a stream.
+
+use crate::matcher::bytes::{ByteSet, insert};
+
+/// A literal of a table. An empty one is none.
+pub type Literal = Box<[u8]>;
+
+/// The tables of a span, in the order of the file.
+pub struct CallTables {
+    pub tables: Vec<CallTable>,
+    /// The tables in the order in which they are tried: those with a longer `begin` first.
+    pub order: Vec<u8>,
+    /// Of each opener of the span, the tables whose `begin` it ends with: it begins the first call itself.
+    pub begun: Vec<Vec<u8>>,
+    /// Every `begin`, and every literal that is framing between calls; longer ones first.
+    pub begins: Vec<Literal>,
+    pub skips: Vec<Literal>,
+    /// Bytes that are framing between calls.
+    pub between: ByteSet,
+    /// The opener counts in the content only where a call begins after it. Inside the thinking it always does so.
+    pub is_sure: bool,
+}
+
+impl CallTables {
+    /// Returns the tables of a span with these openers.
+    pub fn new<'a>(
+        tables: Vec<CallTable>,
+        openers: impl IntoIterator<Item = &'a [u8]>,
+        skips: impl IntoIterator<Item = Literal>,
+        between: &[u8],
+        is_sure: bool,
+    ) -> CallTables {
+        let mut order: Vec<u8> = (0..tables.len() as u8).collect();
+        order.sort_by_key(|&at| std::cmp::Reverse(tables[usize::from(at)].begin.len()));
+        let begun = |opener: &[u8]| {
+            let of_table = |table: &CallTable| !table.begin.is_empty() && opener.ends_with(&table.begin);
+            order.iter().copied().filter(|&at| of_table(&tables[usize::from(at)])).collect()
+        };
+        let begun = openers.into_iter().map(begun).collect();
+        let begins = longest_first(tables.iter().map(|table| table.begin.clone()));
+        let mut set = [0; 4];
+        between.iter().for_each(|&byte| insert(&mut set, byte));
+        CallTables { order, begun, begins, skips: longest_first(skips), between: set, is_sure, tables }
+    }
+
+    pub fn table(&self, number: u8) -> &CallTable {
+        &self.tables[usize::from(number)]
+    }
+
+    /// The tables whose `begin` ends the opener with this number.
+    pub fn begun_by(&self, opener: u8) -> &[u8] {
+        self.begun.get(usize::from(opener)).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn longest_first(literals: impl IntoIterator<Item = Literal>) -> Vec<Literal> {
+    let mut literals: Vec<Literal> = literals.into_iter().filter(|literal| !literal.is_empty()).collect();
+    literals.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
+    literals.dedup();
+    literals
+}
+
+/// One way in which calls are written.
+pub struct CallTable {
+    pub body: BodyRule,
+    /// Begins a call; empty where nothing does.
+    pub begin: Literal,
+    /// Ends a call; empty where nothing of its own does.
+    pub end: Literal,
+    pub head: HeadRule,
+    /// A host's tool may be named by what follows the first dot of the name.
+    pub namespace: bool,
+}
+
+/// What stands between `begin` and the arguments. Calls that are JSON objects have none.
+#[derive(Default)]
+pub struct HeadRule {
+    /// End the name, and belong to the head; longer ones first.
+    pub name_ends: Vec<Literal>,
+    /// Ends the head: what stands before it is framing.
+    pub end: Literal,
+    /// The first one that fits is taken off the name.
+    pub prefixes: Vec<Literal>,
+    /// Without a prefix it is no call.
+    pub needs_prefix: bool,
+    /// The whole head is the id, and a colon with digits at its end is not of the name.
+    pub is_id: bool,
+    /// The id stands first, up to this literal.
+    pub id_end: Literal,
+    /// An id may stand between this and the first of `name_ends`.
+    pub id_begin: Literal,
+    /// The field of the header that is the name.
+    pub name_from: Option<Box<str>>,
+}
+
+/// What a call is written as.
+pub enum BodyRule {
+    /// A JSON object whose members are name and arguments.
+    Object(ObjectRule),
+    /// A head, then one JSON object.
+    Json,
+    /// A head, then keys and values between markers.
+    Tags(TagsRule),
+    /// A name, then keys and values in brackets.
+    Literal(LiteralRule),
+}
+
+pub struct ObjectRule {
+    pub names: Vec<Literal>,
+    pub arguments: Vec<Literal>,
+    pub ids: Vec<Literal>,
+    /// The only member is name and arguments.
+    pub key_is_name: bool,
+}
+
+pub struct TagsRule {
+    pub key: [Literal; 2],
+    /// An empty opener: the value begins at once.
+    pub value: [Literal; 2],
+    /// Around the word for a value's type that may stand between key and value.
+    pub kind: Option<[Literal; 2]>,
+    /// What such words mean: JSON's names of types, or `json` for an unknown one.
+    pub kind_words: Vec<(Box<str>, Box<str>)>,
+    /// Fixed text at a value's ends, which is framing.
+    pub after_open: Literal,
+    pub before_close: Literal,
+    /// A value that begins `<![CDATA[` ends at `]]>` with its closer.
+    pub has_cdata: bool,
+    /// Values are elements inside each other; all of their markers begin with this.
+    pub nested: Option<Literal>,
+    /// Values whose type is not known are strings.
+    pub unknown_is_string: bool,
+    /// End a value too, where they begin a line.
+    pub stops: Vec<Literal>,
+}
+
+pub struct LiteralRule {
+    pub open: u8,
+    pub close: u8,
+    pub assign: u8,
+    /// The calls stand in brackets.
+    pub is_list: bool,
+    /// Strings stand between two of these, as they are. Empty: they are quoted and escaped.
+    pub raw_quote: Literal,
+}
