@@ -1,0 +1,377 @@
+//! Who imports whom in `src`, so that a part can be read without the parts above it. No two folders may import each other,
+//! and no files of one folder may import each other in a circle. This reads the text of the sources: it does not see what
+//! macros write, and it counts no test code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use support::ROOT;
+
+/// Folders that still have circles, which are being broken.
+const KNOWN: [&str; 5] = ["src/compress", "src/dialect", "src/ffi", "src/matcher/automaton", "src/sse"];
+
+/// A file of the crate, as a module.
+#[derive(Debug, Default)]
+struct Module {
+    /// The names of its modules with files of their own.
+    children: BTreeSet<String>,
+    /// Names that it imports, and what they stand for.
+    imports: Vec<(String, Vec<String>)>,
+    /// All paths that it mentions, from the crate's root or from itself.
+    paths: Vec<Vec<String>>,
+}
+
+/// All modules by path; the crate's root has the empty one. Files of a folder but `mod.rs` are leaves of it.
+type Modules = BTreeMap<Vec<String>, Module>;
+
+fn names(path: &str) -> Vec<String> {
+    path.split("::").map(ToOwned::to_owned).collect()
+}
+
+/// A path as seen from the module `here`, made one from the crate's root. `None`: it is another crate's, or a local name.
+fn from_root(path: &[String], here: &[String], children: &BTreeSet<String>) -> Option<Vec<String>> {
+    let mut whole = here.to_vec();
+    let mut rest = path;
+    match rest.first()?.as_str() {
+        "crate" => (whole, rest) = (Vec::new(), &rest[1..]),
+        "self" => rest = &rest[1..],
+        "super" => {
+            while rest.first().is_some_and(|name| name == "super") {
+                whole.pop()?;
+                rest = &rest[1..];
+            }
+        }
+        first if children.contains(first) => {}
+        _ => return None,
+    }
+    whole.extend_from_slice(rest);
+    Some(whole)
+}
+
+/// The paths of a `use` item's tree, each with the name that it has here.
+fn tree(text: &str) -> Vec<(String, Vec<String>)> {
+    let text = text.trim();
+    let Some(open) = text.find('{') else {
+        let (path, name) = text.split_once(" as ").unwrap_or((text, ""));
+        let path: Vec<String> = names(path).into_iter().filter(|name| !name.is_empty()).collect();
+        let name = if name.is_empty() { path.last().cloned().unwrap_or_default() } else { name.trim().to_owned() };
+        return vec![(name, path)];
+    };
+    let prefix = names(text[..open].trim_end_matches("::"));
+    let inside = &text[open + 1..text.rfind('}').unwrap()];
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for character in inside.chars() {
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        parts.last_mut().unwrap().push(character);
+    }
+    let parts = parts.iter().filter(|part| !part.trim().is_empty()).flat_map(|part| tree(part));
+    let whole = parts.map(|(name, path)| {
+        // `{self}` is the module before it.
+        let path: Vec<String> = prefix.iter().filter(|name| !name.is_empty()).cloned().chain(path).collect();
+        match name.as_str() {
+            "self" => (path[path.len() - 2].clone(), path[..path.len() - 1].to_vec()),
+            _ => (name, path),
+        }
+    });
+    whole.collect()
+}
+
+/// The paths in a line of code that begin with `crate::` or `super::`.
+fn mentioned(line: &str) -> Vec<Vec<String>> {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let mut found = Vec::new();
+    for (at, _) in line.match_indices("crate::").chain(line.match_indices("super::")) {
+        if line[..at].ends_with(|character| is_word(character) || character == ':' || character == '$') {
+            continue;
+        }
+        let end =
+            line[at..].find(|character| !is_word(character) && character != ':').map_or(line.len(), |end| at + end);
+        found.push(names(line[at..end].trim_end_matches(':')));
+    }
+    found
+}
+
+/// Reads a file that is the module `here`. Returns the modules, with files of their own, that are of its tests.
+fn read(source: &str, here: &[String], module: &mut Module) -> BTreeSet<String> {
+    let mut test_modules = BTreeSet::new();
+    // The inner modules around a line, each with the line that ends it.
+    let mut inner: Vec<(String, String)> = Vec::new();
+    let (mut is_test, mut skipped_to) = (false, None::<String>);
+    let mut item = String::new();
+    let lines = source.lines().map(|line| line.split("//").next().unwrap().trim_end());
+    let mut mentioned_in = Vec::new();
+    for line in lines {
+        if let Some(end) = &skipped_to {
+            if line == end {
+                skipped_to = None;
+            }
+            continue;
+        }
+        if inner.last().is_some_and(|(_, end)| line == end) {
+            inner.pop();
+            continue;
+        }
+        let code = line.trim_start();
+        if item.is_empty() {
+            if code.starts_with("#[cfg(test)]") || code.starts_with("#[cfg(all(test") {
+                is_test = true;
+                continue;
+            }
+            if code.starts_with("#[") || code.is_empty() {
+                continue;
+            }
+            let plain = code.strip_prefix("pub").filter(|rest| rest.starts_with([' ', '('])).map_or(code, |rest| {
+                let rest = rest.trim_start();
+                if rest.starts_with('(') { rest.split_once(')').unwrap().1.trim_start() } else { rest }
+            });
+            let end = format!("{}}}", &line[..line.len() - code.len()]);
+            if let Some(name) = plain.strip_prefix("mod ") {
+                if let Some(name) = name.strip_suffix(';') {
+                    module.children.insert(name.to_owned());
+                    if is_test {
+                        test_modules.insert(name.to_owned());
+                    }
+                } else if let Some(name) = name.strip_suffix(" {") {
+                    if is_test {
+                        skipped_to = Some(end);
+                    } else {
+                        inner.push((name.to_owned(), end));
+                    }
+                }
+                is_test = false;
+                continue;
+            }
+            if is_test && plain.ends_with('{') {
+                skipped_to = Some(end);
+                is_test = false;
+                continue;
+            }
+            if let Some(start) = plain.strip_prefix("use ") {
+                item = start.to_owned();
+            } else {
+                if !is_test {
+                    let place: Vec<String> =
+                        here.iter().cloned().chain(inner.iter().map(|(name, _)| name.clone())).collect();
+                    mentioned_in.extend(mentioned(code).into_iter().map(|path| (place.clone(), path)));
+                }
+                is_test = false;
+                continue;
+            }
+        } else {
+            item += code;
+        }
+        if let Some(whole) = item.strip_suffix(';') {
+            if !is_test {
+                let place: Vec<String> =
+                    here.iter().cloned().chain(inner.iter().map(|(name, _)| name.clone())).collect();
+                for (name, path) in tree(whole) {
+                    mentioned_in.push((place.clone(), path.clone()));
+                    if inner.is_empty() {
+                        module.imports.push((name, path));
+                    }
+                }
+            }
+            item.clear();
+            is_test = false;
+        }
+    }
+    for (place, path) in mentioned_in {
+        let children = if place.len() == here.len() { module.children.clone() } else { BTreeSet::new() };
+        module.paths.extend(from_root(&path, &place, &children));
+    }
+    module.imports = std::mem::take(&mut module.imports)
+        .into_iter()
+        .filter_map(|(name, path)| Some((name, from_root(&path, here, &module.children)?)))
+        .collect();
+    test_modules
+}
+
+/// The module that a path's item is defined in. An item that a module imports is that of another one.
+fn defined_in(modules: &Modules, path: &[String], depth: usize) -> Vec<String> {
+    let mut module = Vec::new();
+    for (at, name) in path.iter().enumerate() {
+        let child: Vec<String> = module.iter().chain([name]).cloned().collect();
+        if modules.contains_key(&child) {
+            module = child;
+            continue;
+        }
+        let here = &modules[&module];
+        let import = here.imports.iter().find(|(import, _)| import == name);
+        if let Some((_, of)) = import.filter(|(_, of)| depth > 0 && of != path) {
+            let whole: Vec<String> = of.iter().chain(&path[at + 1..]).cloned().collect();
+            return defined_in(modules, &whole, depth - 1);
+        }
+        return module;
+    }
+    module
+}
+
+/// Reads a crate. `sources`: the path of each file below `src`, and its text.
+fn modules(sources: &[(String, String)]) -> Modules {
+    let (mut modules, mut tests) = (Modules::new(), BTreeSet::new());
+    for (file, source) in sources {
+        let mut path: Vec<String> = file.trim_end_matches(".rs").split('/').map(ToOwned::to_owned).collect();
+        if path.last().is_some_and(|last| last == "mod" || last == "lib") {
+            path.pop();
+        }
+        let mut module = Module::default();
+        for test in read(source, &path, &mut module) {
+            tests.insert(path.iter().cloned().chain([test]).collect::<Vec<_>>());
+        }
+        modules.insert(path, module);
+    }
+    modules.retain(|path, _| !tests.iter().any(|test| path.starts_with(test)));
+    modules
+}
+
+/// For each folder, which of its files and folders import which. `mod` is the file that stands for a folder.
+fn folders(modules: &Modules) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
+    let has_files = |path: &[String]| modules.keys().any(|other| other.len() > path.len() && other.starts_with(path));
+    let file = |path: &[String]| {
+        let mut path = path.to_vec();
+        if has_files(&path) {
+            path.push("mod".to_owned());
+        }
+        path
+    };
+    let mut folders: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for (path, module) in modules {
+        let from = file(path);
+        for used in &module.paths {
+            let to = file(&defined_in(modules, used, 8));
+            if from == to {
+                continue;
+            }
+            let common = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+            let folder = format!("src/{}", from[..common].join("/"));
+            let imports = folders.entry(folder.trim_end_matches('/').to_owned()).or_default();
+            imports.entry(from[common].clone()).or_default().insert(to[common].clone());
+        }
+    }
+    folders
+}
+
+/// The shortest circle through the file `from`.
+fn circle(imports: &BTreeMap<String, BTreeSet<String>>, from: &str) -> Option<Vec<String>> {
+    let mut ways = vec![vec![from.to_owned()]];
+    let mut seen = BTreeSet::new();
+    while !ways.is_empty() {
+        let mut next = Vec::new();
+        for way in ways {
+            for to in imports.get(way.last().unwrap()).into_iter().flatten() {
+                if to == from {
+                    return Some(way);
+                }
+                if seen.insert(to.clone()) {
+                    next.push(way.iter().cloned().chain([to.clone()]).collect());
+                }
+            }
+        }
+        ways = next;
+    }
+    None
+}
+
+/// All circles: the folder, and who imports whom in it.
+fn circles(modules: &Modules) -> BTreeMap<(String, Vec<String>), String> {
+    let mut circles = BTreeMap::new();
+    for (folder, imports) in folders(modules) {
+        for from in imports.keys() {
+            if let Some(circle) = circle(&imports, from) {
+                let shown = format!("{} → {from}", circle.join(" → "));
+                let mut members = circle;
+                members.sort();
+                circles.entry((folder.clone(), members)).or_insert(shown);
+            }
+        }
+    }
+    circles
+}
+
+fn sources(folder: &Path, below: &str, files: &mut Vec<(String, String)>) {
+    for path in support::files(folder) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            sources(&path, &format!("{below}{name}/"), files);
+        } else if name.ends_with(".rs") {
+            files.push((format!("{below}{name}"), fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn no_files_or_folders_import_each_other_in_a_circle() {
+    let mut files = Vec::new();
+    sources(&Path::new(ROOT).join("src"), "", &mut files);
+    let circles = circles(&modules(&files));
+    let is_known = |folder: &str| KNOWN.iter().any(|known| folder.starts_with(known));
+    let new = circles.iter().filter(|((folder, _), _)| !is_known(folder));
+    let new: Vec<String> = new.map(|((folder, _), shown)| format!("{folder}: {shown}")).collect();
+    assert!(new.is_empty(), "imports in a circle:\n{}", new.join("\n"));
+}
+
+/// The circles of a made-up crate.
+fn made(sources: &[(&str, &str)]) -> Vec<String> {
+    let sources: Vec<_> = sources.iter().map(|(file, text)| (file.to_string(), text.to_string())).collect();
+    circles(&modules(&sources)).into_iter().map(|((folder, _), shown)| format!("{folder}: {shown}")).collect()
+}
+
+const LIB: (&str, &str) = ("lib.rs", "mod a;\nmod b;\npub use a::one::One;\n");
+
+#[test]
+fn folders_that_import_each_other_are_found() {
+    let a = ("a/mod.rs", "pub mod one;\n");
+    let up = ("a/one.rs", "use crate::{\n    b::two::{self, Two},\n};\npub struct One;\n");
+    let b = ("b/mod.rs", "pub mod two;\n");
+    // By the name that the crate's root gives it, in code that has no `use`, and not in tests or comments.
+    for down in ["use crate::One;\n", "fn two() -> crate::a::one::One {\n", "pub(crate) use super::super::a::one;\n"] {
+        assert_eq!(made(&[LIB, a, up, b, ("b/two.rs", down)]), ["src: a → b → a"], "{down}");
+    }
+    for down in [
+        "use std::fmt;\n",
+        "// use crate::One;\n",
+        "#[cfg(test)]\nmod tests {\n    use crate::One;\n}\n",
+        "#[cfg(test)]\nuse crate::One;\n",
+    ] {
+        assert!(made(&[LIB, a, up, b, ("b/two.rs", down)]).is_empty(), "{down}");
+    }
+}
+
+#[test]
+fn files_of_a_folder_that_import_each_other_are_found() {
+    let a = ("a/mod.rs", "mod one;\nmod two;\n#[cfg(test)]\nmod tests;\npub use two::Two;\nstruct Own;\n");
+    let circle = |one: &str, two: &str| {
+        made(&[LIB, a, ("a/one.rs", one), ("a/two.rs", two), ("a/tests.rs", "use super::one;\n")])
+    };
+    assert_eq!(circle("use super::two::Two;\n", "use super::one;\n"), ["src/a: one → two → one"]);
+    assert_eq!(circle("use super::Two;\n", "use super::one;\n"), ["src/a: one → two → one"]);
+    assert_eq!(circle("", "use super::Own;\n"), ["src/a: mod → two → mod"]);
+    assert!(circle("use super::Two;\n", "").is_empty());
+    assert!(circle("use super::Two;\n", "use std::fmt;\n\nmod inner {\n    use super::Two;\n}\n").is_empty());
+    let three = [
+        LIB,
+        a,
+        ("a/one.rs", "use super::two;\n"),
+        ("a/two.rs", "use super::three;\n"),
+        ("a/three.rs", "use super::one;\n"),
+    ];
+    assert_eq!(made(&three), ["src/a: one → two → three → one"]);
+}
+
+#[test]
+fn a_tree_of_imports_is_read() {
+    let read =
+        |text| tree(text).into_iter().map(|(name, path)| format!("{name}={}", path.join("::"))).collect::<Vec<_>>();
+    assert_eq!(read("crate::a::B"), ["B=crate::a::B"]);
+    assert_eq!(read("super::a as b"), ["b=super::a"]);
+    assert_eq!(read("crate::{a::{self, B as C}, d::*,}"), ["a=crate::a", "C=crate::a::B", "*=crate::d::*"]);
+}
