@@ -1,4 +1,4 @@
-//! How fast tool results are made shorter: A1 to A7, together and one by one, beside cutting the same texts into a
+//! How fast tool results are made shorter: the general filters, together and one by one, next to cutting the same texts into a
 //! vector of lines with `memchr`.
 //!
 //!     cargo bench -p aside-benches --bench compress
@@ -55,7 +55,7 @@ fn texts() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     texts
 }
 
-/// The filters of A1 to A7, or one of them; what knows one tool only is not for this command.
+/// The general filters, or one of them; what knows one tool only is not for this command.
 fn compressor(only: Option<&str>, budget: Option<usize>) -> Compressor {
     let mut registry = Registry::new();
     let ids: Vec<String> = registry.filter_ids().map(str::to_owned).collect();
@@ -85,7 +85,7 @@ fn lines(texts: &[Vec<u8>]) -> usize {
 }
 
 fn compress(compressor: &Compressor, texts: &[Vec<u8>]) -> usize {
-    // `grep` is what A4 is for.
+    // `grep` is what `paths` is for.
     let input = Input::of_command("grep -rn x .");
     let call = Call::new("bash", &input);
     texts.iter().map(|text| black_box(compressor.compress(&call, &[Part::Text(text)])).report.after).sum()

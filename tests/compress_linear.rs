@@ -72,7 +72,7 @@ const TRAPS: [&str; 58] = [
     "x 1\nx 2\nx 3\n",
 ];
 
-/// A trap of this size. Under a budget each line has a number, so that the lines are not folded before A7 sees them.
+/// A trap of this size. Under a budget each line has a number, so that the lines are not folded before `budget` sees them.
 fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
     let mut text = Vec::new();
     for number in 0.. {

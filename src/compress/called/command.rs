@@ -1,0 +1,391 @@
+//! The command line that was run: its programs, and which of them printed the output. Parsed, never executed.
+//!
+//! `shell` cuts it into simple commands. What wraps a program is taken off; text inside `bash -c` is parsed in turn, up to
+//! a fixed depth.
+
+use super::shell::{Joint, split};
+
+/// `bash -c "bash -c …"` is followed so far.
+const DEEPEST: usize = 8;
+
+/// A program that a command line runs.
+///
+/// ```
+/// use aside::compress::Invocation;
+///
+/// let run = Invocation::parse("cd app && sudo -u bob git -C lib diff --stat | head -20").unwrap();
+/// assert_eq!((run.command(), run.subcommand()), ("git", Some("diff")));
+/// assert!(run.has_flag("--stat") && run.is_piped());
+/// assert!(Invocation::parse("ls -l && cat notes").is_none());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    command: String,
+    subcommand: Option<String>,
+    words: Vec<String>,
+    prints: bool,
+    piped: bool,
+}
+
+impl Invocation {
+    /// The one program whose output is seen. `None` if more than one prints, or none does.
+    pub fn parse(line: &str) -> Option<Invocation> {
+        let mut all = Invocation::all(line)?;
+        only_printing(&all).map(|at| all.swap_remove(at))
+    }
+
+    /// Every program of a line, in order; for a shell with `-c`, those that it runs. `None` for what is better left alone:
+    /// `case`, and shells in shells more than eight deep.
+    ///
+    /// ```
+    /// use aside::compress::Invocation;
+    ///
+    /// let runs = Invocation::all("cd app && A=1 cargo +nightly test | tail -5").unwrap();
+    /// let seen: Vec<_> = runs.iter().map(|run| (run.command(), run.subcommand(), run.prints())).collect();
+    /// assert_eq!(seen, [("cd", Some("app"), false), ("cargo", Some("test"), true), ("tail", None, false)]);
+    /// ```
+    pub fn all(line: &str) -> Option<Vec<Invocation>> {
+        let mut all = Vec::new();
+        collect(line, Shown { prints: true, piped: false }, DEEPEST, &mut all)?;
+        Some(all)
+    }
+
+    /// The program's name, without its folder: `git`, `pytest` for `python -m pytest`, `gradle` for `./gradlew`.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// The first argument that is no option nor an option's value: `diff` of `git -C dir diff`; the script's name for
+    /// `npm run`.
+    pub fn subcommand(&self) -> Option<&str> {
+        self.subcommand.as_deref()
+    }
+
+    /// All words behind the program's name.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Whether its output is seen: not of `cd` and the like, nor where it goes to a file or into a program that writes
+    /// something of its own.
+    pub fn prints(&self) -> bool {
+        self.prints
+    }
+
+    /// The output went through `head`, `tail`, `tee`, `cat` or `grep`, so it may be only a part.
+    pub fn is_piped(&self) -> bool {
+        self.piped
+    }
+
+    /// Whether an option was given: `--name`, `--name=value`, or `-n` alone or in a bundle as `-an`.
+    pub fn has_flag(&self, flag: &str) -> bool {
+        let mut options = self.words.iter().take_while(|word| *word != "--");
+        let letter = flag.strip_prefix('-').filter(|rest| rest.len() == 1 && !rest.starts_with('-'));
+        options.any(|word| {
+            let bundle = word.strip_prefix('-').filter(|rest| rest.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            word == flag
+                || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))
+                || letter.is_some_and(|letter| bundle.is_some_and(|bundle| bundle.contains(letter)))
+        })
+    }
+}
+
+/// The place of the program that prints; none where several do, or none does.
+pub(super) fn only_printing(runs: &[Invocation]) -> Option<usize> {
+    let mut printing = (0..runs.len()).filter(|&at| runs[at].prints());
+    let only = printing.next()?;
+    printing.next().is_none().then_some(only)
+}
+
+/// A simple command, its wrappers taken off.
+struct Unwrapped {
+    words: Vec<String>,
+    /// What `bash -c` or `script -c` runs.
+    script: Option<String>,
+}
+
+/// What becomes of a command's output.
+#[derive(Clone, Copy)]
+struct Shown {
+    prints: bool,
+    piped: bool,
+}
+
+/// Commands that say nothing where all goes well.
+const SILENT: [&str; 12] =
+    ["cd", "pushd", "export", "set", "source", ".", "umask", "mkdir", "true", ":", "for", "unset"];
+/// Words of the shell before a command.
+const KEYWORDS: [&str; 13] =
+    ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "esac"];
+/// They pass on lines that they were given.
+const PASSING: [&str; 8] = ["head", "tail", "tee", "cat", "grep", "egrep", "fgrep", "less"];
+
+/// Adds the programs of a line, whose output is shown so.
+fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Invocation>) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    let commands = split(line)?;
+    let mut rest = &commands[..];
+    while !rest.is_empty() {
+        let last = rest.iter().position(|command| command.joint != Joint::Pipe).unwrap_or(rest.len() - 1);
+        let (pipeline, after) = rest.split_at(last + 1);
+        rest = after;
+        let seen = shown.prints && !pipeline[last].redirected;
+        let runs: Vec<(Unwrapped, bool)> = pipeline.iter().map(|command| without_wrappers(&command.words)).collect();
+        let passes = |(run, takes): &(Unwrapped, bool)| {
+            !takes && run.words.first().is_some_and(|head| PASSING.contains(&name(head)))
+        };
+        let writer = (1..=last).rev().find(|&at| !passes(&runs[at])).unwrap_or(0);
+        for (at, (run, _)) in runs.into_iter().enumerate() {
+            let prints = seen && at == writer;
+            let shown = Shown { prints, piped: prints && (shown.piped || writer < last) };
+            match (run.script, run.words.first()) {
+                (Some(script), _) => collect(&script, shown, depth, all)?,
+                (None, Some(head)) if SILENT.contains(&head.as_str()) => {
+                    all.push(resolve(run.words, Shown { prints: false, piped: false }));
+                }
+                (None, Some(_)) => all.push(resolve(run.words, shown)),
+                (None, None) => {}
+            }
+        }
+    }
+    Some(())
+}
+
+/// A program that runs the command behind it.
+struct Wrapper {
+    name: &'static str,
+    /// It is one only with these, if there are any.
+    subcommands: &'static [&'static str],
+    /// Its options that take a value.
+    valued: &'static [&'static str],
+    /// How many words of its own come before the command.
+    own: usize,
+}
+
+const fn wrapper(
+    name: &'static str,
+    subcommands: &'static [&'static str],
+    valued: &'static [&'static str],
+    own: usize,
+) -> Wrapper {
+    Wrapper { name, subcommands, valued, own }
+}
+
+const WRAPPERS: [Wrapper; 29] = [
+    wrapper(
+        "sudo",
+        &[],
+        &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T", "--user", "--group", "--chdir"],
+        0,
+    ),
+    wrapper("doas", &[], &["-u", "-C"], 0),
+    wrapper("time", &[], &["-f", "-o", "--format", "--output"], 0),
+    wrapper("env", &[], &["-u", "-C", "--unset", "--chdir"], 0),
+    wrapper("nice", &[], &["-n", "--adjustment"], 0),
+    wrapper("ionice", &[], &["-c", "-n", "-p", "--class", "--classdata"], 0),
+    wrapper("nohup", &[], &[], 0),
+    wrapper(
+        "xargs",
+        &[],
+        &["-I", "-n", "-P", "-L", "-d", "-a", "-E", "-s", "--max-args", "--max-procs", "--delimiter"],
+        0,
+    ),
+    wrapper("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
+    wrapper("unbuffer", &[], &[], 0),
+    wrapper("script", &[], &["-c", "--command", "-t", "-I", "-O", "-B", "-o"], 1),
+    wrapper("timeout", &[], &["-s", "-k", "--signal", "--kill-after"], 1),
+    wrapper("command", &[], &[], 0),
+    wrapper("builtin", &[], &[], 0),
+    wrapper("exec", &[], &["-a"], 0),
+    wrapper("npx", &[], &["-p", "--package", "-c", "--call", "-w", "--workspace"], 0),
+    wrapper("npm", &["exec", "x"], &["-p", "--package", "-c", "--call", "-C", "--prefix", "-w", "--workspace"], 0),
+    wrapper("pnpm", &["exec", "dlx"], &["-C", "--dir", "--filter", "-F", "--package"], 0),
+    wrapper("pnpx", &[], &["--package"], 0),
+    wrapper("yarn", &["exec", "dlx"], &["--cwd", "-p", "--package"], 0),
+    wrapper("bunx", &[], &["-p", "--package"], 0),
+    wrapper("bun", &["x"], &["--cwd", "-p", "--package"], 0),
+    wrapper(
+        "uv",
+        &["run"],
+        &["--with", "--python", "-p", "--project", "--directory", "--package", "--extra", "--group", "--env-file"],
+        0,
+    ),
+    wrapper("uvx", &[], &["--from", "--with", "--python", "-p"], 0),
+    wrapper("poetry", &["run"], &["-C", "-P", "--directory", "--project"], 0),
+    wrapper("pipenv", &["run"], &["--python", "--pypi-mirror"], 0),
+    wrapper("pipx", &["run"], &["--spec", "--python", "--pip-args", "--index-url"], 0),
+    wrapper("pdm", &["run"], &["-p", "--project"], 0),
+    wrapper("bundle", &["exec"], &[], 0),
+];
+const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
+
+/// Takes assignments, keywords and wrappers off. Says also whether the command was given its input as arguments.
+fn without_wrappers(words: &[String]) -> (Unwrapped, bool) {
+    let mut rest = words;
+    let mut takes = false;
+    let done = |words: &[String], takes: bool| (Unwrapped { words: words.to_vec(), script: None }, takes);
+    let script = |script: &String| (Unwrapped { words: Vec::new(), script: Some(script.clone()) }, false);
+    loop {
+        while rest.first().is_some_and(|word| is_assignment(word) || KEYWORDS.contains(&word.as_str())) {
+            rest = &rest[1..];
+        }
+        let Some(head) = rest.first() else { return done(rest, takes) };
+        let head = name(head);
+        if SHELLS.contains(&head) {
+            return match text_for_shell(&rest[1..]) {
+                Some(text) => script(text),
+                None => done(rest, takes),
+            };
+        }
+        let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == head) else {
+            return done(rest, takes);
+        };
+        let &Wrapper { subcommands, valued, own, .. } = wrapper;
+        let mut inner = &rest[1..];
+        if !subcommands.is_empty() {
+            let at = skip_options(inner, valued, false);
+            if inner.get(at).is_none_or(|word| !subcommands.contains(&word.as_str())) {
+                return done(rest, takes);
+            }
+            inner = &inner[at + 1..];
+        }
+        let options = skip_options(inner, valued, head == "env" || head == "sudo");
+        let call =
+            inner[..options].iter().position(|word| matches!(word.as_str(), "-c" | "--command" | "--call" | "-qc"));
+        if let Some(text) = call.filter(|_| matches!(head, "script" | "npx" | "npm")).and_then(|at| inner.get(at + 1)) {
+            return script(text);
+        }
+        if head == "uv" && inner[..options].iter().any(|word| word == "-m" || word == "--module") {
+            // The module is the command.
+            rest = &inner[options..];
+            continue;
+        }
+        // `command -v x` and the like only look it up.
+        if head == "command" && inner.first().is_some_and(|word| word == "-v" || word == "-V") {
+            return done(rest, takes);
+        }
+        if inner.len() <= options + own {
+            return done(rest, takes);
+        }
+        takes |= head == "xargs";
+        rest = &inner[options + own..];
+    }
+}
+
+/// What a shell with `-c` runs: the first word that is no option. Behind a script's name `-c` is the script's own.
+fn text_for_shell(words: &[String]) -> Option<&String> {
+    let mut is_given = false;
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.len() > 1 && word.starts_with(['-', '+'])) {
+        at += 1;
+        if word == "--" {
+            break;
+        }
+        let is_bundle = !word.starts_with("--");
+        is_given |= is_bundle && word.starts_with('-') && word.contains('c');
+        // `-euo pipefail`
+        at += usize::from(is_bundle && word.ends_with(['o', 'O']) || word == "--rcfile" || word == "--init-file");
+    }
+    words.get(at).filter(|_| is_given)
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.as_bytes()[0].is_ascii_digit()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+/// How many words from the start are options and their values.
+fn skip_options(words: &[String], valued: &[&str], assignments: bool) -> usize {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        if word == "--" {
+            return at + 1;
+        }
+        if valued.contains(&word.as_str()) {
+            at += 2;
+        } else if word.starts_with('-') && word.len() > 1 || assignments && is_assignment(word) {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    at.min(words.len())
+}
+
+/// A program's name without its folder and its `.exe`; without its version where a wrapper fetches it: `jest@29`.
+fn name(word: &str) -> &str {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let name = name.find('@').filter(|&at| at > 0).map_or(name, |at| &name[..at]);
+    name.strip_suffix(".exe").unwrap_or(name)
+}
+
+/// Options before the subcommand that take a value.
+fn valued_options(command: &str) -> &'static [&'static str] {
+    match command {
+        "git" => &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"],
+        "cargo" => &["-C", "-Z", "--config", "--color", "--manifest-path"],
+        "npm" | "pnpm" | "yarn" | "bun" => &["-C", "--dir", "--prefix", "-w", "--workspace", "--filter", "-F", "--cwd"],
+        "go" => &["-C"],
+        "docker" | "podman" => &["-H", "--host", "-c", "--context", "-l", "--log-level", "--config"],
+        "kubectl" | "helm" => &["-n", "--namespace", "--context", "--kube-context", "--kubeconfig", "--cluster", "-s"],
+        "make" | "gmake" | "ninja" => &["-C", "-f", "-I", "-o", "-W", "--directory", "--file"],
+        "gradle" => &["-p", "-b", "-c", "-I", "--project-dir", "--build-file", "--init-script"],
+        "mvn" => &["-f", "-pl", "-P", "-s", "-T", "--file", "--projects", "--settings"],
+        "uv" | "poetry" => &["-C", "-P", "--directory", "--project"],
+        "pip" => &["--python", "--proxy", "--log", "--cache-dir"],
+        "apt" | "apt-get" => &["-o", "-t", "-c"],
+        _ => &[],
+    }
+}
+
+/// Gives a command its plain names.
+fn resolve(words: Vec<String>, shown: Shown) -> Invocation {
+    let mut words = words.into_iter();
+    let mut command = plain(name(&words.next().unwrap_or_default()));
+    let mut words: Vec<String> = words.collect();
+    if command == "python"
+        && let Some(module) = words.iter().position(|word| word == "-m" || !word.starts_with('-'))
+        && words[module] == "-m"
+        && module + 1 < words.len()
+    {
+        command = plain(&words[module + 1]);
+        words.drain(..module + 2);
+    }
+    let from = usize::from(command == "cargo" && words.first().is_some_and(|word| word.starts_with('+')));
+    let at = from + skip_options(&words[from..], valued_options(&command), false);
+    let mut subcommand = words.get(at);
+    if matches!(command.as_str(), "npm" | "pnpm" | "yarn" | "bun") {
+        let valued = valued_options(&command);
+        let mut at = at;
+        // `npm run x` is x, and so is `yarn workspace w run x`.
+        while let Some(word) = words.get(at) {
+            at += match word.as_str() {
+                "run" | "run-script" => 1,
+                "workspaces" if words.get(at + 1).is_some_and(|word| word == "foreach" || word == "run") => 2,
+                "workspace" => 2,
+                _ => break,
+            };
+            at += skip_options(words.get(at..).unwrap_or_default(), valued, false);
+        }
+        subcommand = words.get(at).or(subcommand);
+    }
+    let subcommand = subcommand.cloned();
+    Invocation { command, subcommand, words, prints: shown.prints, piped: shown.piped }
+}
+
+/// A program's usual name: without its version, and that of the tool for a wrapper script that comes with a project.
+fn plain(name: &str) -> String {
+    const VERSIONED: [&str; 10] = ["python", "pip", "gcc", "g++", "clang", "clang++", "node", "ruby", "pypy", "php"];
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    match name {
+        "gradlew" | "gradlew.bat" => "gradle".into(),
+        "mvnw" | "mvnw.cmd" => "mvn".into(),
+        "py" | "pypy3" => "python".into(),
+        "pip3" => "pip".into(),
+        _ if VERSIONED.contains(&bare) => if bare == "pypy" { "python" } else { bare }.into(),
+        _ => name.into(),
+    }
+}

@@ -1,0 +1,227 @@
+//! A text cut into lines once, and what each of its lines is.
+
+use std::ops::Range;
+
+use super::{
+    class::Class,
+    failures::{Failures, LineMatch},
+    hunks, regions,
+};
+use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
+
+/// Where the lines of a text end, and their classes. Made once for each version of a text.
+#[derive(Default)]
+pub struct Layout {
+    /// The offset behind each line, its line end included.
+    ends: Vec<usize>,
+    /// What each line is by itself: it stays true where the line moves.
+    found: Vec<LineMatch>,
+    classes: Vec<Class>,
+    /// There may be hunks of a diff.
+    has_hunks: bool,
+}
+
+impl Layout {
+    pub fn new(bytes: &[u8], failures: &Failures) -> Layout {
+        let mut layout = Layout::default();
+        layout.read(bytes, bytes.len(), failures);
+        layout.classify(bytes, failures);
+        layout
+    }
+
+    /// The layout of the next text. Lines that it took over are not looked at again.
+    pub fn next(&self, text: &EditedText, failures: &Failures) -> Layout {
+        let bytes = &text.bytes;
+        let mut layout = Layout {
+            ends: Vec::with_capacity(self.ends.len() + text.taken.len()),
+            found: Vec::with_capacity(self.ends.len() + text.taken.len()),
+            classes: Vec::new(),
+            has_hunks: self.has_hunks,
+        };
+        let old_start = |line: usize| if line == 0 { 0 } else { self.ends[line - 1] };
+        let mut line = 0;
+        for (old, new) in &text.taken {
+            let moved = |offset: usize| offset - old.start + new;
+            line += self.ends[line..].partition_point(|&end| end <= old.start);
+            let begins_line = *new == 0 || bytes[new - 1] == b'\n';
+            if old_start(line) < old.start || old_start(line) == old.start && !begins_line {
+                line += 1;
+            }
+            let mut end = line + self.ends[line..].partition_point(|&end| end <= old.end);
+            // A last line without an end is another one if something follows.
+            if end > line && moved(old_start(end)) < bytes.len() && bytes[moved(old_start(end)) - 1] != b'\n' {
+                end -= 1;
+            }
+            if line < end {
+                layout.read(bytes, moved(old_start(line)), failures);
+                layout.ends.extend(self.ends[line..end].iter().map(|&end| moved(end)));
+                layout.found.extend_from_slice(&self.found[line..end]);
+                line = end;
+            }
+        }
+        layout.read(bytes, bytes.len(), failures);
+        layout.classify(bytes, failures);
+        layout
+    }
+
+    /// Adds the lines up to this offset, which is a line's beginning or the text's end.
+    fn read(&mut self, bytes: &[u8], upto: usize, failures: &Failures) {
+        let from = self.ends.last().copied().unwrap_or(0);
+        if from == upto {
+            return;
+        }
+        let first = self.ends.len();
+        // Exactly, since they are most of what a text of short lines needs.
+        self.ends.reserve(bytecount::count(&bytes[from..upto], b'\n') + 1);
+        self.ends.extend(memchr::memchr_iter(b'\n', &bytes[from..upto]).map(|at| from + at + 1));
+        if self.ends.last() != Some(&upto) {
+            self.ends.push(upto);
+        }
+        self.found.resize(self.ends.len(), LineMatch::default());
+        failures.mark_candidates(bytes, from..upto, &self.ends[first..], &mut self.found[first..]);
+        self.has_hunks |= hunks::may_have_hunks(&bytes[from..upto]);
+    }
+
+    fn classify(&mut self, bytes: &[u8], failures: &Failures) {
+        self.classes = vec![Class::default(); self.ends.len()];
+        if self.has_hunks {
+            hunks::mark_hunks(bytes, &self.ends, &mut self.classes);
+        }
+        regions::classify(failures, bytes, &self.ends, &mut self.found, &mut self.classes);
+    }
+}
+
+/// A text as filters see it: bytes and lines. Lines are counted from 0.
+#[derive(Clone, Copy)]
+pub struct Text<'a> {
+    pub bytes: &'a [u8],
+    layout: &'a Layout,
+    /// It is a later part of a text.
+    pub goes_on: bool,
+}
+
+impl<'a> Text<'a> {
+    pub fn new(bytes: &'a [u8], layout: &'a Layout) -> Text<'a> {
+        Text { bytes, layout, goes_on: false }
+    }
+
+    /// How many lines there are.
+    pub fn len(self) -> usize {
+        self.layout.ends.len()
+    }
+
+    /// A line's bytes with its line end.
+    pub fn span(self, line: usize) -> Range<usize> {
+        self.start(line)..self.layout.ends[line]
+    }
+
+    /// The bytes of some lines.
+    pub fn spans(self, lines: Range<usize>) -> Range<usize> {
+        self.start(lines.start)..self.start(lines.end)
+    }
+
+    /// Where a line begins; for the number of lines, the text's end.
+    pub fn start(self, line: usize) -> usize {
+        if line == 0 { 0 } else { self.layout.ends[line - 1] }
+    }
+
+    /// A line without its line end.
+    #[inline]
+    pub fn line(self, line: usize) -> &'a [u8] {
+        let line = &self.bytes[self.span(line)];
+        line.strip_suffix(b"\n").unwrap_or(line)
+    }
+
+    pub fn class(self, line: usize) -> Class {
+        self.layout.classes[line]
+    }
+
+    /// Is it text of a hunk whose header stands further up?
+    pub fn is_inside_hunk(self, line: usize) -> bool {
+        self.class(line).has(Class::HUNK) && !self.line(line).starts_with(b"@@")
+    }
+
+    /// A header for what is left of the hunk that the line is inside of.
+    pub fn rest_of_hunk(self, line: usize) -> Option<Vec<u8>> {
+        let header = (0..line).rev().find(|&line| !self.is_inside_hunk(line))?;
+        hunks::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
+    }
+
+    /// Of an error region that goes on in this line, the line before that makes it go on: where its open section began, or
+    /// its last failure.
+    pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
+        if !self.class(line).has(Class::REGION) {
+            return None;
+        }
+        let region = (0..line).rev().take_while(|&line| self.class(line).has(Class::REGION));
+        let first = region.clone().last()?;
+        let mut open = None;
+        for line in first..line {
+            open = open
+                .filter(|&(_, section)| !failures.block_and_end(section, failures.without_prefix(self.line(line))).1);
+            open = open.or_else(|| Some((line, self.layout.found[line].begin?)));
+        }
+        let mut failure = region.filter(|&line| self.class(line).has(Class::FAILURE));
+        let goes_on = || if self.class(line).has(Class::START) { None } else { failure.next() };
+        open.map(|(begin, _)| begin).or_else(goes_on)
+    }
+
+    /// The line that a byte is in; the number of lines for the text's end.
+    pub fn line_at(self, offset: usize) -> usize {
+        self.layout.ends.partition_point(|&end| end <= offset)
+    }
+
+    /// How many lines before this one are the beginning of the same line, whose middle was left out.
+    pub fn cut_before(self, line: usize) -> usize {
+        let marks = |back: usize| line > back && line - back + 1 < self.len() && self.is_middle(line - back);
+        if marks(0) { 1 } else { 2 * usize::from(marks(1)) }
+    }
+
+    /// How many lines behind this one are the end of the same line.
+    pub fn cut_behind(self, line: usize) -> usize {
+        let marks = |ahead: usize| line + ahead > 0 && line + ahead + 1 < self.len() && self.is_middle(line + ahead);
+        if marks(0) { 1 } else { 2 * usize::from(marks(1)) }
+    }
+
+    /// The marker for the middle of a line.
+    fn is_middle(self, line: usize) -> bool {
+        matches!(Marker::parse(self.line(line)), Some(Marker::OfLine { .. }))
+    }
+
+    pub fn is_blank(self, line: usize) -> bool {
+        bytes::is_blank(self.line(line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::{
+        lines::failures,
+        text::{
+            edit::{Edit, EditKind},
+            length::Length,
+        },
+    };
+
+    #[test]
+    fn the_next_layout_is_that_of_the_next_text() {
+        let failures = failures::built_in();
+        let text = b"plain\nerror: x\n  note\n\nfailures:\n\nFAILED";
+        let edited = EditedText::new(text, Length::of(text));
+        let layout = Layout::new(text, failures);
+        for start in 0..=text.len() {
+            for end in start..=text.len() {
+                for new in ["", "x", "y\n", "\nerror: z\n", "\n[… 9 bytes of this line]\n"] {
+                    let kind = EditKind::Replace(new.into());
+                    let next = edited.with(vec![Edit { range: start..end, kind }], 0);
+                    let (known, fresh) = (layout.next(&next, failures), Layout::new(&next.bytes, failures));
+                    let shown = String::from_utf8_lossy(&next.bytes);
+                    assert_eq!(known.ends, fresh.ends, "{shown}");
+                    assert!(known.classes == fresh.classes, "{shown}");
+                    assert_eq!(next.length.units, Length::of(&next.bytes).units);
+                }
+            }
+        }
+    }
+}

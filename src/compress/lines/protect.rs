@@ -1,0 +1,134 @@
+//! Machine formats, which are never shortened: a model or a program downstream reads them whole or not at all.
+
+use serde::de::IgnoredAny;
+
+use crate::compress::text::{bytes::is_blank, marker::Marker};
+
+/// A format that protects its text. Filters for one name it: `accepts = ["ndjson"]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// A JSON object or array, and nothing behind it.
+    Json,
+    /// A JSON object or array on each line.
+    Ndjson,
+    /// Front matter or a YAML document: `---` and a line end.
+    FrontMatter,
+    /// `[section]` or `[[table]]` and a line end; not a log's level, nor a note as `[File: x (94 lines)]`, nor a marker.
+    Section,
+    /// `<?xml`.
+    Xml,
+    /// At least 5 lines of at least 3 columns, the same number in each, without ESC.
+    Csv,
+}
+
+/// Whether a text is of a machine format and so passes untouched.
+///
+/// ```
+/// assert!(aside::compress::is_protected(b" {\"a\": [1, 2]} "));
+/// assert!(aside::compress::is_protected(b"[section]\nkey = 1\n"));
+/// assert!(!aside::compress::is_protected(b"[INFO]\nscanning\n"));
+/// assert!(!aside::compress::is_protected(b"{\"a\": 1"));
+/// ```
+pub fn is_protected(text: &[u8]) -> bool {
+    format(text).is_some()
+}
+
+/// The machine format of a text, if it has one. Linear in the text, and without recursion.
+pub fn format(text: &[u8]) -> Option<Format> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii();
+    match text.first()? {
+        b'{' if is_json(text) => Some(Format::Json),
+        b'{' => is_ndjson(text).then_some(Format::Ndjson),
+        b'[' if is_json(text) => Some(Format::Json),
+        b'[' if is_section(text) => Some(Format::Section),
+        b'[' if is_ndjson(text) => Some(Format::Ndjson),
+        b'-' if first_line(text) == b"---" && text.len() > 3 => Some(Format::FrontMatter),
+        b'<' if text.starts_with(b"<?xml") => Some(Format::Xml),
+        _ => is_csv(text).then_some(Format::Csv),
+    }
+}
+
+/// Whether a text that goes on behind this beginning may be of a machine format.
+pub fn may_be_protected(beginning: &[u8]) -> bool {
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
+    let whole_lines = memchr::memrchr(b'\n', text).map_or(text, |end| &text[..=end]);
+    let opens = matches!(text.first(), Some(b'{' | b'['));
+    // The parser found nothing wrong before the end.
+    opens && serde_json::from_slice::<IgnoredAny>(text).is_err_and(|error| error.is_eof()) || is_protected(whole_lines)
+}
+
+fn first_line(text: &[u8]) -> &[u8] {
+    text[..memchr::memchr(b'\n', text).unwrap_or(text.len())].trim_ascii_end()
+}
+
+/// Whether the whole text is one JSON object or array. The parser keeps open brackets in a vector, so depth costs
+/// memory and no stack.
+fn is_json(text: &[u8]) -> bool {
+    // It would be found out at the end only.
+    let closes = match text.first() {
+        Some(b'{') => text.last() == Some(&b'}'),
+        Some(b'[') => text.last() == Some(&b']'),
+        _ => false,
+    };
+    closes && serde_json::from_slice::<IgnoredAny>(text).is_ok()
+}
+
+/// A JSON object or array on each of at least two lines, blank ones apart.
+fn is_ndjson(text: &[u8]) -> bool {
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let first = lines.next().is_some_and(is_json);
+    first && {
+        let mut rest = 0;
+        lines.all(|line| {
+            rest += 1;
+            is_json(line)
+        }) && rest > 0
+    }
+}
+
+/// The first line is `[name]` or `[[name]]`; not a log's level, nor a note, of which a colon and a space tell, nor a marker.
+fn is_section(text: &[u8]) -> bool {
+    let line = first_line(text);
+    if line.len() == text.len() || Marker::parse(line).is_some() {
+        return false;
+    }
+    let inner = |line: &[u8]| -> Option<Vec<u8>> { Some(line.strip_prefix(b"[")?.strip_suffix(b"]")?.to_vec()) };
+    let Some(name) = inner(line) else { return false };
+    let name = inner(&name).unwrap_or(name);
+    const LEVELS: [&[u8]; 7] = [b"INFO", b"WARN", b"WARNING", b"ERROR", b"DEBUG", b"TRACE", b"FATAL"];
+    let is_note = name.windows(2).any(|pair| pair == b": ");
+    !is_blank(&name) && !is_note && !name.iter().any(|byte| b"[]".contains(byte)) && !LEVELS.contains(&name.as_slice())
+}
+
+/// Every line has the same number of columns; commas in quotes do not count, and neither do line ends in them. The colours of
+/// a terminal have semicolons of their own.
+fn is_csv(text: &[u8]) -> bool {
+    [b',', b'\t', b';'].into_iter().any(|separator| has_columns(text, separator))
+        && memchr::memchr(0x1b, text).is_none()
+}
+
+fn has_columns(text: &[u8], separator: u8) -> bool {
+    // Most texts are refused by their first line.
+    if memchr::memchr_iter(separator, first_line(text)).count() < 2 {
+        return false;
+    }
+    let (mut rows, mut columns, mut expected) = (0, 1, 0);
+    let mut quoted = false;
+    let mut at = 0;
+    while let Some(found) = memchr::memchr3(separator, b'\n', b'"', &text[at..]) {
+        at += found + 1;
+        match text[at - 1] {
+            b'"' => quoted = !quoted,
+            b'\n' if !quoted => {
+                if rows > 0 && columns != expected {
+                    return false;
+                }
+                (rows, expected, columns) = (rows + 1, columns, 1);
+            }
+            byte if byte == separator && !quoted => columns += 1,
+            _ => {}
+        }
+    }
+    !quoted && rows + 1 >= 5 && expected >= 3 && columns == expected
+}

@@ -1,0 +1,38 @@
+//! The list of built-in filters, in the order of their registration. A filter that is not here never runs.
+
+use super::{
+    budget::Budget,
+    file_filter,
+    long_lines::LongLines,
+    minify::MinifyJson,
+    pass::{Pass, Stage},
+    paths::Paths,
+    repeats::{Repeats, RepeatsAbove},
+    terminal::Terminal,
+};
+
+/// The filters that know no single tool, and then those of `filters/`.
+pub fn all() -> impl Iterator<Item = Box<dyn Pass>> {
+    general().into_iter().chain(file_filter::built_in())
+}
+
+/// The filters that come before those that know one tool.
+pub fn before_tools() -> impl Iterator<Item = Box<dyn Pass>> {
+    general().into_iter().filter(|pass| pass.stage() == Stage::Terminal)
+}
+
+/// The filter that a host must ask for: the only one for text that is protected as JSON.
+pub fn minify_json() -> Box<dyn Pass> {
+    Box::new(MinifyJson)
+}
+
+fn general() -> Vec<Box<dyn Pass>> {
+    vec![
+        Box::new(Terminal),
+        Box::new(Repeats),
+        Box::new(RepeatsAbove),
+        Box::new(LongLines),
+        Box::new(Paths),
+        Box::new(Budget),
+    ]
+}

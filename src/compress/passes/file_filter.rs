@@ -1,0 +1,429 @@
+//! Filters for one tool, as data: `filters/*.toml`. A file is read strictly, so that a mistake in it is an error and not a rule
+//! that never holds; then its rules decide on each line.
+//!
+//! `docs/filters.md` has every key.
+
+use std::{ops::Range, sync::OnceLock};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::pass::{Pass, Promise, Stage, is_for};
+use crate::compress::{
+    called::input::Input,
+    lines::{
+        class::Class,
+        layout::Text,
+        patterns::{PatternError, Patterns},
+        protect::Format,
+    },
+    text::edit::Edit,
+};
+use crate::{
+    file_error::{self, FileError},
+    tables_only::tables_only,
+};
+
+tables_only!(Program, Rule, Test);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    id: Spanned<String>,
+    #[serde(default)]
+    pub tools: Vec<String>,
+    #[serde(default)]
+    accepts: Vec<Format>,
+    #[serde(default)]
+    budget: bool,
+    #[serde(default)]
+    run: Vec<Program>,
+    #[serde(default)]
+    rule: Vec<Spanned<Rule>>,
+    #[serde(default)]
+    pub test: Vec<Spanned<Test>>,
+}
+
+/// A program whose output the filter is for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+struct Program {
+    command: Vec<String>,
+    #[serde(default)]
+    subcommand: Vec<String>,
+    #[serde(default)]
+    flags: Vec<String>,
+    #[serde(default)]
+    without: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+struct Rule {
+    drop: Option<Spanned<Vec<String>>>,
+    keep: Option<Spanned<Vec<String>>>,
+    #[serde(default)]
+    first: usize,
+    #[serde(default)]
+    last: usize,
+    from: Option<Spanned<String>>,
+    until: Option<Spanned<String>>,
+    #[serde(default)]
+    hunks: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct Test {
+    pub name: String,
+    pub kind: TestKind,
+    pub command: String,
+    pub exit_code: Option<i64>,
+    pub input: String,
+    pub output: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestKind {
+    Pass,
+    Fail,
+    LookAlike,
+}
+
+/// What a compiled set of patterns takes at most.
+const MOST_MEMORY: usize = 10 << 20;
+/// Each line of a text is work for each of these.
+const MOST_RULES: usize = 1024;
+const MOST_PATTERNS: usize = 4096;
+/// The words of `tools` and of all `[[run]]`s, each of which is compared with the words of a command line.
+const MOST_WORDS: usize = 4096;
+/// What is read of a pattern may be more work than linear.
+const LONGEST_PATTERN: usize = 16 << 10;
+/// A test's command line.
+const LONGEST_COMMAND: usize = 16 << 10;
+
+/// Refuses a file that is so large that a line, or a test, would be much work.
+fn check_size(text: &str, file: &File) -> Result<(), FileError> {
+    let fault = |span, message: String| Err(FileError::at(text, span, message));
+    if let Some(rule) = file.rule.get(MOST_RULES) {
+        return fault(Some(rule.span()), format!("more than {MOST_RULES} rules"));
+    }
+    let words = file.run.iter().flat_map(|run| [&run.command, &run.subcommand, &run.flags, &run.without]);
+    if file.tools.len() + file.run.len() + words.map(Vec::len).sum::<usize>() > MOST_WORDS {
+        return fault(None, format!("more than {MOST_WORDS} names in `tools` and the [[run]]s"));
+    }
+    let mut patterns = 0;
+    for rule in &file.rule {
+        for (pattern, _, span) in patterns_of(rule.get_ref()) {
+            patterns += 1;
+            if patterns > MOST_PATTERNS {
+                return fault(Some(span), format!("more than {MOST_PATTERNS} patterns in the file"));
+            }
+            if pattern.len() > LONGEST_PATTERN {
+                return fault(Some(span), format!("a pattern of more than {LONGEST_PATTERN} bytes"));
+            }
+        }
+    }
+    match file.test.iter().find(|test| test.get_ref().command.len() > LONGEST_COMMAND) {
+        Some(test) => fault(Some(test.span()), format!("a command of more than {LONGEST_COMMAND} bytes")),
+        None => Ok(()),
+    }
+}
+
+fn read(text: &str) -> Result<File, FileError> {
+    let file: File = file_error::read(text)?;
+    let id = file.id.get_ref();
+    if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+        return Err(FileError::at(text, Some(file.id.span()), "an id is of small letters, digits and hyphens"));
+    }
+    if file.run.is_empty() && file.tools.is_empty() {
+        return Err(FileError::at(text, None, "neither `tools` nor a `[[run]]` says what the filter is for"));
+    }
+    if file.rule.is_empty() {
+        return Err(FileError::at(text, None, "there is no `[[rule]]`"));
+    }
+    check_size(text, &file)?;
+    for rule in &file.rule {
+        let (span, rule) = (rule.span(), rule.get_ref());
+        let wrong = match (&rule.drop, &rule.keep) {
+            (Some(_), Some(_)) | (None, None) => Some("a rule has either `drop` or `keep`"),
+            (None, Some(_)) if rule.first + rule.last > 0 => Some("`first` and `last` belong to `drop`"),
+            _ if rule.until.is_some() && rule.from.is_none() => Some("`until` needs a `from`"),
+            _ => None,
+        };
+        if let Some(wrong) = wrong {
+            return Err(FileError::at(text, Some(span), wrong));
+        }
+    }
+    Ok(file)
+}
+
+/// A filter made from a file.
+pub struct FileFilter {
+    pub file: File,
+    /// Of a built-in filter, compiled on first use: most never are.
+    compiled: OnceLock<Compiled>,
+}
+
+/// Every pattern of a file in one set.
+struct Compiled {
+    patterns: Patterns,
+    meanings: Vec<(usize, Meaning)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Line,
+    From,
+    Until,
+}
+
+impl FileFilter {
+    /// Reads a filter file and compiles its patterns.
+    pub fn from_toml(text: &str) -> Result<FileFilter, FileError> {
+        let file = read(text)?;
+        let compiled = Compiled::new(&file.rule).map_err(|error| wrong_pattern(text, &file.rule, error))?;
+        Ok(FileFilter { file, compiled: compiled.into() })
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| Compiled::new(&self.file.rule).expect("built-in patterns are right"))
+    }
+
+    fn is_for(&self, input: &Input) -> bool {
+        if self.file.run.is_empty() {
+            return true;
+        }
+        let Some(run) = input.invocation() else { return false };
+        self.file.run.iter().any(|wanted| {
+            wanted.command.iter().any(|command| command == run.command())
+                && (wanted.subcommand.is_empty()
+                    || run.subcommand().is_some_and(|given| wanted.subcommand.iter().any(|name| is_named(given, name))))
+                && wanted.flags.iter().all(|flag| run.has_flag(flag))
+                && !wanted.without.iter().any(|flag| run.has_flag(flag))
+        })
+    }
+}
+
+impl Compiled {
+    fn new(rules: &[Spanned<Rule>]) -> Result<Compiled, PatternError> {
+        let mut patterns = Vec::new();
+        let mut meanings = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            for (pattern, meaning, _) in patterns_of(rule.get_ref()) {
+                patterns.push(pattern);
+                meanings.push((index, meaning));
+            }
+        }
+        Ok(Compiled { patterns: Patterns::new(&patterns)?, meanings })
+    }
+}
+
+/// The error of a file whose patterns cannot be compiled.
+fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> FileError {
+    let all: Vec<_> = rules.iter().flat_map(|rule| patterns_of(rule.get_ref())).collect();
+    if let Some((_, _, span)) = error.pattern.and_then(|pattern| all.get(pattern)) {
+        return FileError::at(text, Some(span.clone()), error.message);
+    }
+    // Too large: one of them alone, or all together. What is compiled to find out is not much more than fits.
+    let mut memory = 0;
+    for (pattern, _, span) in &all {
+        match Patterns::new(&[pattern]) {
+            Err(error) => return FileError::at(text, Some(span.clone()), error.message),
+            Ok(alone) => memory += alone.memory(),
+        }
+        if memory > MOST_MEMORY {
+            break;
+        }
+    }
+    FileError::at(text, None, format!("the patterns together: {}", error.message))
+}
+
+/// `test:*` names all that begin with `test:`.
+fn is_named(given: &str, name: &str) -> bool {
+    name.strip_suffix('*').map_or(given == name, |start| given.starts_with(start))
+}
+
+impl Rule {
+    /// The patterns for lines.
+    fn lines(&self) -> &[String] {
+        self.drop.as_ref().or(self.keep.as_ref()).map_or(&[], |patterns| patterns.get_ref())
+    }
+
+    /// Needs to see the lines around, so that it is wrong on a part of an output.
+    fn needs_whole(&self) -> bool {
+        self.from.is_some() || self.first + self.last > 0
+    }
+}
+
+/// Every pattern of a rule, with its meaning and its place.
+fn patterns_of(rule: &Rule) -> Vec<(&String, Meaning, Range<usize>)> {
+    let lines = rule.drop.as_ref().or(rule.keep.as_ref()).map_or(0..0, Spanned::span);
+    let mut all: Vec<_> = rule.lines().iter().map(|pattern| (pattern, Meaning::Line, lines.clone())).collect();
+    for (pattern, meaning) in [(&rule.from, Meaning::From), (&rule.until, Meaning::Until)] {
+        all.extend(pattern.iter().map(|pattern| (pattern.get_ref(), meaning, pattern.span())));
+    }
+    all
+}
+
+impl Pass for FileFilter {
+    fn id(&self) -> &str {
+        self.file.id.get_ref()
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Select
+    }
+
+    fn stage(&self) -> Stage {
+        if self.file.budget { Stage::Budget } else { Stage::Tool }
+    }
+
+    fn matches(&self, tool_id: &str, input: &Input) -> bool {
+        is_for(&self.file.tools, tool_id) && self.is_for(input)
+    }
+
+    fn accepts(&self, format: Format) -> bool {
+        self.file.accepts.contains(&format)
+    }
+
+    fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
+        let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
+        // Who drops a line; the number of rules where none does.
+        let mut by: Vec<usize> = Vec::with_capacity(text.len());
+        self.judge(text, input, |judged| by.push(judged.unwrap_or(rules.len())));
+        keep_ends(&rules, &mut by);
+        left_out(text, rules.len(), &by)
+    }
+}
+
+/// Why a line stays: a rule's number, counted from 0, and what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepReason {
+    /// No pattern matches it.
+    Unmatched,
+    /// The rule keeps it.
+    Kept(usize),
+    /// The rule would drop it, but holds from a line on that has not come, or no more.
+    Closed(usize),
+    /// The rule would drop it, but it is in a diff's hunk.
+    InHunk(usize),
+    /// The rule would drop it, but needs to see the lines around, which a pipe has cut.
+    Piped(usize),
+    /// The rule would drop it, but it is of an error region or a verdict of failure.
+    InRegion(usize),
+    /// The rule would drop it, but its middle was left out.
+    Cut(usize),
+    /// The rule drops the run that it is in, and keeps so many lines at its ends.
+    AtEnd(usize),
+    /// It would go, but the marker in its place would be longer.
+    Short,
+}
+
+impl FileFilter {
+    /// Tells of each line which rule drops it, or why it stays. The first rule that matches a line, where the rule holds,
+    /// decides on it. Error regions stay whatever it says.
+    fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
+        let piped = input.invocation().is_some_and(|run| run.is_piped());
+        let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
+        let compiled = self.compiled();
+        let mut open = vec![false; rules.len()];
+        let mut hits = vec![false; rules.len()];
+        let mut starts = vec![false; rules.len()];
+        for line in 0..text.len() {
+            hits.fill(false);
+            starts.fill(false);
+            for pattern in compiled.patterns.matches(text.line(line)) {
+                match compiled.meanings[pattern] {
+                    (rule, Meaning::Line) => hits[rule] = true,
+                    (rule, Meaning::From) => starts[rule] = true,
+                    (rule, Meaning::Until) => open[rule] = false,
+                }
+            }
+            open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
+            let class = text.class(line);
+            let holds = |index: usize| match rules[index] {
+                rule if rule.from.is_some() && !open[index] => Err(KeepReason::Closed(index)),
+                rule if !rule.hunks && class.has(Class::HUNK) => Err(KeepReason::InHunk(index)),
+                rule if piped && rule.needs_whole() => Err(KeepReason::Piped(index)),
+                _ => Ok(index),
+            };
+            let mut matching = (0..rules.len()).filter(|&index| hits[index]);
+            let mut first = None;
+            let decides = matching.find(|&index| {
+                let held = holds(index);
+                first = first.or(held.err());
+                held.is_ok()
+            });
+            tell(match decides {
+                None => Err(first.unwrap_or(KeepReason::Unmatched)),
+                Some(rule) if rules[rule].drop.is_none() => Err(KeepReason::Kept(rule)),
+                Some(rule) if class.must_stay() => Err(KeepReason::InRegion(rule)),
+                Some(rule) if text.cut_before(line) + text.cut_behind(line) > 0 => Err(KeepReason::Cut(rule)),
+                Some(rule) => Ok(rule),
+            });
+        }
+    }
+
+    /// Of each line the rule that drops it, or why it stays; where an edit was not made, that is not known here.
+    pub fn judged(&self, text: Text<'_>, input: &Input) -> Vec<Result<usize, KeepReason>> {
+        let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
+        let mut judged = Vec::with_capacity(text.len());
+        self.judge(text, input, |line| judged.push(line));
+        let mut by: Vec<usize> = judged.iter().map(|line| line.unwrap_or(rules.len())).collect();
+        keep_ends(&rules, &mut by);
+        for (line, by) in judged.iter_mut().zip(by) {
+            match *line {
+                Ok(rule) if by == rules.len() => *line = Err(KeepReason::AtEnd(rule)),
+                _ => {}
+            }
+        }
+        judged
+    }
+
+    /// The line of the file that a rule begins on, counted from 1.
+    pub fn line_of_rule(&self, text: &str, rule: usize) -> usize {
+        let start = self.file.rule[rule].span().start;
+        1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count()
+    }
+}
+
+/// Takes the first and last lines of each run out of what goes again.
+fn keep_ends(rules: &[&Rule], by: &mut [usize]) {
+    let none = rules.len();
+    let mut line = 0;
+    while line < by.len() {
+        let rule = by[line];
+        let end = (line..by.len()).find(|&next| by[next] != rule).unwrap_or(by.len());
+        if rule != none {
+            let (first, last) = (rules[rule].first.min(end - line), rules[rule].last.min(end - line));
+            by[line..line + first].fill(none);
+            by[end - last..end].fill(none);
+        }
+        line = end;
+    }
+}
+
+/// One edit for each stretch of lines that go. `none` stands for a line that stays.
+fn left_out(text: Text<'_>, none: usize, by: &[usize]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut line = 0;
+    while line < by.len() {
+        let end = (line..by.len()).find(|&next| (by[next] == none) != (by[line] == none)).unwrap_or(by.len());
+        if by[line] != none {
+            edits.push(Edit::leave_out(text.spans(line..end)));
+        }
+        line = end;
+    }
+    edits
+}
+
+/// The filters of `filters/`, in the order of their files' names.
+pub fn built_in() -> impl Iterator<Item = Box<dyn Pass>> {
+    const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/filters.rs"));
+    FILES.iter().map(|text| {
+        let file = read(text).unwrap_or_else(|error| panic!("a built-in filter: {error}\n{text}"));
+        Box::new(FileFilter { file, compiled: OnceLock::new() }) as Box<dyn Pass>
+    })
+}

@@ -1,0 +1,137 @@
+//! Takes the white space between the tokens of JSON out, and inside strings that hold JSON themselves. Numbers stay as they were
+//! written. It is the only filter for text that is protected, and a host must ask for it.
+
+use serde::de::IgnoredAny;
+
+use super::pass::{Pass, Promise, Stage};
+use crate::compress::{
+    called::input::Input,
+    lines::{
+        layout::Text,
+        protect::{Format, format},
+    },
+    text::edit::{Edit, EditKind},
+};
+
+pub struct MinifyJson;
+
+impl Pass for MinifyJson {
+    fn id(&self) -> &str {
+        "minify-json"
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Refold
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Tool
+    }
+
+    fn accepts(&self, format: Format) -> bool {
+        format == Format::Json
+    }
+
+    fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {
+        if format(text.bytes) != Some(Format::Json) {
+            return Vec::new();
+        }
+        let kind = EditKind::Replace(minify(text.bytes));
+        vec![Edit { range: 0..text.bytes.len(), kind }]
+    }
+
+    fn is_undone(&self, old: &[u8], new: &[u8]) -> bool {
+        same_tokens(old, new)
+    }
+}
+
+/// The minified text. Nothing but a valid JSON text may come in.
+fn minify(json: &[u8]) -> Vec<u8> {
+    squeeze(json, true)
+}
+
+/// White space goes; with `into_strings`, one level into strings.
+fn squeeze(json: &[u8], into_strings: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(json.len());
+    for token in tokens(json) {
+        match inner(token).filter(|_| into_strings) {
+            Some(text) => {
+                let squeezed = String::from_utf8(squeeze(text.as_bytes(), false)).expect("white space was left out");
+                let written = serde_json::to_vec(&squeezed).expect("a string can be written");
+                out.extend_from_slice(if written.len() < token.len() { &written } else { token });
+            }
+            None => out.extend_from_slice(token),
+        }
+    }
+    out
+}
+
+/// Whether two JSON texts have the same tokens: the promise of minifying.
+fn same_tokens(old: &[u8], new: &[u8]) -> bool {
+    let mut old = tokens(old);
+    let mut new = tokens(new);
+    loop {
+        match (old.next(), new.next()) {
+            (None, None) => return true,
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) => match (inner(a), inner(b)) {
+                (Some(a), Some(b)) if tokens(a.as_bytes()).eq(tokens(b.as_bytes())) => {}
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+}
+
+/// The text of a string token that is a JSON object or array.
+fn inner(token: &[u8]) -> Option<String> {
+    let first = token.strip_prefix(b"\"")?.iter().find(|byte| !b" \\nrt".contains(byte))?;
+    if !b"{[".contains(first) {
+        return None;
+    }
+    let text: String = serde_json::from_slice(token).ok()?;
+    let is_json = text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(&text).is_ok();
+    is_json.then_some(text)
+}
+
+/// Strings, and runs of whatever else is not white space.
+fn tokens(json: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += json[at..].iter().position(|byte| !b" \t\r\n".contains(byte))?;
+        let start = at;
+        if json[at] == b'"' {
+            at += 1;
+            while let Some(found) = memchr::memchr2(b'"', b'\\', &json[at..]) {
+                at += found + 1;
+                if json[at - 1] == b'"' {
+                    return Some(&json[start..at]);
+                }
+                at = (at + 1).min(json.len());
+            }
+            at = json.len();
+            return Some(&json[start..]);
+        }
+        // One byte for punctuation, so that tokens do not depend on the white space between them.
+        at += match json[at] {
+            b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
+            _ => json[at..].iter().position(|byte| b" \t\r\n{}[],:\"".contains(byte)).unwrap_or(json.len() - at),
+        };
+        Some(&json[start..at])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_and_strings_are_looked_into() {
+        let json = br#"{ "a" : 1.000e+05 , "b" : [ true , null ], "c": "{ \"x\": [1, 2] }", "d": "{ no" }"#;
+        let small = br#"{"a":1.000e+05,"b":[true,null],"c":"{\"x\":[1,2]}","d":"{ no"}"#;
+        assert_eq!(minify(json), small);
+        assert!(same_tokens(json, small));
+        assert!(!same_tokens(json, br#"{"a":100000,"b":[true,null],"c":"{\"x\":[1,2]}","d":"{ no"}"#));
+        assert!(!same_tokens(br#"{"c":"{ \"x\": 1 }"}"#, br#"{"c":"{\"x\":2}"}"#));
+    }
+}

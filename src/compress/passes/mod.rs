@@ -1,0 +1,13 @@
+//! The built-in filters. Each looks at a text and returns edits, under a promise that its caller checks; none of them may write a
+//! result itself, or know of the others' order.
+
+pub mod budget;
+pub mod built_in;
+pub mod file_filter;
+pub mod long_lines;
+pub mod minify;
+pub mod pass;
+pub mod paths;
+pub mod repeats;
+pub mod screen;
+pub mod terminal;

@@ -1,0 +1,65 @@
+//! What a built-in filter is. It says what it does as edits, and makes a promise about them that every call checks, so that a
+//! mistake in a filter costs some compression and never a line that the reader needs.
+
+use crate::compress::{
+    called::input::Input,
+    lines::{layout::Text, protect::Format},
+    text::edit::Edit,
+};
+
+/// What a built-in filter promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// Gives what a terminal shows; lines without ESC, CR or BS are unchanged.
+    Normalise,
+    /// Undoing it, at once, gives its input.
+    Refold,
+    /// Gives lines that came in, unchanged and in order, and marker lines.
+    Select,
+}
+
+/// Where in a call a filter has its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Before everything, on the raw text.
+    Terminal,
+    /// What knows one tool: TOML files and hosts' filters, in the order of their registration.
+    Tool,
+    /// What works for every text.
+    General,
+    /// Folding; under a budget only if the text then fits.
+    Fold,
+    /// Only under a budget, and only if the text is still too long.
+    Budget,
+    /// The same, and then the text fits.
+    Last,
+}
+
+/// A filter that says what it does as edits.
+pub trait Pass: Send + Sync {
+    fn id(&self) -> &str;
+    fn promise(&self) -> Promise;
+    fn stage(&self) -> Stage;
+
+    fn matches(&self, _tool_id: &str, _input: &Input) -> bool {
+        true
+    }
+
+    /// Whether it takes texts of a machine format.
+    fn accepts(&self, _format: Format) -> bool {
+        false
+    }
+
+    /// `limit` is how long the text may be, where there is a budget.
+    fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
+
+    /// Whether undoing a refold gives the same again.
+    fn is_undone(&self, _old: &[u8], _new: &[u8]) -> bool {
+        true
+    }
+}
+
+/// Whether a filter or cache of these tools is for this one.
+pub fn is_for(tool_ids: &[String], tool_id: &str) -> bool {
+    tool_ids.is_empty() || tool_ids.iter().any(|id| id == tool_id)
+}

@@ -1,0 +1,266 @@
+//! Leaves out lines that are there already: adjacent repeats of lines and blocks, blank runs, progress; then blocks that repeat
+//! something further up. It must never touch hunks and error regions.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use twox_hash::XxHash3_64;
+
+use super::pass::{Pass, Promise, Stage};
+use crate::compress::{
+    called::{files::shows_files, input::Input},
+    lines::{
+        class::Class,
+        layout::Text,
+        patterns::{Patterns, set},
+    },
+    text::edit::{Edit, EditKind},
+};
+
+/// The longest block, in lines, whose adjacent repeats are seen.
+const LONGEST_PERIOD: usize = 64;
+/// A block that repeats one further up has at least so many lines, or bytes.
+const FEWEST_LINES: usize = 3;
+const FEWEST_BYTES: usize = 120;
+/// The first and last lines of a text say what it is and how it ended.
+const EDGE: usize = 3;
+/// `[=====>   ]`, `#####`, `████`: drawn in place of a percentage.
+const BARS: [&str; 4] = ["=====", "#####", "█████", "━━━━━"];
+
+const UNIT: &str = "(?i:b|kb|mb|gb|kib|mib|gib|bytes|k|m|g|t|s|ms|min|h|d|it|eta)";
+
+/// Words that may differ from line to line of one progress: figures, bars and spinners.
+static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
+    // Lines, blocks and Braille patterns are what programs draw with.
+    let drawn = r"(?:[[:punct:]]|\xe2[\x94-\x97\xa0-\xa3][\x80-\xbf])*";
+    let figures = format!("^{drawn}(?:[0-9]+{UNIT}?(?:/{UNIT})?{drawn})*$");
+    set(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
+});
+
+/// Of those, a version or address, which is a name, and a whole number: of a disk, a step, a core.
+static FIXED: LazyLock<Patterns> =
+    LazyLock::new(|| set(&[r"[0-9]\.[0-9]+\.[0-9]", "^[[:punct:]--%]*[0-9]+[[:punct:]--%]*$"]));
+
+/// What follows a whole number that counts.
+static COUNTED: LazyLock<Patterns> = LazyLock::new(|| set(&[format!("^(?:of$|/|{UNIT}(?:$|[^A-Za-z]))")]));
+
+/// Leaves out adjacent repeats, blank runs and progress.
+pub struct Repeats;
+
+impl Pass for Repeats {
+    fn id(&self) -> &str {
+        "repeats"
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Select
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::General
+    }
+
+    fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
+        // Of what a program read from a file, only repeats that a marker tells of go; what looks like progress there is none.
+        adjacent(text, shows_files(input))
+    }
+}
+
+/// Leaves out blocks of lines that are there already, further up. What a program read from a file it does not touch: there a
+/// line that occurs twice is there twice.
+pub struct RepeatsAbove;
+
+impl Pass for RepeatsAbove {
+    fn id(&self) -> &str {
+        "repeats-above"
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Select
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::General
+    }
+
+    fn matches(&self, _: &str, input: &Input) -> bool {
+        !shows_files(input)
+    }
+
+    fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {
+        distant(text)
+    }
+}
+
+fn is_movable(text: Text<'_>, line: usize) -> bool {
+    let class = text.class(line);
+    !class.must_stay() && !class.has(Class::HUNK)
+}
+
+fn hash(text: Text<'_>, line: usize) -> u64 {
+    XxHash3_64::oneshot(text.line(line))
+}
+
+fn same(text: Text<'_>, a: usize, b: usize) -> bool {
+    text.line(a) == text.line(b)
+}
+
+/// Edits for adjacent repeats, and where the text is not `of_files`, blank runs and all but the last of a run of progress lines.
+fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let may_show_progress = if of_files { vec![false; text.len()] } else { with_signs_of_progress(text) };
+    // The last lines with their hashes; a collision only hides a repeat.
+    let mut last = [(0, usize::MAX); 256];
+    let mut line = 0;
+    while line < text.len() {
+        if !is_movable(text, line) {
+            line += 1;
+            continue;
+        }
+        let run = blank_run(text, line);
+        if run > 0 {
+            if run > 1 && !of_files {
+                edits.push(Edit::leave_out(text.spans(line + 1..line + run)));
+            }
+            line += run;
+            continue;
+        }
+        let run = if may_show_progress[line] { progress_run(text, line) } else { 0 };
+        if run > 2 {
+            edits.push(Edit::leave_out(text.spans(line..line + run - 1)));
+            line += run;
+            continue;
+        }
+        let hash = hash(text, line);
+        let (other, before) = std::mem::replace(&mut last[(hash & 0xff) as usize], (hash, line));
+        if hash == other && before < line && line - before <= LONGEST_PERIOD {
+            let period = line - before;
+            let long = (line..text.len()).take_while(|&next| is_movable(text, next) && same(text, next, next - period));
+            let repeats = long.count() / period * period;
+            if repeats > 0 {
+                edits.push(Edit { range: text.spans(line..line + repeats), kind: EditKind::AsAbove });
+                line += repeats;
+                continue;
+            }
+        }
+        line += 1;
+    }
+    edits
+}
+
+fn blank_run(text: Text<'_>, line: usize) -> usize {
+    (line..text.len()).take_while(|&line| text.is_blank(line) && is_movable(text, line)).count()
+}
+
+/// Of each line, whether it has what progress lines have. The text is searched as a whole, since most lines have nothing.
+fn with_signs_of_progress(text: Text<'_>) -> Vec<bool> {
+    static ANY_BAR: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(BARS).expect("the bars are few")
+    });
+    let mut has_sign = vec![false; text.len()];
+    mark_lines(text, memchr::memchr_iter(b'%', text.bytes), &mut has_sign);
+    mark_lines(text, ANY_BAR.find_iter(text.bytes).map(|bar| bar.start()), &mut has_sign);
+    has_sign
+}
+
+/// Marks the lines of these places, which are in their order.
+fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [bool]) {
+    let mut line = 0;
+    for place in places {
+        while text.start(line + 1) <= place {
+            line += 1;
+        }
+        marks[line] = true;
+    }
+}
+
+/// How many lines from here on differ in nothing but how far something has come.
+fn progress_run(text: Text<'_>, first: usize) -> usize {
+    let Some(progress) = Progress::read(text.line(first)) else { return 0 };
+    let mut percent = progress.percent;
+    let goes_on = |&line: &usize| {
+        let next = Progress::read(text.line(line)).filter(|next| is_movable(text, line) && progress.is_of(next));
+        // The rows of a table go up and down.
+        next.is_some_and(|next| std::mem::replace(&mut percent, next.percent) <= next.percent)
+    };
+    1 + (first + 1..text.len()).take_while(goes_on).count()
+}
+
+/// A line that may say how far something has come.
+struct Progress<'a> {
+    line: &'a [u8],
+    percent: Option<f32>,
+}
+
+impl<'a> Progress<'a> {
+    fn read(line: &'a [u8]) -> Option<Progress<'a>> {
+        if line.len() > 400 {
+            return None;
+        }
+        let is_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+        let mut percents = memchr::memchr_iter(b'%', line).filter_map(|end| {
+            let start = line[..end].iter().rposition(|byte| !is_number(byte)).map_or(0, |at| at + 1);
+            str::from_utf8(&line[start..end]).ok()?.parse().ok()
+        });
+        let percent = percents.next();
+        // Two of them are columns.
+        let is_one = percents.next().is_none();
+        (is_one && (percent.is_some() || is_bar(line))).then_some(Progress { line, percent })
+    }
+
+    /// Whether both lines say the same, but for figures and bars.
+    fn is_of(&self, other: &Progress<'_>) -> bool {
+        self.words().eq(other.words())
+    }
+
+    /// What is the same in each line of one progress: names, and whole numbers that are followed by no unit.
+    fn words(&self) -> impl Iterator<Item = &'a [u8]> {
+        let mut words = self.line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
+        std::iter::from_fn(move || {
+            loop {
+                let word = words.next()?;
+                let counts = |next: &&[u8]| COUNTED.is_match(next);
+                if !VARIES.is_match(word) || FIXED.is_match(word) && !words.peek().is_some_and(counts) {
+                    return Some(word);
+                }
+            }
+        })
+    }
+}
+
+fn is_bar(line: &[u8]) -> bool {
+    let Some(at) = memchr::memchr3(b'#', b'=', 0xe2, line) else { return false };
+    BARS.iter().any(|bar| line[at..].starts_with(bar.as_bytes())) && line.iter().any(u8::is_ascii_digit)
+}
+
+/// Edits for blocks of lines that are there already, further up. The first copy stays.
+fn distant(text: Text<'_>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    // With keys of its own: lines can be made whose hashes would meet in one place of a table that takes them as they are.
+    let mut first: HashMap<u64, usize> = HashMap::new();
+    first.reserve(text.len());
+    let end = text.len().saturating_sub(EDGE);
+    let mut line = 0;
+    while line < end {
+        if text.is_blank(line) {
+            line += 1;
+            continue;
+        }
+        let before = *first.entry(hash(text, line)).or_insert(line);
+        if before < line && line >= EDGE {
+            let long = (line..end).take_while(|&next| {
+                let copy = before + (next - line);
+                copy < line && is_movable(text, next) && same(text, next, copy)
+            });
+            let lines = long.count();
+            let range = text.spans(line..line + lines);
+            if lines >= FEWEST_LINES || range.len() >= FEWEST_BYTES {
+                edits.push(Edit { range, kind: EditKind::AsAbove });
+                line += lines;
+                continue;
+            }
+        }
+        line += 1;
+    }
+    edits
+}

@@ -1,0 +1,511 @@
+//! The screen of a terminal, as far as a log needs it: a cursor that goes up, left and to places, and what is overwritten and
+//! erased. Work and memory must stay linear in the text, whatever its controls ask for.
+
+use memchr::{memchr, memchr3};
+
+use crate::compress::text::{
+    controls::{BS, Cell, ESC, INVALID, characters, number, sequence_end, without_colours},
+    edit::{Edit, EditKind},
+};
+
+/// No cursor goes further right, or further below the top of its page.
+const MOST_COLUMNS: usize = 1000;
+const MOST_ROWS: usize = 500;
+
+/// Of a row's cells, the part of a tab behind its first column.
+const TAB_REST: Cell = 0x4000_0000;
+
+enum Shown {
+    /// The line itself.
+    Line,
+    /// This text.
+    Text(Vec<u8>),
+    Cells(Vec<Cell>),
+}
+
+struct Row {
+    /// Where the line that made this row begins.
+    start: usize,
+    shown: Shown,
+    /// The cursor went back in it, so that spaces at its end may be there to hide something.
+    overwritten: bool,
+}
+
+impl Row {
+    fn new(start: usize, shown: Shown) -> Row {
+        Row { start, shown, overwritten: false }
+    }
+
+    /// Writes what it shows; where that was overwritten, without the spaces at the end.
+    fn show(&self, bytes: &[u8], text: &mut Vec<u8>) {
+        let start = text.len();
+        match &self.shown {
+            Shown::Line => {
+                let end = memchr(b'\n', &bytes[self.start..]).map_or(bytes.len(), |end| self.start + end);
+                text.extend_from_slice(&bytes[self.start..end]);
+                return;
+            }
+            Shown::Text(own) => text.extend_from_slice(own),
+            Shown::Cells(cells) => show(cells, text),
+        }
+        if self.overwritten {
+            let shown = text[start..].iter().rposition(|&byte| byte != b' ').map_or(0, |at| at + 1);
+            text.truncate(start + shown);
+        }
+    }
+}
+
+/// The screen of a terminal that a text is printed on.
+pub struct Screen<'a> {
+    bytes: &'a [u8],
+    rows: Vec<Row>,
+    row: usize,
+    column: usize,
+    /// The first row that the cursor can reach.
+    page: usize,
+    /// There was text above the first row; so many rows stand for it, once the cursor has gone up there.
+    goes_on: bool,
+    above: usize,
+    saved: Option<(usize, usize)>,
+    /// Behind the last sequence that moved the cursor to the page's beginning.
+    home: usize,
+    /// The last row that scrolls, if a program has set one. What it writes below is a status that is always overwritten.
+    bottom: Option<usize>,
+    below: bool,
+    /// Stretches of the text that made rows together, because the cursor went back: joined into one edit each.
+    groups: Vec<(usize, usize)>,
+    /// Cells filled with spaces so far. More than the text has bytes, and it is given up: no real program does that.
+    pub filled: usize,
+    /// A program put rows between others or took some out. Where what it writes then has its place is not followed.
+    pub moves_rows: bool,
+}
+
+impl<'a> Screen<'a> {
+    pub fn new(bytes: &'a [u8], goes_on: bool) -> Screen<'a> {
+        let mut rows = Vec::with_capacity(bytes.len() / 40 + 1);
+        rows.push(Row::new(0, Shown::Line));
+        Screen {
+            bytes,
+            rows,
+            row: 0,
+            column: 0,
+            page: 0,
+            goes_on,
+            above: 0,
+            saved: None,
+            home: 0,
+            bottom: None,
+            below: false,
+            groups: Vec::new(),
+            filled: 0,
+            moves_rows: false,
+        }
+    }
+
+    /// Whether the line at `start` is the first in its row.
+    fn is_fresh(&self, start: usize) -> bool {
+        let row = &self.rows[self.row];
+        row.start == start && matches!(row.shown, Shown::Line)
+    }
+
+    /// A line whose only controls are colours and a carriage return at its end, as most are that have any.
+    pub fn coloured(&mut self, start: usize, end: usize) -> bool {
+        let text = self.is_fresh(start).then(|| without_colours(&self.bytes[start..end])).flatten();
+        let Some(text) = text else { return false };
+        self.rows[self.row].shown = Shown::Text(text);
+        true
+    }
+
+    /// A line without controls.
+    pub fn plain(&mut self, start: usize, end: usize, next: usize) {
+        if self.row + 1 == self.rows.len() && self.is_fresh(start) {
+            return;
+        }
+        self.touch(start, next);
+        self.print(start, end);
+    }
+
+    /// The line at `start` changes the cursor's row.
+    fn touch(&mut self, start: usize, next: usize) {
+        let row = &self.rows[self.row];
+        if row.start == start {
+            return;
+        }
+        let from = row.start;
+        self.join(from, next);
+    }
+
+    /// The text from `from` to `to` becomes one edit.
+    fn join(&mut self, from: usize, to: usize) {
+        let mut group = (from, to);
+        while let Some(last) = self.groups.pop_if(|last| last.1 > group.0) {
+            group = (last.0.min(group.0), last.1.max(group.1));
+        }
+        self.groups.push(group);
+    }
+
+    pub fn line_feed(&mut self, next: usize) {
+        self.below = false;
+        self.row += 1;
+        if self.row == self.rows.len() {
+            self.rows.push(Row::new(next, Shown::Line));
+        }
+        self.column = 0;
+    }
+
+    /// One row more at the bottom, made by the line at `start`.
+    fn add_row(&mut self, start: usize, next: usize) {
+        self.filled += 1;
+        self.rows.push(Row::new(start, Shown::Cells(Vec::new())));
+        self.join(start, next);
+    }
+
+    /// The cursor's row as cells. A row that is no line of its own yet is empty.
+    fn cells(&mut self, line: usize) -> &mut Vec<Cell> {
+        let row = self.row;
+        let start = self.rows[row].start;
+        let text = match &self.rows[row].shown {
+            Shown::Cells(_) => None,
+            Shown::Text(text) => Some(&text[..]),
+            Shown::Line if start < line => {
+                let end = memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |found| start + found);
+                Some(&self.bytes[start..end])
+            }
+            Shown::Line => Some(&b""[..]),
+        };
+        if let Some(text) = text {
+            let mut cells = Vec::new();
+            for cell in characters(text) {
+                put(&mut cells, cell);
+            }
+            self.rows[row].shown = Shown::Cells(cells);
+        }
+        match &mut self.rows[row].shown {
+            Shown::Cells(cells) => cells,
+            _ => unreachable!("they were just made"),
+        }
+    }
+
+    /// Writes the characters of the text from `at` to `end`, which holds no control sequence.
+    fn print(&mut self, at: usize, end: usize) {
+        let bytes = self.bytes;
+        let mut column = self.column;
+        let line = at;
+        let mut filled = 0;
+        let cells = self.cells(line);
+        for cell in characters(&bytes[at..end]) {
+            if cell == 0x07 {
+                continue;
+            }
+            if cells.len() < column {
+                filled += column - cells.len();
+                cells.resize(column, u32::from(b' '));
+            }
+            let width = if cell == u32::from(b'\t') { 8 - column % 8 } else { 1 };
+            for step in 0..width {
+                let cell = if step == 0 { cell } else { TAB_REST };
+                match cells.get_mut(column) {
+                    // A tab moves over what is there.
+                    Some(_) if width > 1 => {}
+                    Some(old) => *old = cell,
+                    None => cells.push(cell),
+                }
+                column += 1;
+            }
+        }
+        self.column = column;
+        self.filled += filled;
+    }
+
+    /// Carries out the controls of a line.
+    pub fn interpret(&mut self, start: usize, end: usize, next: usize) {
+        let bytes = self.bytes;
+        let mut at = start;
+        // A row of its own is written anew; a line without one belongs to the row that the cursor is in.
+        if self.rows[self.row].start == start {
+            self.rows[self.row].shown = Shown::Cells(Vec::new());
+        }
+        self.touch(start, next);
+        while at < end && self.filled <= bytes.len() {
+            let stop = memchr3(ESC, b'\r', BS, &bytes[at..end]).map_or(end, |found| at + found);
+            if stop > at && !self.below {
+                self.touch(start, next);
+                self.print(at, stop);
+            }
+            if stop == end {
+                break;
+            }
+            at = match bytes[stop] {
+                b'\r' => {
+                    self.column = 0;
+                    self.rows[self.row].overwritten |= stop + 1 < end;
+                    stop + 1
+                }
+                BS => {
+                    self.column = self.column.saturating_sub(1);
+                    self.rows[self.row].overwritten = true;
+                    stop + 1
+                }
+                _ => self.escape(stop, start, end, next),
+            };
+        }
+    }
+
+    /// Carries out the sequence at `at`, and gives the place behind it.
+    fn escape(&mut self, at: usize, start: usize, end: usize, next: usize) -> usize {
+        let bytes = &self.bytes[..end];
+        let stop = sequence_end(bytes, at);
+        match bytes[at..stop] {
+            [_, b'[', ref parameters @ .., last] if (0x40..0x7f).contains(&last) => {
+                self.control(parameters, last, at, start, next);
+                if last == b'H' && (self.row, self.column) == (self.page, 0) {
+                    self.home = stop;
+                }
+            }
+            [_, b'7'] => self.saved = Some((self.row, self.column)),
+            [_, b'8'] => self.restore(next),
+            [_, b'M'] => self.up(1, next),
+            [_, kind @ (b'D' | b'E')] => {
+                if self.row + 1 == self.rows.len() {
+                    self.add_row(start, next);
+                }
+                self.row += 1;
+                if kind == b'E' {
+                    self.column = 0;
+                }
+            }
+            [_, b'c'] => {
+                (self.bottom, self.below) = (None, false);
+                self.new_page(start, next);
+            }
+            _ => {}
+        }
+        stop
+    }
+
+    /// `at`: where the sequence begins.
+    fn control(&mut self, parameters: &[u8], last: u8, at: usize, start: usize, next: usize) {
+        if parameters.first().is_some_and(|byte| b"<=>?".contains(byte)) {
+            return;
+        }
+        let mut numbers = parameters.split(|&byte| byte == b';').map(number);
+        let first = numbers.next().flatten();
+        let second = numbers.next().flatten();
+        let count = first.unwrap_or(1).max(1);
+        if matches!(last, b'H' | b'f' | b'd') {
+            self.below = self.bottom.is_some_and(|bottom| count > bottom);
+        }
+        match last {
+            b'r' => (self.bottom, self.below) = (second.filter(|&bottom| bottom > 0), false),
+            b'u' => self.restore(next),
+            _ if self.below => {}
+            b'A' => self.up(count, next),
+            b'F' => {
+                self.up(count, next);
+                self.column = 0;
+            }
+            b'B' => self.row = (self.row + count).min(self.rows.len() - 1),
+            b'E' => {
+                self.row = (self.row + count).min(self.rows.len() - 1);
+                self.column = 0;
+            }
+            b'C' | b'a' => self.column = (self.column + count).min(self.column.max(MOST_COLUMNS)),
+            b'D' => self.column = self.column.saturating_sub(count),
+            b'G' | b'`' => self.column = (count - 1).min(MOST_COLUMNS),
+            b'H' | b'f' => {
+                if self.page == 0 {
+                    self.new_page(start, next);
+                }
+                self.go_to_row(count, start, next);
+                self.column = (second.unwrap_or(1).max(1) - 1).min(MOST_COLUMNS);
+            }
+            b'd' => self.go_to_row(count, start, next),
+            b's' => self.saved = Some((self.row, self.column)),
+            b'J' => match first.unwrap_or(0) {
+                0 if self.home == at => self.new_page(start, next),
+                0 => self.erase_below(start, next),
+                2 | 3 => self.new_page(start, next),
+                _ => {}
+            },
+            b'K' => {
+                self.touch(start, next);
+                let column = self.column;
+                let cells = self.cells(start);
+                match first.unwrap_or(0) {
+                    0 => cells.truncate(column),
+                    1 => {
+                        let upto = (column + 1).min(cells.len());
+                        cells[..upto].fill(u32::from(b' '));
+                        self.filled += upto;
+                    }
+                    2 => cells.clear(),
+                    _ => {}
+                }
+            }
+            b'X' => {
+                self.touch(start, next);
+                let column = self.column;
+                let cells = self.cells(start);
+                let upto = (column + count).min(cells.len());
+                if column < upto {
+                    cells[column..upto].fill(u32::from(b' '));
+                    self.filled += upto - column;
+                }
+            }
+            b'P' | b'@' => {
+                self.touch(start, next);
+                let column = self.column;
+                let cells = self.cells(start);
+                if column < cells.len() {
+                    let count = count.min(if last == b'P' { cells.len() - column } else { MOST_COLUMNS });
+                    let blanks = if last == b'P' { 0 } else { count };
+                    let gone = column..column + count - blanks;
+                    cells.splice(gone, std::iter::repeat_n(u32::from(b' '), blanks));
+                    // What moves counts too, so that the work is linear.
+                    self.filled += self.cells(start).len() - column;
+                }
+            }
+            b'L' | b'M' | b'S' | b'T' => self.moves_rows = true,
+            _ => {}
+        }
+    }
+
+    fn up(&mut self, count: usize, next: usize) {
+        if self.goes_on && self.page == 0 && self.above == 0 && count > self.row {
+            self.above = MOST_ROWS;
+            self.rows.splice(0..0, (0..MOST_ROWS).map(|_| Row::new(0, Shown::Cells(Vec::new()))));
+            self.row += MOST_ROWS;
+            self.saved = self.saved.map(|(row, column)| (row + MOST_ROWS, column));
+            self.join(0, next);
+        }
+        self.row = self.row.saturating_sub(count).max(self.page);
+    }
+
+    fn restore(&mut self, next: usize) {
+        self.below = false;
+        match self.saved {
+            Some((row, column)) => (self.row, self.column) = (row.clamp(self.page, self.rows.len() - 1), column),
+            // Where it was saved is further up, if anywhere.
+            None => {
+                self.up(usize::MAX, next);
+                self.column = 0;
+            }
+        }
+    }
+
+    fn go_to_row(&mut self, row: usize, start: usize, next: usize) {
+        let row = self.page.max(self.above) + row.min(MOST_ROWS) - 1;
+        while self.rows.len() <= row {
+            self.add_row(start, next);
+        }
+        self.row = row;
+    }
+
+    /// A clean page under all that was shown so far.
+    fn new_page(&mut self, start: usize, next: usize) {
+        let last = self.rows.len() - 1;
+        self.row = last;
+        let is_empty = match &self.rows[last].shown {
+            Shown::Cells(cells) => cells.is_empty(),
+            Shown::Text(text) => text.is_empty(),
+            Shown::Line => self.rows[last].start == start,
+        };
+        if !is_empty {
+            self.add_row(start, next);
+            self.row = last + 1;
+        }
+        self.page = self.row;
+        self.column = 0;
+    }
+
+    fn erase_below(&mut self, start: usize, next: usize) {
+        self.touch(start, next);
+        let column = self.column;
+        self.cells(start).truncate(column);
+        if self.row + 1 < self.rows.len() {
+            let from = self.rows[self.row].start;
+            self.join(from, next);
+            self.rows.truncate(self.row + 1);
+        }
+    }
+
+    /// Returns the edits that make the text what the screen shows.
+    pub fn edits(mut self) -> Vec<Edit> {
+        let bytes = self.bytes;
+        // Of the rows above the text, those that something was written to.
+        let own = self.rows.split_off(self.above.min(self.rows.len()));
+        self.rows.retain(
+            |row| matches!(&row.shown, Shown::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
+        );
+        self.rows.extend(own);
+        // With room for as many as there may be, and no more: where each line is short, they are many times the text.
+        let mut edits = Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.shown, Shown::Line)).count());
+        let mut rows = std::mem::take(&mut self.rows).into_iter().peekable();
+        let mut groups = std::mem::take(&mut self.groups).into_iter().peekable();
+        while let Some(row) = rows.next() {
+            if let Some(&(from, to)) = groups.peek().filter(|group| row.start >= group.0) {
+                groups.next();
+                let mut text = Vec::new();
+                let mut shown = vec![row];
+                while let Some(row) = rows.next_if(|row| row.start < to || (row.start == to && to == bytes.len())) {
+                    shown.push(row);
+                }
+                let ends = bytes[from..to].ends_with(b"\n");
+                for (index, row) in shown.iter().enumerate() {
+                    if index > 0 {
+                        text.push(b'\n');
+                    }
+                    row.show(bytes, &mut text);
+                }
+                if to == bytes.len() {
+                    text.truncate(text.trim_ascii_end().len());
+                }
+                if ends && (to < bytes.len() || !text.is_empty()) {
+                    text.push(b'\n');
+                }
+                edits.push(Edit { range: from..to, kind: EditKind::Replace(text) });
+            } else if !matches!(row.shown, Shown::Line) && row.start < bytes.len() {
+                let mut text = Vec::new();
+                row.show(bytes, &mut text);
+                let end = memchr(b'\n', &bytes[row.start..]).map_or(bytes.len(), |end| row.start + end);
+                if text != bytes[row.start..end] {
+                    edits.push(Edit { range: row.start..end, kind: EditKind::Replace(text) });
+                }
+            }
+        }
+        edits
+    }
+}
+
+fn put(cells: &mut Vec<Cell>, cell: Cell) {
+    cells.push(cell);
+    if cell == u32::from(b'\t') {
+        while !cells.len().is_multiple_of(8) {
+            cells.push(TAB_REST);
+        }
+    }
+}
+
+/// Writes cells as text.
+fn show(cells: &[Cell], text: &mut Vec<u8>) {
+    let mut at = 0;
+    while at < cells.len() {
+        let cell = cells[at];
+        at += 1;
+        if cell == u32::from(b'\t') {
+            let stop = (at - 1) / 8 * 8 + 8;
+            if cells.get(at..stop.min(cells.len())).is_some_and(|rest| rest.iter().all(|&cell| cell == TAB_REST)) {
+                text.push(b'\t');
+                at = stop.min(cells.len());
+            } else {
+                text.push(b' ');
+            }
+        } else if cell == TAB_REST {
+            text.push(b' ');
+        } else if cell & INVALID != 0 {
+            text.push(cell as u8);
+        } else if let Some(c) = char::from_u32(cell) {
+            text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Makes a text what a terminal without a width would show. Colours, titles and links go; what was overwritten is not there.
+//!
+//! A line without ESC, CR or BS is left as it is. A page that a program clears stays above it, as in a terminal's
+//! scrollback. Each character takes one column; tabs go to multiples of eight.
+//!
+//! A failure that was overwritten is there all the same, and so is what was said of it: the terminal may have been of
+//! another size, and who reads the text has not seen it come.
+
+use std::{collections::HashSet, ops::Range};
+
+use memchr::{memchr, memchr3, memrchr};
+use twox_hash::XxHash3_64;
+
+use super::{
+    pass::{Pass, Promise, Stage},
+    screen::Screen,
+};
+use crate::compress::{
+    called::input::Input,
+    lines::{
+        class::Class,
+        failures,
+        layout::{Layout, Text},
+    },
+    text::{
+        controls::{BS, ESC, has_controls, without_colours, written},
+        edit::{Edit, EditKind},
+    },
+};
+
+pub struct Terminal;
+
+impl Pass for Terminal {
+    fn id(&self) -> &str {
+        "terminal"
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Normalise
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Terminal
+    }
+
+    fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {
+        edits(text.bytes, text.goes_on)
+    }
+}
+
+/// Makes the text what a terminal shows. Where that would be longer than the text, it becomes all that was written.
+/// `goes_on`: there was text above it. What is written there stands above the rest.
+fn edits(bytes: &[u8], goes_on: bool) -> Vec<Edit> {
+    if !has_controls(bytes) {
+        return Vec::new();
+    }
+    let mut screen = Screen::new(bytes, goes_on);
+    let mut control = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found);
+        if control <= at {
+            control = memchr3(ESC, b'\r', BS, &bytes[at..]).map_or(bytes.len(), |found| at + found);
+        }
+        let next = (end + 1).min(bytes.len());
+        if control < end {
+            if !screen.coloured(at, end) {
+                screen.interpret(at, end, next);
+            }
+            control = 0;
+        } else {
+            screen.plain(at, end, next);
+        }
+        if screen.filled > bytes.len() || screen.moves_rows {
+            return all_written(bytes);
+        }
+        if end < bytes.len() {
+            screen.line_feed(next);
+        }
+        at = next;
+    }
+    let mut edits = screen.edits();
+    bring_back(bytes, &mut edits);
+    if is_shorter(&edits) { edits } else { all_written(bytes) }
+}
+
+fn is_shorter(edits: &[Edit]) -> bool {
+    let shown = |edit: &Edit| if let EditKind::Replace(text) = &edit.kind { text.len() } else { 0 };
+    edits.iter().map(shown).sum::<usize>() < edits.iter().map(|edit| edit.range.len()).sum()
+}
+
+/// Where a failure is not shown, or something that belongs to one, the edit becomes all that was written.
+fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
+    let failures = failures::built_in();
+    let moves = |edit: &Edit| without_colours(&bytes[edit.range.clone()]).is_none();
+    if !failures.may_say_failure(bytes) || !edits.iter().any(moves) {
+        return;
+    }
+    let mut all = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    let spans = edits.iter().map(|edit| {
+        all.extend_from_slice(&bytes[at..edit.range.start]);
+        at = edit.range.end;
+        let start = all.len();
+        all.extend(written(&bytes[edit.range.clone()]));
+        start..all.len()
+    });
+    let spans: Vec<Range<usize>> = spans.collect();
+    all.extend_from_slice(&bytes[at..]);
+    let layout = Layout::new(&all, failures);
+    let text = Text::new(&all, &layout);
+    for (edit, span) in edits.iter_mut().zip(spans) {
+        if let EditKind::Replace(shown) = &mut edit.kind
+            && is_lost(text, span.clone(), shown)
+        {
+            *shown = all[span].to_vec();
+        }
+    }
+}
+
+/// Whether a failure that was written, or something that belongs to one, is not shown.
+fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
+    let lines = written.line_at(span.start)..written.line_at(span.end.max(1) - 1) + 1;
+    if lines.clone().all(|line| written.class(line) == Class::default()) {
+        return false;
+    }
+    // How wide a gap is tells nothing.
+    let words = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
+    let shown: HashSet<Vec<u8>> = shown.split(|&byte| byte == b'\n').map(words).collect();
+    // From the end, since a failure that each frame of a screen has counts only with what no later frame says of it.
+    let mut later = HashSet::new();
+    let mut region = Vec::new();
+    for line in lines.rev() {
+        let (class, is_indented) = (written.class(line), written.line(line).starts_with(b" "));
+        let mut line = words(written.line(line));
+        let is_gone = !line.is_empty() && !shown.contains(&line);
+        if class.has(Class::FAILURE) || class.has(Class::START) {
+            let failure = XxHash3_64::oneshot(&line);
+            if is_gone || region.iter().any(|&(line, is_gone)| is_gone && !later.contains(&(failure, line))) {
+                return true;
+            }
+            later.extend(region.drain(..).map(|(line, _)| (failure, line)));
+        } else if class.has(Class::REGION) {
+            // Frames count on in lines that belong to a heading; a message is another one if it has another number.
+            line.retain(|byte| !(is_indented && byte.is_ascii_digit()));
+            region.push((XxHash3_64::oneshot(&line), is_gone));
+        } else {
+            region.clear();
+        }
+    }
+    region.iter().any(|&(_, is_gone)| is_gone)
+}
+
+/// Each line with a control becomes what was written in it.
+fn all_written(bytes: &[u8]) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut at = 0;
+    while let Some(found) = memchr3(ESC, b'\r', BS, &bytes[at..]) {
+        let start = memrchr(b'\n', &bytes[at..at + found]).map_or(at, |end| at + end + 1);
+        let end = memchr(b'\n', &bytes[at + found..]).map_or(bytes.len(), |end| at + found + end);
+        edits.push(Edit { range: start..end, kind: EditKind::Replace(written(&bytes[start..end])) });
+        at = end;
+    }
+    edits
+}

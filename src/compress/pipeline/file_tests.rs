@@ -1,0 +1,220 @@
+//! Runs the tests in a filter file, and says of one that fails what is different and why. Nothing of this runs in a call.
+
+use std::collections::HashMap;
+
+use super::{
+    call::{Call, Original},
+    filter_run::FilterRun,
+    registry::Entry,
+    report::Report,
+};
+use crate::compress::{
+    called::input::Input,
+    lines::{
+        failures,
+        layout::{Layout, Text},
+        protect,
+    },
+    passes::{
+        built_in,
+        file_filter::{FileFilter, KeepReason, Test, TestKind},
+        pass::Pass,
+    },
+};
+use crate::file_error::FileError;
+
+/// The most lines of a text that a message shows, and the most characters of each.
+const MOST_LINES: usize = 8;
+const LONGEST_LINE: usize = 120;
+
+/// Reads a filter file and runs its `[[test]]`s, of which there must be at least one of each kind. The error of a test
+/// that fails shows what was expected, what is different, and why a line stayed or went.
+///
+/// ```
+/// let error = aside::compress::check_filter(r#"
+///     id = "mine"
+///     [[run]]
+///     command = ["mine"]
+///     [[rule]]
+///     drop = ['^ok ']
+/// "#).unwrap_err();
+/// assert!(error.message().contains("no test"));
+/// ```
+pub fn check_filter(text: &str) -> Result<(), FileError> {
+    let mut filter = FileFilter::from_toml(text)?;
+    let tests = std::mem::take(&mut filter.file.test);
+    for (kind, name) in [(TestKind::Pass, "pass"), (TestKind::Fail, "fail"), (TestKind::LookAlike, "look-alike")] {
+        if !tests.iter().any(|test| test.get_ref().kind == kind) {
+            return Err(FileError::at(text, None, format!("there is no test of the kind `{name}`")));
+        }
+    }
+    let tool = filter.file.tools.first().cloned().unwrap_or("terminal".to_owned());
+    let entries: Vec<Entry> =
+        built_in::before_tools().chain([Box::new(filter) as Box<dyn Pass>]).map(Entry::Pass).collect();
+    for test in &tests {
+        let (span, test) = (test.span(), test.get_ref());
+        run(text, &tool, &entries, test)
+            .map_err(|message| FileError::at(text, Some(span), format!("{}: {message}", test.name)))?;
+    }
+    Ok(())
+}
+
+/// Runs a test. `entries`: the filters that a text comes through, the last of them the file's own.
+fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), String> {
+    let Some(Entry::Pass(filter)) = entries.last() else { unreachable!("it was just put there") };
+    let mut call = serde_json::json!({ "command": test.command });
+    if let Some(code) = test.exit_code {
+        call["exit_code"] = code.into();
+    }
+    let input = Input::from_json(&call.to_string()).expect("it was just written");
+    if !filter.matches(tool, &input) {
+        return Err(format!("{} does not select the filter", crate::file_error::quoted(&test.command)));
+    }
+    let expected = match (&test.output, test.kind) {
+        (Some(output), TestKind::Pass | TestKind::Fail) => output,
+        (None, TestKind::LookAlike) => &test.input,
+        (None, _) => return Err("it has no `output`".to_owned()),
+        (Some(_), TestKind::LookAlike) => {
+            return Err("a look-alike stays as it is: it has no `output`".to_owned());
+        }
+    };
+    let call = Call::new(tool, &input);
+    let result = through(entries, &call, test)?;
+    if result == expected.as_bytes() {
+        return Ok(());
+    }
+    let seen = through(&entries[..entries.len() - 1], &call, test)?;
+    let result = String::from_utf8_lossy(&result);
+    let reasons = reasons(file, &input, &seen, expected, &result);
+    Err(format!("the output is not what is expected\n{}{}", difference(expected, &result), reasons))
+}
+
+/// A test's input behind these filters. Under a budget, so that a filter for one has its turn too.
+fn through(entries: &[Entry], call: &Call<'_>, test: &Test) -> Result<Vec<u8>, String> {
+    let (raw, mut report) = (Original::new(test.input.as_bytes()), Report::default());
+    let mut run = FilterRun::new(call, &raw, &mut report);
+    entries.iter().for_each(|entry| run.turn(entry, Some(0)));
+    let result = run.end().0.bytes;
+    match report.failed.pop() {
+        Some(failed) => Err(failed.reason),
+        None => Ok(result),
+    }
+}
+
+/// The expected text, and the lines between the common beginning and the common end of both.
+fn difference(expected: &str, result: &str) -> String {
+    let (wanted, got): (Vec<&str>, Vec<&str>) = (lines(expected), lines(result));
+    let same = wanted.iter().zip(&got).take_while(|(wanted, got)| wanted == got).count();
+    let most = wanted.len().min(got.len()) - same;
+    let end = wanted.iter().rev().zip(got.iter().rev()).take(most).take_while(|(wanted, got)| wanted == got).count();
+    let mut text = format!("expected:\n{}", shown("    ", &wanted));
+    text += &format!("difference from line {} on (- expected, + actual):\n", same + 1);
+    text += &shown("  - ", &wanted[same..wanted.len() - end]);
+    text += &shown("  + ", &got[same..got.len() - end]);
+    text
+}
+
+/// Lines with their ends, so that a missing one shows.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+/// The first lines, each with this before it.
+fn shown(before: &str, lines: &[&str]) -> String {
+    let mut text = String::new();
+    for line in lines.iter().take(MOST_LINES) {
+        let body = line.strip_suffix('\n');
+        text +=
+            &format!("{before}{}{}\n", cut(body.unwrap_or(line)), if body.is_none() { "  (no line end)" } else { "" });
+    }
+    if lines.len() > MOST_LINES {
+        text += &format!("{before}… {} lines more\n", lines.len() - MOST_LINES);
+    }
+    text
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// Why lines stayed that were expected to go, and which rule dropped those that were expected to stay. `seen`: the text
+/// that the filter saw.
+fn reasons(file: &str, input: &Input, seen: &[u8], expected: &str, result: &str) -> String {
+    let Ok(filter) = FileFilter::from_toml(file) else { return String::new() };
+    let format = protect::format(seen);
+    if let Some(format) = format.filter(|&format| !filter.accepts(format)) {
+        return format!("the input is text of a machine format ({format:?}), which `accepts` does not name\n");
+    }
+    let layout = Layout::new(seen, failures::built_in());
+    let view = Text::new(seen, &layout);
+    let judged = filter.judged(view, input);
+    let (mut wanted, mut got) = (counted(expected), counted(result));
+    let mut text = String::new();
+    let mut told = 0;
+    for (line, judged) in judged.into_iter().enumerate() {
+        let bytes = String::from_utf8_lossy(view.line(line));
+        let (is_wanted, is_there) = (take(&mut wanted, &bytes), take(&mut got, &bytes));
+        let why = match (is_wanted, is_there, judged) {
+            (false, true, judged) => {
+                format!("stayed: {}", stayed(&filter, file, judged.err().unwrap_or(KeepReason::Short)))
+            }
+            (true, false, Ok(rule)) => format!("went: {} drops it", rule_at(&filter, file, rule)),
+            _ => continue,
+        };
+        told += 1;
+        if told > MOST_LINES {
+            return text + "and more lines\n";
+        }
+        text += &format!("line {} of the input, `{}`, {why}\n", line + 1, cut(&bytes));
+    }
+    text
+}
+
+/// How often each line is in a text.
+fn counted(text: &str) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for line in text.lines() {
+        *counts.entry(line).or_default() += 1;
+    }
+    counts
+}
+
+/// Is it there once more?
+fn take(counts: &mut HashMap<&str, usize>, line: &str) -> bool {
+    match counts.get_mut(line) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    }
+}
+
+fn rule_at(filter: &FileFilter, file: &str, rule: usize) -> String {
+    format!("the rule on line {}", filter.line_of_rule(file, rule))
+}
+
+fn stayed(filter: &FileFilter, file: &str, why: KeepReason) -> String {
+    let rule = |number| rule_at(filter, file, number);
+    match why {
+        KeepReason::Unmatched => "no pattern of a rule matches it".to_owned(),
+        KeepReason::Kept(number) => format!("{} keeps it", rule(number)),
+        KeepReason::Closed(number) => format!("{} does not hold here: see its `from` and `until`", rule(number)),
+        KeepReason::InHunk(number) => format!("it is in a diff's hunk, and {} has no `hunks = true`", rule(number)),
+        KeepReason::Piped(number) => {
+            format!(
+                "the output comes from a pipe, where {} does not count: it has `from`, `first` or `last`",
+                rule(number)
+            )
+        }
+        KeepReason::InRegion(number) => {
+            format!("{} would drop it, but it is part of an error or a verdict of failure", rule(number))
+        }
+        KeepReason::Cut(number) => format!("{} would drop it, but its middle was left out", rule(number)),
+        KeepReason::AtEnd(number) => format!("`first` or `last` of {} keeps it", rule(number)),
+        KeepReason::Short => "the marker in its place would not be shorter".to_owned(),
+    }
+}

@@ -1,0 +1,188 @@
+//! One text and the filters that have their turns at it. What a filter did is checked before it counts; if it does not count, the
+//! text stays as it was before.
+
+use super::{
+    call::{Call, Original},
+    host::Filter,
+    promises::{caught, keeps_lines, no_false_green, normalises},
+    registry::Entry,
+    report::{Failed, Report},
+};
+use crate::compress::{
+    lines::{
+        failures,
+        layout::{Layout, Text},
+        protect::{self, Format},
+    },
+    passes::pass::{Pass, Promise, Stage, is_for},
+    text::{bytes::is_blank, edit::difference, edited::EditedText},
+};
+
+/// One text on its way through the filters.
+pub struct FilterRun<'a> {
+    call: &'a Call<'a>,
+    report: &'a mut Report,
+    edited: EditedText,
+    /// The edited's lines, made when a filter first asks for them.
+    layout: Option<Layout>,
+    used: Vec<String>,
+    format: Option<Format>,
+    goes_on: bool,
+    /// The terminal's stage is over, and protection decided once more.
+    is_normalised: bool,
+}
+
+impl<'a> FilterRun<'a> {
+    pub fn new(call: &'a Call<'a>, raw: &Original<'_>, report: &'a mut Report) -> FilterRun<'a> {
+        FilterRun {
+            call,
+            report,
+            edited: EditedText::new(raw.bytes, raw.length),
+            layout: None,
+            used: Vec::new(),
+            format: raw.format,
+            goes_on: raw.goes_on,
+            is_normalised: false,
+        }
+    }
+
+    /// The edited, and who changed it.
+    pub fn end(self) -> (EditedText, Vec<String>) {
+        (self.edited, self.used)
+    }
+
+    /// A filter's turn. `free`: how many bytes there are for the text and the names in its banner, under a budget.
+    pub fn turn(&mut self, entry: &Entry, free: Option<usize>) {
+        let stage = entry.stage();
+        if stage > Stage::Terminal && !self.is_normalised {
+            self.is_normalised = true;
+            if self.format.is_none() && !self.used.is_empty() {
+                self.format = protect::format(&self.edited.bytes);
+            }
+        }
+        let room = free.map(|free| {
+            let names = self.used.iter().map(|id| id.len() + ", ".len()).sum::<usize>() + entry.id().len();
+            free.saturating_sub(names)
+        });
+        let fits = room.is_none_or(|room| self.edited.bytes.len() <= room);
+        match (stage, room) {
+            (Stage::Budget | Stage::Last, _) if fits => {}
+            (Stage::Last, Some(room)) => self.fit(entry, room),
+            (Stage::Fold, Some(room)) => _ = self.step(entry, Some(room), usize::MAX),
+            _ => _ = self.step(entry, None, room.unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// Budget filters: tried with less and less room until the result fits, since markers cost bytes too.
+    fn fit(&mut self, entry: &Entry, room: usize) {
+        let mut target = room;
+        for _ in 0..12 {
+            if self.step(entry, Some(room), target) {
+                return;
+            }
+            target -= target / 16;
+        }
+        if self.format.is_none() {
+            let reason = format!("the text does not fit into {room} bytes");
+            self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
+        }
+    }
+
+    /// Runs a filter. Its result counts if it keeps its promise, is shorter, and fits where it must.
+    fn step(&mut self, entry: &Entry, must_fit: Option<usize>, target: usize) -> bool {
+        if matches!(entry, Entry::Host(_)) && self.report.failed.iter().any(|failed| failed.filter == entry.id()) {
+            return false;
+        }
+        let next = match entry {
+            Entry::Pass(pass) => self.pass(&**pass, target),
+            Entry::Host(filter) => self.host(&**filter),
+        };
+        let next = match next {
+            Ok(Some(next)) => next,
+            Ok(None) => return false,
+            Err(reason) => {
+                self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
+                return false;
+            }
+        };
+        let fits = must_fit.is_none_or(|room| next.bytes.len() <= room);
+        if !fits || is_blank(&next.bytes) || !next.length.is_below(self.edited.length) {
+            return false;
+        }
+        self.layout = self.layout.take().map(|layout| layout.next(&next, failures::built_in()));
+        self.edited = next;
+        if !self.used.iter().any(|id| id == entry.id()) {
+            self.used.push(entry.id().to_owned());
+        }
+        if !self.report.filters.iter().any(|id| id == entry.id()) {
+            self.report.filters.push(entry.id().to_owned());
+        }
+        true
+    }
+
+    /// The number that this filter has, or will have, in the report.
+    fn number(&self, id: &str) -> u32 {
+        let known = self.report.filters.iter().position(|known| known == id);
+        known.unwrap_or(self.report.filters.len()) as u32
+    }
+
+    fn pass(&mut self, pass: &dyn Pass, target: usize) -> Result<Option<EditedText>, String> {
+        let (tool_id, input) = (self.call.tool_id, self.call.input);
+        if self.format.is_some_and(|format| !pass.accepts(format)) || !pass.matches(tool_id, input) {
+            return Ok(None);
+        }
+        let number = self.number(pass.id());
+        let (edited, layout, goes_on) = (&self.edited, &mut self.layout, self.goes_on);
+        let work = || {
+            let bytes = &edited.bytes;
+            if pass.promise() == Promise::Normalise {
+                let layout = Layout::default();
+                let mut text = Text::new(bytes, &layout);
+                text.goes_on = goes_on;
+                let edits = pass.edits(text, input, target);
+                normalises(bytes, &edits)?;
+                return Ok((!edits.is_empty()).then(|| edited.with(edits, number)));
+            }
+            let layout = layout.get_or_insert_with(|| Layout::new(bytes, failures::built_in()));
+            let text = Text::new(bytes, layout);
+            let mut edits = pass.edits(text, input, target);
+            if edits.is_empty() {
+                return Ok(None);
+            }
+            if pass.promise() == Promise::Select {
+                let under_budget = pass.stage() == Stage::Last;
+                keeps_lines(text, &edits, under_budget)?;
+                if under_budget {
+                    edits = edited.fitting(edits);
+                    no_false_green(text, &edits)?;
+                }
+            }
+            let next = edited.with(edits, number);
+            if pass.promise() == Promise::Refold && !pass.is_undone(bytes, &next.bytes) {
+                return Err("undoing it did not give its input".to_owned());
+            }
+            Ok(Some(next))
+        };
+        caught(work)
+    }
+
+    fn host(&mut self, filter: &dyn Filter) -> Result<Option<EditedText>, String> {
+        let (tool_id, input) = (self.call.tool_id, self.call.input);
+        if self.format.is_some() {
+            return Ok(None);
+        }
+        let number = self.number(filter.id());
+        let edited = &self.edited;
+        let work = || {
+            if !is_for(filter.tool_ids(), tool_id) || !filter.matches(tool_id, input)? {
+                return Ok(None);
+            }
+            let filtered = filter.apply(&edited.bytes, input)?;
+            if !filtered.compressed {
+                return Ok(None);
+            }
+            Ok(difference(&edited.bytes, &filtered.text).map(|edit| edited.with(vec![edit], number)))
+        };
+        caught(work)
+    }
+}

@@ -1,0 +1,142 @@
+//! The cache that comes with the library: the last result of each call, in bounded memory.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use super::host::{Cache, Hit};
+use crate::compress::called::input::Input;
+
+/// What an entry counts beside its key and text: its places in both maps, whose nodes may be half empty.
+const ENTRY: usize = 256;
+
+/// Remembers the last result of each call of its tools, the latest calls first, up to so many bytes.
+///
+/// It asks nothing about the call: a hit counts only where the fresh text is the recorded one, so a call that changes
+/// something does no harm here.
+///
+/// ```
+/// use aside::compress::{Cache, Input, LastRun};
+///
+/// let cache = LastRun::new(1 << 20);
+/// let input = Input::of_command("git status");
+/// cache.record("bash", &input, b"clean", 1_700_000_000)?;
+/// assert_eq!(cache.lookup("bash", &input)?.unwrap().text, b"clean");
+/// assert_eq!(cache.lookup("bash", &Input::of_command("git diff"))?, None);
+/// # Ok::<(), String>(())
+/// ```
+pub struct LastRun {
+    bytes: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    entries: BTreeMap<Arc<str>, Entry>,
+    /// Keys by the time of their record.
+    order: BTreeMap<u64, Arc<str>>,
+    records: u64,
+    used: usize,
+}
+
+struct Entry {
+    /// Its place in the order.
+    record: u64,
+    hit: Hit,
+}
+
+impl LastRun {
+    /// A cache for all tools in at most so many bytes: each entry counts its key, its text, and 256 bytes for its place.
+    pub fn new(bytes: usize) -> LastRun {
+        LastRun { bytes, state: Mutex::default() }
+    }
+}
+
+fn key(tool_id: &str, input: &Input) -> String {
+    format!("{tool_id}\0{}", input.json())
+}
+
+fn size(key: &str, text: &[u8]) -> usize {
+    ENTRY + key.len() + text.len()
+}
+
+impl State {
+    fn forget(&mut self, key: &str) {
+        if let Some(Entry { record, hit }) = self.entries.remove(key) {
+            self.used -= size(key, &hit.text);
+            self.order.remove(&record);
+        }
+    }
+}
+
+impl Cache for LastRun {
+    fn id(&self) -> &str {
+        "last-run"
+    }
+
+    fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String> {
+        Ok(self.state.lock().unwrap().entries.get(&*key(tool_id, input)).map(|entry| entry.hit.clone()))
+    }
+
+    fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String> {
+        let key: Arc<str> = key(tool_id, input).into();
+        let mut state = self.state.lock().unwrap();
+        state.forget(&key);
+        let size = size(&key, text);
+        if size > self.bytes {
+            return Ok(());
+        }
+        while state.used + size > self.bytes {
+            let Some((_, oldest)) = state.order.pop_first() else { break };
+            state.forget(&oldest);
+        }
+        state.used += size;
+        state.records += 1;
+        let record = state.records;
+        state.order.insert(record, key.clone());
+        state.entries.insert(key, Entry { record, hit: Hit { text: text.to_vec(), timestamp: now } });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(cache: &LastRun, number: usize, text: &[u8]) {
+        cache.record("bash", &Input::of_command(&number.to_string()), text, 0).unwrap();
+    }
+
+    fn is_there(cache: &LastRun, number: usize) -> bool {
+        cache.lookup("bash", &Input::of_command(&number.to_string())).unwrap().is_some()
+    }
+
+    /// Minutes, if each entry that goes looked at those that stay.
+    #[test]
+    fn a_large_record_takes_the_place_of_many_small_ones() {
+        const ENTRIES: usize = 200_000;
+        let cache = LastRun::new(ENTRIES * (ENTRY + 64));
+        (0..ENTRIES).for_each(|number| record(&cache, number, b"x"));
+        assert!(is_there(&cache, 0));
+        record(&cache, ENTRIES, &vec![b'x'; ENTRIES * ENTRY]);
+        assert!(!is_there(&cache, 0) && is_there(&cache, ENTRIES - 1) && is_there(&cache, ENTRIES));
+    }
+
+    #[test]
+    fn the_oldest_record_goes_first_and_a_new_one_of_its_key_makes_it_the_latest() {
+        let cache = LastRun::new(2 * (ENTRY + 100));
+        (1..3).for_each(|number| record(&cache, number, &[b'x'; 50]));
+        record(&cache, 1, b"again");
+        record(&cache, 3, &[b'x'; 50]);
+        assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, true]);
+        // One that is too large for the cache is not kept, nor what it would have replaced.
+        record(&cache, 3, &[b'x'; 1000]);
+        assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, false]);
+        let state = cache.state.lock().unwrap();
+        assert_eq!(
+            (state.entries.len(), state.order.len(), state.used),
+            (1, 1, ENTRY + "bash\0{'command':'1'}again".len())
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! What is kept of a text that outgrows a stream's memory under a budget: its head, its tail and its error regions, with
+//! exact markers between them.
+
+use super::ring::{FirstAndLatest, Line, Ring};
+use crate::compress::{
+    lines::{
+        class::Class,
+        failures,
+        layout::{Layout, Text},
+    },
+    passes::budget,
+    text::{
+        edit::{Edit, EditKind},
+        edited::EditedText,
+        marker::Marker,
+    },
+};
+
+/// Lines that are kept while a text goes by.
+pub struct Retention {
+    lines: usize,
+    bytes: usize,
+    failed_verdicts: usize,
+    /// How many error regions have begun.
+    begun: u32,
+    head: Ring,
+    regions: FirstAndLatest,
+    /// Lines beside error regions, and failure lines of regions that had to go.
+    near: FirstAndLatest,
+    tail: Ring,
+    /// What went by since the last line of an error region, and since the last failure line of those that had to go.
+    gap: Gap,
+    gap_of_gone: Gap,
+    /// How many lines more are beside the last region, and how many have passed since that were not.
+    beside: usize,
+    passed: usize,
+}
+
+/// The lines behind one that is kept, while they are together no longer than a marker: for them none could stand.
+#[derive(Default)]
+struct Gap {
+    start: usize,
+    lines: Vec<Line>,
+}
+
+impl Gap {
+    fn add(&mut self, line: &Line) {
+        if line.end() - self.start <= budget::LONGEST_MARKER {
+            self.lines.push(line.clone());
+        } else {
+            self.lines.clear();
+        }
+    }
+
+    /// This line is kept: gives those before it that have to be kept too.
+    fn close(&mut self, line: &Line) -> Vec<Line> {
+        let mut lines = std::mem::take(&mut self.lines);
+        if line.offset - self.start > budget::LONGEST_MARKER {
+            lines.clear();
+        }
+        self.start = line.end();
+        lines
+    }
+}
+
+impl Retention {
+    /// An eighth of the memory for the head, a half for the tail, three eighths for error regions and what is beside them.
+    pub fn new(memory: usize) -> Retention {
+        Retention {
+            lines: 0,
+            bytes: 0,
+            failed_verdicts: 0,
+            begun: 0,
+            head: Ring::new(memory / 8),
+            regions: FirstAndLatest::new(memory / 8),
+            near: FirstAndLatest::new(memory / 16),
+            tail: Ring::new(memory / 2),
+            gap: Gap::default(),
+            gap_of_gone: Gap::default(),
+            beside: 0,
+            passed: 0,
+        }
+    }
+
+    /// A part of a line that is too long to be kept. The line counts where it ends.
+    pub fn pass(&mut self, part: &[u8]) {
+        self.bytes += part.len();
+        self.lines += usize::from(part.ends_with(b"\n"));
+    }
+
+    /// The line of which parts were passed is over, without an end.
+    pub fn end_line(&mut self) {
+        self.lines += 1;
+    }
+
+    /// Takes whole lines; `said` stands before them and is none of them.
+    pub fn take(&mut self, said: &[u8], lines: &[u8]) {
+        let all = [said, lines].concat();
+        let layout = Layout::new(&all, failures::built_in());
+        let text = Text::new(&all, &layout);
+        for line in usize::from(!said.is_empty())..text.len() {
+            let bytes = text.bytes[text.span(line)].into();
+            let class = text.class(line);
+            self.begun = self.begun.saturating_add(u32::from(class.has(Class::START)));
+            let kept = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, bytes };
+            self.failed_verdicts += usize::from(class.has(Class::FAILED_VERDICT));
+            self.lines += 1;
+            self.bytes += kept.bytes.len();
+            let mut between = Vec::new();
+            if class.must_stay() {
+                between = self.gap.close(&kept);
+            } else {
+                self.gap.add(&kept);
+            }
+            if self.head.first(&kept) {
+                continue;
+            }
+            self.keep_near(&kept);
+            if class.must_stay() {
+                for line in between.iter().chain([&kept]) {
+                    self.keep_region(line);
+                }
+            }
+            self.tail.latest(&kept);
+        }
+    }
+
+    fn keep_region(&mut self, line: &Line) {
+        self.regions.keep(line, |gone| {
+            if !gone.class.has(Class::FAILURE) {
+                self.gap_of_gone.add(gone);
+                return;
+            }
+            for line in self.gap_of_gone.close(gone).iter().chain([gone]) {
+                self.near.keep(line, |_| {});
+            }
+        });
+    }
+
+    /// Keeps the line if it is beside a region; if it is the first of one, the lines before it, which the tail still has.
+    fn keep_near(&mut self, line: &Line) {
+        let (before, behind) = budget::AROUND;
+        if line.class.must_stay() {
+            // Fewer where those behind the region before have been kept.
+            let new = before.min(self.passed);
+            let from = self.tail.lines.len().saturating_sub(new);
+            for line in self.tail.lines.range(from..) {
+                self.near.keep(line, |_| {});
+            }
+            (self.beside, self.passed) = (behind, 0);
+        } else if self.beside > 0 {
+            self.near.keep(line, |_| {});
+            self.beside -= 1;
+        } else {
+            self.passed += 1;
+        }
+    }
+
+    /// The kept lines with markers between them, made to fit the budget.
+    pub fn result(&mut self, budget: usize) -> Vec<u8> {
+        let mut lines: Vec<Line> = Vec::new();
+        let (regions, near) = (&mut self.regions, &mut self.near);
+        for ring in
+            [&mut regions.first, &mut regions.latest, &mut near.first, &mut near.latest, &mut self.head, &mut self.tail]
+        {
+            lines.extend(ring.lines.drain(..));
+        }
+        lines.sort_by_key(|line| line.number);
+        lines.dedup_by_key(|line| line.number);
+        let class = Class::default();
+        let end = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, bytes: Box::default() };
+        lines = widened(lines, &end);
+        // No verdict of success without every verdict of failure.
+        if lines.iter().filter(|line| line.class.has(Class::FAILED_VERDICT)).count() < self.failed_verdicts {
+            lines.retain(|line| !line.class.has(Class::PASSED_VERDICT));
+            lines = widened(lines, &end);
+        }
+        let mut kept = EditedText::default();
+        // Where a marker stands that counts error regions.
+        let mut told = Vec::new();
+        let mut last = None;
+        for line in lines.iter().chain([&end]) {
+            let gap = Omission::between(last, line);
+            told.push((kept.bytes.len(), gap.regions));
+            kept.gap(gap.lines, gap.bytes, gap.regions, gap.offset);
+            kept.line(&line.bytes, line.offset);
+            last = Some(line);
+        }
+        let layout = Layout::new(&kept.bytes, failures::built_in());
+        let mut target = budget;
+        while kept.bytes.len() > budget && target > 0 {
+            let text = Text::new(&kept.bytes, &layout);
+            let mut edits = budget::edits(text, target);
+            for Edit { range, kind } in &mut edits {
+                if let EditKind::LeaveOut { regions } = kind {
+                    let first = told.partition_point(|told| told.0 < range.start);
+                    let inside = told[first..].iter().take_while(|told| told.0 < range.end);
+                    *regions += inside.map(|told| told.1).sum::<usize>();
+                }
+            }
+            let next = kept.with(edits, 0);
+            if next.bytes.len() <= budget {
+                kept = next;
+                break;
+            }
+            target -= (target / 16).max(1);
+        }
+        kept.bytes
+    }
+}
+
+/// What is not there between two lines that are kept.
+struct Omission {
+    lines: usize,
+    bytes: usize,
+    /// Error regions of which no line is left.
+    regions: usize,
+    offset: usize,
+}
+
+impl Omission {
+    /// `last` is none where `line` is the first.
+    fn between(last: Option<&Line>, line: &Line) -> Omission {
+        let (number, offset, begun) = last.map_or((0, 0, 0), |last| (last.number + 1, last.end(), last.begun));
+        let new = line.begun - begun;
+        // A part of the last one is here.
+        let regions = new - u32::from(new > 0 && line.class.has(Class::REGION));
+        Omission { lines: line.number - number, bytes: line.offset - offset, regions: regions as usize, offset }
+    }
+
+    /// Whether it is shorter than its marker.
+    fn is_short(&self) -> bool {
+        let &Omission { lines, bytes, regions, .. } = self;
+        bytes > 0 && Marker::LeftOut { lines, bytes, regions }.to_string().len() >= bytes
+    }
+}
+
+/// The lines without those beside a gap that is shorter than its marker. `end` stands behind the last line.
+fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
+    let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
+    let is_short = |last: Option<&Line>, line: &Line| Omission::between(last, line).is_short();
+    for line in lines {
+        // Rather a line before the gap goes than one of a region behind it.
+        while line.class.must_stay()
+            && is_short(kept.last(), &line)
+            && kept.pop_if(|last| !last.class.must_stay()).is_some()
+        {}
+        if !is_short(kept.last(), &line) {
+            kept.push(line);
+        }
+    }
+    // A text may be shorter than a marker once its controls are gone.
+    while is_short(kept.last(), end) && kept.pop().is_some() {}
+    kept
+}

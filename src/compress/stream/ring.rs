@@ -1,0 +1,93 @@
+//! Lines in bounded memory: the first ones of a text, or the latest, up to a number of bytes.
+
+use std::collections::VecDeque;
+
+use crate::compress::lines::class::Class;
+
+/// A line with its place in the text.
+#[derive(Clone)]
+pub struct Line {
+    pub number: usize,
+    pub offset: usize,
+    pub class: Class,
+    /// How many error regions have begun, up to here.
+    pub begun: u32,
+    pub bytes: Box<[u8]>,
+}
+
+impl Line {
+    /// What it counts: its text, or where that is short, the struct. Otherwise empty lines would fill many times the memory.
+    fn cost(&self) -> usize {
+        self.bytes.len().max(size_of::<Line>())
+    }
+
+    /// The offset behind it.
+    pub fn end(&self) -> usize {
+        self.offset + self.bytes.len()
+    }
+}
+
+/// Lines up to so many bytes.
+pub struct Ring {
+    pub lines: VecDeque<Line>,
+    used: usize,
+    most: usize,
+    full: bool,
+}
+
+impl Ring {
+    pub fn new(most: usize) -> Ring {
+        Ring { lines: VecDeque::new(), used: 0, most, full: false }
+    }
+
+    /// Keeps the line if there is still room, and none after that.
+    pub fn first(&mut self, line: &Line) -> bool {
+        self.full |= self.used + line.cost() > self.most;
+        if !self.full {
+            self.push(line);
+        }
+        !self.full
+    }
+
+    /// Keeps the line in the place of the oldest ones.
+    pub fn latest(&mut self, line: &Line) {
+        self.push(line);
+        while self.pop().is_some() {}
+    }
+
+    /// Takes the oldest line, if there are more than have room.
+    pub fn pop(&mut self) -> Option<Line> {
+        let oldest = if self.used > self.most { self.lines.pop_front()? } else { return None };
+        self.used -= oldest.cost();
+        Some(oldest)
+    }
+
+    pub fn push(&mut self, line: &Line) {
+        self.used += line.cost();
+        self.lines.push_back(line.clone());
+    }
+}
+
+/// The first lines, and the latest of those that have no room there.
+pub struct FirstAndLatest {
+    pub first: Ring,
+    pub latest: Ring,
+}
+
+impl FirstAndLatest {
+    /// `most`: bytes for each of them.
+    pub fn new(most: usize) -> FirstAndLatest {
+        FirstAndLatest { first: Ring::new(most), latest: Ring::new(most) }
+    }
+
+    /// Keeps the line; `gone` sees each that has to go.
+    pub fn keep(&mut self, line: &Line, mut gone: impl FnMut(&Line)) {
+        if self.first.first(line) {
+            return;
+        }
+        self.latest.push(line);
+        while let Some(oldest) = self.latest.pop() {
+            gone(&oldest);
+        }
+    }
+}

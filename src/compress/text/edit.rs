@@ -1,0 +1,45 @@
+//! What a filter asks for: edits, each a range of its text and what becomes of it. Filters never write a result themselves, so
+//! that every change can be checked before it is made, and traced back to the original afterwards.
+
+use std::ops::Range;
+
+/// One thing that a filter does to its text. Ranges are offsets into that text; edits are in order and do not overlap.
+pub struct Edit {
+    pub range: Range<usize>,
+    pub kind: EditKind,
+}
+
+/// What becomes of an edit's range.
+pub enum EditKind {
+    /// Other bytes take the place of these.
+    Replace(Vec<u8>),
+    /// Whole lines go; a marker says how many, and how many whole error regions.
+    LeaveOut { regions: usize },
+    /// Whole lines go that are further up as well.
+    AsAbove,
+    /// The middle of one line goes; its two ends stay on lines of their own.
+    Middle,
+}
+
+impl Edit {
+    pub fn leave_out(range: Range<usize>) -> Edit {
+        Edit { range, kind: EditKind::LeaveOut { regions: 0 } }
+    }
+}
+
+/// The edit that stands for a text that a host's filter gave back: all between the first and the last line that differ.
+pub fn difference(old: &[u8], new: &[u8]) -> Option<Edit> {
+    if old == new {
+        return None;
+    }
+    let line_start = |at: usize| memchr::memrchr(b'\n', &old[..at]).map_or(0, |at| at + 1);
+    let same = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let start = line_start(same);
+    let rest = (old.len() - start).min(new.len() - start);
+    let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    // The same tail, from the beginning of a line.
+    let tail = &old[old.len() - tail..];
+    let tail = memchr::memchr(b'\n', tail).map_or(0, |at| tail.len() - at - 1);
+    let range = start..old.len() - tail;
+    Some(Edit { range, kind: EditKind::Replace(new[start..new.len() - tail].to_vec()) })
+}

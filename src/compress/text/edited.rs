@@ -1,0 +1,287 @@
+//! A source map: a text that filters have edited, and for each stretch of it the stretch of the original that it stands for.
+//!
+//! Only this file carries edits out. So the lines that a filter keeps stay unchanged and in order, and the counts in
+//! marker lines are exact, whatever a filter does.
+
+use std::ops::Range;
+
+use super::{
+    bytes::is_blank,
+    edit::{Edit, EditKind},
+    length::{Length, units},
+    marker::Marker,
+};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SegmentKind {
+    Kept,
+    /// By the filter of this number.
+    Changed(u32),
+    /// By the filter of this number; lines and bytes of the text that it saw.
+    LeftOut(u32, usize, usize),
+}
+
+/// A stretch of the original and what stands for it.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    pub original: Range<usize>,
+    pub output: Range<usize>,
+    pub kind: SegmentKind,
+}
+
+/// A text and the segments that lead back to its original.
+#[derive(Default)]
+pub struct EditedText {
+    pub bytes: Vec<u8>,
+    pub length: Length,
+    pub segments: Vec<Segment>,
+    /// Stretches of the draft before this one that it took over, and where each begins here.
+    pub taken: Vec<(Range<usize>, usize)>,
+}
+
+impl EditedText {
+    pub fn new(original: &[u8], length: Length) -> EditedText {
+        let whole = 0..original.len();
+        EditedText {
+            bytes: original.to_vec(),
+            length,
+            segments: vec![Segment { original: whole.clone(), output: whole, kind: SegmentKind::Kept }],
+            taken: Vec::new(),
+        }
+    }
+
+    /// Adds text. No character goes over its end, so that lengths add up.
+    fn append(&mut self, text: &[u8]) {
+        self.append_measured(text, Length::of(text));
+    }
+
+    fn append_measured(&mut self, text: &[u8], length: Length) {
+        self.bytes.extend_from_slice(text);
+        self.length += length;
+    }
+
+    /// Lines and bytes that a range of the text stands for: a marker counts as what it replaced.
+    pub fn count(&self, range: &Range<usize>) -> (usize, usize) {
+        let first = self.segments.partition_point(|segment| segment.output.end < range.start);
+        let (mut lines, mut bytes) = (0, 0);
+        for segment in &self.segments[first..] {
+            if segment.output.start > range.end {
+                break;
+            }
+            let part = segment.output.start.max(range.start)..segment.output.end.min(range.end);
+            match segment.kind {
+                SegmentKind::LeftOut(_, left_lines, left_bytes) => {
+                    // What went without a marker belongs to a range that it lies inside of.
+                    let inside = segment.output.is_empty() && part.start > range.start && part.start < range.end;
+                    if part.start < part.end || inside {
+                        lines += left_lines;
+                        bytes += left_bytes;
+                    }
+                }
+                _ if part.start < part.end => {
+                    lines += bytecount::count(&self.bytes[part.clone()], b'\n');
+                    bytes += part.len();
+                    // The text's last line may have no end.
+                    lines += usize::from(part.end == self.bytes.len() && self.bytes.last() != Some(&b'\n'));
+                }
+                _ => {}
+            }
+        }
+        (lines, bytes)
+    }
+
+    /// Those of the edits that will be carried out.
+    pub fn fitting(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
+        let is_blank = is_blank(&self.bytes);
+        let fits = |edit: &Edit| self.marker(&edit.range, &edit.kind, is_blank).is_some();
+        edits.retain(|edit| matches!(edit.kind, EditKind::Replace(_)) || fits(edit));
+        edits
+    }
+
+    /// The draft with a filter's edits carried out. An edit whose marker would be longer than what it stands for is
+    /// passed over; blank lines go without a marker, unless there are no others: nothing else would show that there was text.
+    pub fn with(&self, edits: Vec<Edit>, filter: u32) -> EditedText {
+        let is_blank = is_blank(&self.bytes);
+        let mut next = Rewriter {
+            old: self,
+            filter,
+            segment: 0,
+            torn: false,
+            at: 0,
+            new: EditedText {
+                bytes: Vec::with_capacity(self.bytes.len()),
+                segments: Vec::with_capacity(self.segments.len() + 2 * edits.len()),
+                taken: Vec::with_capacity(edits.len() + 1),
+                ..EditedText::default()
+            },
+        };
+        for edit in edits {
+            debug_assert!(edit.range.start >= next.at && edit.range.end <= self.bytes.len());
+            let (text, left) = match edit.kind {
+                EditKind::Replace(text) => (text, None),
+                kind => match self.marker(&edit.range, &kind, is_blank) {
+                    Some((text, count)) => (text, Some(count)),
+                    None => continue,
+                },
+            };
+            next.keep(edit.range.start);
+            next.replace(edit.range.end, &text, left);
+        }
+        next.keep(self.bytes.len());
+        next.new
+    }
+
+    /// The marker for a range, with its line end, and what it stands for. `None` if it would be longer. `is_all_blank`: so
+    /// is the text.
+    fn marker(&self, range: &Range<usize>, kind: &EditKind, is_all_blank: bool) -> Option<(Vec<u8>, (usize, usize))> {
+        let gone = &self.bytes[range.clone()];
+        let (lines, bytes) = self.count(range);
+        if !matches!(kind, EditKind::Middle) && !is_all_blank && is_blank(gone) {
+            return (!gone.is_empty()).then(|| (Vec::new(), (lines, bytes)));
+        }
+        let text = match *kind {
+            EditKind::LeaveOut { regions } => Marker::LeftOut { lines, bytes, regions }.to_string(),
+            EditKind::AsAbove => Marker::AsAbove { lines }.to_string(),
+            EditKind::Middle => format!("\n{}\n", Marker::OfLine { bytes }),
+            EditKind::Replace(_) => unreachable!("a replacement has no marker"),
+        };
+        let end = if gone.ends_with(b"\n") { "\n" } else { "" };
+        let text = [text.as_bytes(), end.as_bytes()].concat();
+        let fits = text.len() <= gone.len() && (text.len() * 3 <= gone.len() || units(&text) <= units(gone));
+        fits.then_some((text, (if matches!(kind, EditKind::Middle) { 0 } else { lines }, bytes)))
+    }
+
+    /// Adds a line of the original, for a draft that is built of what was kept.
+    pub fn line(&mut self, bytes: &[u8], offset: usize) {
+        let start = self.bytes.len();
+        self.append(bytes);
+        let segment = Segment {
+            original: offset..offset + bytes.len(),
+            output: start..self.bytes.len(),
+            kind: SegmentKind::Kept,
+        };
+        self.segments.push(segment);
+    }
+
+    /// Adds a marker for lines that are not there. It is no longer than they were.
+    pub fn gap(&mut self, lines: usize, bytes: usize, regions: usize, offset: usize) {
+        if bytes == 0 {
+            return;
+        }
+        let start = self.bytes.len();
+        self.append(format!("{}\n", Marker::LeftOut { lines, bytes, regions }).as_bytes());
+        let kind = SegmentKind::LeftOut(0, lines, bytes);
+        self.segments.push(Segment { original: offset..offset + bytes, output: start..self.bytes.len(), kind });
+    }
+}
+
+/// Builds the next draft from left to right.
+struct Rewriter<'a> {
+    old: &'a EditedText,
+    filter: u32,
+    /// The first old segment that is not used up.
+    segment: usize,
+    /// A part of that segment, which cannot be split, is in the last new segment.
+    torn: bool,
+    /// Bytes of the old text that are used up.
+    at: usize,
+    new: EditedText,
+}
+
+impl Rewriter<'_> {
+    /// Takes the old text up to `end` over as it is.
+    fn keep(&mut self, end: usize) {
+        if self.at < end {
+            self.new.taken.push((self.at..end, self.new.bytes.len()));
+        }
+        while let Some(segment) = self.old.segments.get(self.segment) {
+            if segment.output.start >= end && !(segment.output.is_empty() && segment.output.start == end) {
+                break;
+            }
+            let upto = segment.output.end.min(end);
+            let original = self.take(segment, upto);
+            let text = &self.old.bytes[self.at..upto];
+            let length = if self.old.length.is_of_bytes() { Length::of_bytes(text) } else { Length::of(text) };
+            let whole = upto == segment.output.end && self.at <= segment.output.start;
+            let kind = if whole || segment.kind == SegmentKind::Kept {
+                segment.kind
+            } else {
+                SegmentKind::Changed(self.filter)
+            };
+            self.push(original, text, length, kind, !whole && segment.kind != SegmentKind::Kept);
+            self.at = upto;
+            if upto == segment.output.end {
+                self.segment += 1;
+                self.torn = false;
+            } else {
+                break;
+            }
+        }
+        self.at = end;
+    }
+
+    /// Puts `text` in the place of the old text up to `end`.
+    fn replace(&mut self, end: usize, text: &[u8], left: Option<(usize, usize)>) {
+        let mut original: Option<Range<usize>> = None;
+        let mut rest = false;
+        let mut joins = false;
+        while let Some(segment) = self.old.segments.get(self.segment) {
+            if segment.output.start >= end {
+                break;
+            }
+            let upto = segment.output.end.min(end);
+            let piece = self.take(segment, upto);
+            joins |= self.torn && original.is_none();
+            original = Some(original.map_or(piece.clone(), |range| range.start..piece.end));
+            self.at = upto;
+            if upto < segment.output.end {
+                rest = segment.kind != SegmentKind::Kept;
+                break;
+            }
+            self.segment += 1;
+            self.torn = false;
+        }
+        let here = self.new.segments.last().map_or(0, |segment| segment.original.end);
+        let kind = match left {
+            Some((lines, bytes)) if !rest && !joins => SegmentKind::LeftOut(self.filter, lines, bytes),
+            _ => SegmentKind::Changed(self.filter),
+        };
+        self.torn |= joins;
+        self.push(original.unwrap_or(here..here), text, Length::of(text), kind, rest);
+        self.at = end;
+    }
+
+    /// The part of the original that the old text from `at` to `upto`, all of one segment, stands for.
+    fn take(&self, segment: &Segment, upto: usize) -> Range<usize> {
+        if segment.kind == SegmentKind::Kept {
+            let base = segment.original.start;
+            return base + (self.at - segment.output.start)..base + (upto - segment.output.start);
+        }
+        segment.original.clone()
+    }
+
+    /// Adds a segment; joins it with the last one where both hold parts of an old segment that cannot be split.
+    fn push(&mut self, original: Range<usize>, text: &[u8], length: Length, kind: SegmentKind, tears: bool) {
+        let start = self.new.bytes.len();
+        self.new.append_measured(text, length);
+        let end = self.new.bytes.len();
+        match self.new.segments.last_mut() {
+            Some(last) if self.torn => {
+                last.original.end = last.original.end.max(original.end);
+                last.output.end = end;
+                last.kind = SegmentKind::Changed(self.filter);
+            }
+            Some(last)
+                if kind == SegmentKind::Kept
+                    && last.kind == SegmentKind::Kept
+                    && last.original.end == original.start =>
+            {
+                last.original.end = original.end;
+                last.output.end = end;
+            }
+            _ if original.is_empty() && start == end => {}
+            _ => self.new.segments.push(Segment { original, output: start..end, kind }),
+        }
+        self.torn = tears;
+    }
+}

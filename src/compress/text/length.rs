@@ -1,0 +1,68 @@
+//! Lengths as hosts count them: in bytes, and in UTF-16 code units as editors and JavaScript do. A result counts as shorter only
+//! if it is shorter in both.
+
+/// A text shorter than this, in UTF-16 code units, is never touched.
+pub const MIN_COMPRESSIBLE_LENGTH: usize = 1024;
+
+/// UTF-16 code units of a text; each invalid sequence counts as the one replacement character that stands for it.
+///
+/// ```
+/// assert_eq!(aside::compress::units("aé…😀".as_bytes()), 5);
+/// ```
+pub fn units(text: &[u8]) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    let mut units = 0;
+    let mut rest = text;
+    while let Err(error) = std::str::from_utf8(rest) {
+        let (valid, invalid) = rest.split_at(error.valid_up_to());
+        units += units_of_valid(valid) + 1;
+        rest = &invalid[error.error_len().unwrap_or(invalid.len())..];
+    }
+    units + units_of_valid(rest)
+}
+
+/// One unit for each byte that begins a character, and one more for those of four bytes. Counted in bytes, which the
+/// compiler makes wide instructions of.
+fn units_of_valid(text: &[u8]) -> usize {
+    let units = |part: &[u8]| -> u8 {
+        part.iter().map(|&byte| u8::from(byte & 0xc0 != 0x80) + u8::from(byte >= 0xf0)).fold(0, u8::wrapping_add)
+    };
+    text.chunks(127).map(|part| usize::from(units(part))).sum()
+}
+
+/// How long a text is.
+#[derive(Clone, Copy, Default)]
+pub struct Length {
+    pub bytes: usize,
+    pub units: usize,
+}
+
+impl Length {
+    pub fn of(text: &[u8]) -> Length {
+        Length { bytes: text.len(), units: units(text) }
+    }
+
+    /// That of a text all of whose characters are of one byte.
+    pub fn of_bytes(text: &[u8]) -> Length {
+        Length { bytes: text.len(), units: text.len() }
+    }
+
+    /// Whether each byte counts as one unit: then so it does in every part of the text.
+    pub fn is_of_bytes(self) -> bool {
+        self.bytes == self.units
+    }
+
+    /// Shorter by bytes and by UTF-16 units.
+    pub fn is_below(self, other: Length) -> bool {
+        self.bytes < other.bytes && self.units < other.units
+    }
+}
+
+impl std::ops::AddAssign for Length {
+    fn add_assign(&mut self, other: Length) {
+        self.bytes += other.bytes;
+        self.units += other.units;
+    }
+}
