@@ -64,7 +64,7 @@ fn compressor(only: Option<&str>, budget: Option<usize>) -> Compressor {
     }
     let compressor = Compressor::new(registry);
     match budget {
-        Some(budget) => compressor.with_budget(budget).unwrap(),
+        Some(budget) => compressor.budget(budget).unwrap(),
         None => compressor,
     }
 }

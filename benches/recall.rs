@@ -80,7 +80,7 @@ fn lines(log: &Log) -> Vec<Range<usize>> {
 
 /// A line is left if no byte of it was left out: a copy further up does not count, nor do the two ends of a long line.
 fn aside(log: &Log, budget: usize) -> Vec<bool> {
-    let compressor = Compressor::new(Registry::new()).with_budget(budget).expect("budgets are large");
+    let compressor = Compressor::new(Registry::new()).budget(budget).expect("budgets are large");
     let input = Input::of_command(&log.command);
     let result = compressor.compress(&Call::new("terminal", &input), &[Part::Text(&log.text)]);
     assert!(result.report.failed.is_empty(), "{}: {:?}", log.name, result.report.failed);

@@ -131,7 +131,7 @@ fn squeeze(settings: &Settings) -> Result<ExitCode, Stop> {
     }
     let mut compressor = Compressor::new(registry);
     if let Some(budget) = settings.budget {
-        compressor = compressor.with_budget(budget).map_err(|error| Stop::Usage(error.to_string()))?;
+        compressor = compressor.budget(budget).map_err(|error| Stop::Usage(error.to_string()))?;
     }
     let line = settings.line.clone().unwrap_or_else(|| written(&settings.program));
     let mut call = serde_json::json!({ "command": line });

@@ -130,7 +130,7 @@ fn a_cache_hit_replaces_the_fresh_output_unseen() {
     registry.add_cache(Box::new(LastRun::new(1 << 20)));
     let compressor = Compressor::new(registry);
     let input = Input::of_command("cargo test");
-    let call = |now| Call { tool_id: "bash", input: &input, now };
+    let call = |now| Call::new("bash", &input).now(now);
     let (first, second) = (lines(100, "before the edit"), lines(100, "after the edit"));
     assert_eq!(compressor.compress(&call(1), &[Part::Text(first.as_bytes())]).parts, [Outcome::Same]);
     let edited = compressor.compress(&call(2), &[Part::Text(second.as_bytes())]);
@@ -146,9 +146,7 @@ fn a_cache_hit_replaces_the_fresh_output_unseen() {
 #[test]
 fn never_worse_forgets_the_banner() {
     let mut registry = Registry::empty();
-    registry.add_filter(Box::new(Host("a-little", |text| {
-        Ok(Filtered { text: text[..text.len() - 20].to_vec(), compressed: true })
-    })));
+    registry.add_filter(Box::new(Host("a-little", |text| Ok(Filtered::shorter(text[..text.len() - 20].to_vec())))));
     let text = lines(60, "some words here");
     assert!(text.len() > 1103);
     let result = run(&Compressor::new(registry), "x", &text);
@@ -220,7 +218,7 @@ fn what_was_asked_for_stays() {
 
 #[test]
 fn caps_keep_only_the_head() {
-    let compressor = new().with_budget(2000).unwrap();
+    let compressor = new().budget(2000).unwrap();
     let text = format!("{}error: the cause\n  --> here:1:2\n{}the end\n", lines(400, "before"), lines(400, "after"));
     let result = run(&compressor, "make", &text);
     let Outcome::Text(bytes) = &result.parts[0] else { panic!() };
@@ -252,7 +250,7 @@ fn colours_and_carriage_returns_defeat_patterns() {
 
 /// What is left at 4,000 bytes.
 fn kept(command: &str, text: &str) -> String {
-    short(&new().with_budget(4000).unwrap(), command, text)
+    short(&new().budget(4000).unwrap(), command, text)
 }
 
 #[test]
@@ -337,7 +335,7 @@ fn the_place_that_asked_for_a_template_stays() {
 fn caches_observe_before_any_looks_up() {
     let said = Arc::new(Mutex::new(Vec::new()));
     let text = lines(100, "line");
-    let hit = |text: &str| Some(Hit { text: text.as_bytes().to_vec(), timestamp: 7 });
+    let hit = |text: &str| Some(Hit::new(text, 7));
     let mut registry = Registry::empty();
     registry.add_cache(Box::new(Asked("one", said.clone(), hit("other"))));
     registry.add_cache(Box::new(Asked("two", said.clone(), hit(&text))));
@@ -357,7 +355,7 @@ fn a_hit_stands_for_all_text_parts_and_protected_ones_stop_it() {
     let json = format!("[{}1]", "1, ".repeat(600));
     let compressor = |raw: String| {
         let mut registry = Registry::empty();
-        registry.add_cache(Box::new(Asked("c", Arc::default(), Some(Hit { text: raw.into_bytes(), timestamp: 0 }))));
+        registry.add_cache(Box::new(Asked("c", Arc::default(), Some(Hit::new(raw, 0)))));
         Compressor::new(registry)
     };
     let input = Input::of_command("x");
@@ -376,9 +374,8 @@ fn a_failing_filter_is_dropped_and_the_others_go_on() {
     let mut registry = Registry::new();
     registry.add_filter(Box::new(Host("panics", |_| panic!("oh no"))));
     registry.add_filter(Box::new(Host("fails", |_| Err("no luck".into()))));
-    registry
-        .add_filter(Box::new(Host("lies", |text| Ok(Filtered { text: [text, b"more"].concat(), compressed: true }))));
-    registry.add_filter(Box::new(Host("empties", |_| Ok(Filtered { text: b" \n".to_vec(), compressed: true }))));
+    registry.add_filter(Box::new(Host("lies", |text| Ok(Filtered::shorter([text, b"more"].concat())))));
+    registry.add_filter(Box::new(Host("empties", |_| Ok(Filtered::shorter(b" \n".to_vec())))));
     registry.add_filter(Box::new(Host("declines", |_| Ok(Filtered::default()))));
     let text = "the same\n".repeat(200);
     let result = run(&Compressor::new(registry), "x", &text);
@@ -430,10 +427,8 @@ fn each_of_a_hosts_methods_may_fail_or_panic() {
 #[test]
 fn filters_are_chained_in_the_order_of_registration() {
     let mut registry = Registry::empty();
-    registry.add_filter(Box::new(Host("b", |text| {
-        Ok(Filtered { text: text[..text.len() / 2].to_vec(), compressed: true })
-    })));
-    registry.add_filter(Box::new(Host("a", |text| Ok(Filtered { text: text[..100].to_vec(), compressed: true }))));
+    registry.add_filter(Box::new(Host("b", |text| Ok(Filtered::shorter(text[..text.len() / 2].to_vec())))));
+    registry.add_filter(Box::new(Host("a", |text| Ok(Filtered::shorter(text[..100].to_vec())))));
     let text = lines(200, "line");
     let result = run(&Compressor::new(registry), "x", &text);
     assert_eq!(result.report.filters, ["b", "a"]);
@@ -446,7 +441,7 @@ fn filters_are_chained_in_the_order_of_registration() {
 #[test]
 fn a_banner_is_one_line_whatever_a_filter_is_called() {
     let mut registry = Registry::empty();
-    registry.add_filter(Box::new(Host("a\nb\u{85}", |_| Ok(Filtered { text: b"short".to_vec(), compressed: true }))));
+    registry.add_filter(Box::new(Host("a\nb\u{85}", |_| Ok(Filtered::shorter(b"short".to_vec())))));
     let result = run(&Compressor::new(registry), "x", &lines(200, "line"));
     let Outcome::Text(bytes) = &result.parts[0] else { panic!() };
     let text = String::from_utf8_lossy(bytes);
@@ -496,7 +491,7 @@ fn long_lines_without_characters_are_cut() {
     for unit in [&b"\x80"[..], b"\xf0\x80\x80\x80\x80\x80", "日".as_bytes(), "🧠".as_bytes()] {
         let text = unit.repeat(5000);
         for budget in [None, Some(3000)] {
-            let compressor = budget.map_or_else(new, |budget| new().with_budget(budget).unwrap());
+            let compressor = budget.map_or_else(new, |budget| new().budget(budget).unwrap());
             let input = Input::of_command("x");
             let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]);
             assert!(result.report.failed.is_empty(), "{:?}", result.report.failed);
@@ -511,10 +506,10 @@ fn long_lines_without_characters_are_cut() {
 fn json_of_a_hundred_megabytes_passes_unchanged() {
     let row = "{\"id\": 12345, \"name\": \"some name\", \"list\": [1, 2, 3]},\n";
     let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));
-    let result = run(&new().with_budget(10_000).unwrap(), "curl x", &json);
+    let result = run(&new().budget(10_000).unwrap(), "curl x", &json);
     assert_eq!((&result.parts[..], result.report.failed.len()), (&[Outcome::Same][..], 0));
     // Cut short it is none, and is fitted into the budget.
-    let result = run(&new().with_budget(10_000).unwrap(), "curl x", &json[..json.len() - 1]);
+    let result = run(&new().budget(10_000).unwrap(), "curl x", &json[..json.len() - 1]);
     assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));
 }
 
@@ -821,7 +816,7 @@ fn a_text_of_blanks_fits_into_a_budget_and_says_what_went() {
         for without in [&[][..], &["terminal", "repeats", "repeats-above", "long-lines"]] {
             let mut registry = Registry::new();
             without.iter().for_each(|id| assert!(registry.remove(id)));
-            let compressor = Compressor::new(registry).with_budget(1024).unwrap();
+            let compressor = Compressor::new(registry).budget(1024).unwrap();
             let result = short(&compressor, "make", &text);
             assert!(result.len() <= 1024, "{unit:?}: {} bytes", result.len());
             let markers = result.lines().filter_map(|line| Marker::parse(line.as_bytes()));
@@ -833,7 +828,7 @@ fn a_text_of_blanks_fits_into_a_budget_and_says_what_went() {
 
 #[test]
 fn a_text_that_cannot_fit_is_reported() {
-    let compressor = Compressor::new(Registry::new()).with_budget(1024).unwrap().with_switch_off(&"x".repeat(2000));
+    let compressor = Compressor::new(Registry::new()).budget(1024).unwrap().switch_off(&"x".repeat(2000));
     let result = run(&compressor, "make", &lines(1000, "word"));
     let failed: Vec<_> = result.report.failed.iter().map(|failed| (&*failed.filter, &*failed.reason)).collect();
     assert_eq!(
@@ -844,8 +839,8 @@ fn a_text_that_cannot_fit_is_reported() {
 
 #[test]
 fn a_small_budget_is_an_error() {
-    assert!(new().with_budget(1023).is_err());
-    assert!(new().with_budget(MIN_BUDGET).is_ok());
+    assert!(new().budget(1023).is_err());
+    assert!(new().budget(MIN_BUDGET).is_ok());
 }
 
 #[test]

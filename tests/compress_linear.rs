@@ -148,7 +148,7 @@ fn work() {
     registry.minify_json();
     let mut compressor = Compressor::new(registry);
     if budget > 0 {
-        compressor = compressor.with_budget(budget).unwrap();
+        compressor = compressor.budget(budget).unwrap();
     }
     let input = Input::of_command("grep x");
     for unit in TRAPS {

@@ -64,7 +64,7 @@ const MEMORY: usize = 1 << 16;
 fn stream(size: usize, budget: Option<usize>, chunk: fn(usize) -> Vec<u8>) -> [usize; 2] {
     let compressor = Compressor::new(Registry::new());
     let compressor = Arc::new(match budget {
-        Some(budget) => compressor.with_budget(budget).unwrap(),
+        Some(budget) => compressor.budget(budget).unwrap(),
         None => compressor,
     });
     let (mut fed, mut number, mut came, mut lines) = (0, 0, 0, 0);
@@ -186,7 +186,7 @@ fn memory_does_not_grow_with_the_output_of_a_gibibyte() {
 
 #[test]
 fn a_call_needs_a_multiple_of_its_text() {
-    let compressor = Compressor::new(Registry::new()).with_budget(10_000).unwrap();
+    let compressor = Compressor::new(Registry::new()).budget(10_000).unwrap();
     let input = Input::of_command("make");
     for (name, chunk) in OUTPUTS.into_iter().chain(SHORT_LINES) {
         let text: Vec<u8> = (0..).flat_map(chunk).take(1 << 20).collect();
@@ -209,7 +209,7 @@ fn patterns_need_memory_as_they_are_long() {
             registry.add_toml(&format!("id = 'mine'\ntools = ['bash']\n[[rule]]\ndrop = [{patterns}]")).unwrap();
             let input = Input::of_command("make");
             let text = "é a line of text\n".repeat(100);
-            Compressor::new(registry).compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+            let _ = Compressor::new(registry).compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
         })
     };
     let (few, many) = (needed(500), needed(4000));

@@ -115,7 +115,7 @@ fn compressors() -> Vec<(Option<usize>, Compressor)> {
     };
     let mut compressors = vec![(None, all())];
     for budget in [MIN_BUDGET, 3000, 20_000] {
-        compressors.push((Some(budget), all().with_budget(budget).unwrap()));
+        compressors.push((Some(budget), all().budget(budget).unwrap()));
     }
     compressors
 }
@@ -230,7 +230,7 @@ fn a_budget_is_used_and_its_omissions_stand_apart() {
 #[test]
 fn no_stream_is_falsely_green() {
     let mut random = Random::announced("no_stream_is_falsely_green");
-    let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(1024).unwrap());
+    let compressor = Arc::new(Compressor::new(Registry::new()).budget(1024).unwrap());
     for _ in 0..400 {
         let often = *random.pick(&[3, 10, 30, 60]);
         let mut text = String::new();
@@ -386,7 +386,7 @@ fn a_stream_does_not_depend_on_its_chunks() {
         let compressor = || {
             let compressor = Compressor::new(Registry::new());
             Arc::new(match budget {
-                Some(budget) => compressor.with_budget(budget).unwrap(),
+                Some(budget) => compressor.budget(budget).unwrap(),
                 None => compressor,
             })
         };
@@ -419,7 +419,7 @@ fn a_stream_does_not_depend_on_its_chunks() {
 
 #[test]
 fn a_long_stream_keeps_head_tail_and_failures_with_exact_counts() {
-    let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(2000).unwrap());
+    let compressor = Arc::new(Compressor::new(Registry::new()).budget(2000).unwrap());
     let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 16_000).unwrap();
     let mut result = Vec::new();
     let mut total = 0;
@@ -451,7 +451,7 @@ fn a_long_stream_keeps_head_tail_and_failures_with_exact_counts() {
 fn a_long_stream_says_how_many_error_regions_went() {
     for (budget, memory) in [(1024, 4096), (2000, 16_000), (10_000, 40_000)] {
         for every in [7, 40, 300] {
-            let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(budget).unwrap());
+            let compressor = Arc::new(Compressor::new(Registry::new()).budget(budget).unwrap());
             let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
             let mut result = Vec::new();
             for line in 0..9000 {
@@ -483,7 +483,7 @@ fn a_failure_in_colours_is_not_cut_between_windows() {
     let failure =
         format!("\x1b[31mFAILED tests/cart.py::remove\x1b[0m\n{frames}\x1b[31m   the cart is empty\x1b[0m\n   end\n");
     let lines = |count| (0..count).map(|n| format!("step {n} of the work {}\n", n * 7)).collect::<String>();
-    let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(3000).unwrap());
+    let compressor = Arc::new(Compressor::new(Registry::new()).budget(3000).unwrap());
     for before in (600..650).step_by(3) {
         let text = format!("{}{failure}{}", lines(before), lines(2900));
         let mut stream = Stream::new(compressor.clone(), "bash", Input::of_command("x"), 1 << 16).unwrap();
@@ -497,7 +497,7 @@ fn a_failure_in_colours_is_not_cut_between_windows() {
 
 #[test]
 fn a_long_stream_keeps_what_is_beside_a_failure() {
-    let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(10_000).unwrap());
+    let compressor = Arc::new(Compressor::new(Registry::new()).budget(10_000).unwrap());
     let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 40_000).unwrap();
     let mut result = Vec::new();
     for line in 0..5000 {
@@ -520,7 +520,7 @@ fn a_streams_marker_is_not_longer_than_what_it_stands_for() {
     let mut random = Random::announced("a_streams_marker_is_not_longer_than_what_it_stands_for");
     for _ in 0..60 {
         let text: Vec<u8> = (0..4).flat_map(|_| log(&mut random)).collect();
-        let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(1024).unwrap());
+        let compressor = Arc::new(Compressor::new(Registry::new()).budget(1024).unwrap());
         let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 4096).unwrap();
         let mut result = Vec::new();
         stream.feed(&text, |bytes| result.extend_from_slice(bytes));
@@ -556,7 +556,7 @@ fn streamed(text: &str, memory: usize) -> String {
 
 /// What a stream with a budget makes of a text.
 fn kept(text: &str, budget: usize, memory: usize) -> String {
-    let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(budget).unwrap());
+    let compressor = Arc::new(Compressor::new(Registry::new()).budget(budget).unwrap());
     let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
     let mut result = Vec::new();
     stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));

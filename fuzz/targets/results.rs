@@ -59,7 +59,7 @@ static BUILT_IN: LazyLock<[Arc<Compressor>; 4]> = LazyLock::new(|| {
 
 fn compressor(registry: Registry, budget: usize) -> Arc<Compressor> {
     let compressor = Compressor::new(registry);
-    Arc::new(if budget > 0 { compressor.with_budget(budget).unwrap() } else { compressor })
+    Arc::new(if budget > 0 { compressor.budget(budget).unwrap() } else { compressor })
 }
 
 pub fn run(data: &[u8]) {

@@ -1,4 +1,5 @@
-//! What a tool was called with: JSON, and for a terminal tool the command line in it.
+//! What a tool was called with: JSON, and for a terminal tool the command line in it. The command line is read at most once, and
+//! only if a filter asks.
 
 use std::{fmt, sync::OnceLock};
 
@@ -6,7 +7,8 @@ use serde_json::Value;
 
 use super::command::{Invocation, only_printing};
 
-/// A tool call's input. Terminal tools have `command`, and may have `cwd` and `exit_code`; others whatever they have.
+/// The input of a tool call. A terminal tool's input has `command`, and may have `cwd` and `exit_code`; another tool's may be any
+/// JSON value.
 ///
 /// ```
 /// use aside::compress::Input;
@@ -24,7 +26,12 @@ pub struct Input {
     invocations: OnceLock<Vec<Invocation>>,
 }
 
-/// An input that is not JSON.
+/// The error of an input that is not JSON.
+///
+/// ```
+/// let error = aside::compress::Input::from_json("{").unwrap_err();
+/// assert!(error.to_string().starts_with("the input is no JSON: "));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError(String);
 
@@ -37,13 +44,13 @@ impl fmt::Display for InputError {
 impl std::error::Error for InputError {}
 
 impl Input {
-    /// Reads any JSON value, to a depth of 127.
+    /// Reads any JSON value that is at most 127 levels deep.
     pub fn from_json(json: &str) -> Result<Input, InputError> {
         let value: Value = serde_json::from_str(json).map_err(|error| InputError(error.to_string()))?;
         Ok(Input::new(value))
     }
 
-    /// The input of a terminal tool that ran this command line.
+    /// Returns the input of a terminal tool that ran this command line.
     pub fn of_command(command: &str) -> Input {
         Input::new(serde_json::json!({ "command": command }))
     }
@@ -52,33 +59,33 @@ impl Input {
         Input { json: value.to_string(), value, invocations: OnceLock::new() }
     }
 
-    /// The input as JSON, without white space and with sorted keys: equal inputs give equal text.
+    /// Returns the input as JSON, without white space and with sorted keys, so that equal inputs have equal text.
     pub fn json(&self) -> &str {
         &self.json
     }
 
-    /// The command line, if there is one.
+    /// Returns the command line, if there is one.
     pub fn command(&self) -> Option<&str> {
         self.value.get("command")?.as_str()
     }
 
-    /// The folder that it ran in.
+    /// Returns the folder that the command ran in.
     pub fn cwd(&self) -> Option<&str> {
         self.value.get("cwd")?.as_str()
     }
 
-    /// What it exited with.
+    /// Returns the command's exit code.
     pub fn exit_code(&self) -> Option<i64> {
         self.value.get("exit_code")?.as_i64()
     }
 
-    /// The program that printed the output: `Invocation::parse` of the command line, which is read once.
+    /// Returns the program that printed the output, as [`Invocation::parse`] does for the command line.
     pub fn invocation(&self) -> Option<&Invocation> {
         let all = self.invocations();
         only_printing(all).map(|at| &all[at])
     }
 
-    /// Every program of the command line.
+    /// Returns every program of the command line.
     pub(super) fn invocations(&self) -> &[Invocation] {
         let parse = || self.command().and_then(Invocation::all).unwrap_or_default();
         self.invocations.get_or_init(parse)

@@ -1,14 +1,23 @@
-//! Machine formats, which are never shortened: a model or a program downstream reads them whole or not at all.
+//! Machine formats, which are never shortened: whoever reads them next needs them whole, and half of a JSON text is worth nothing.
 
 use serde::de::IgnoredAny;
 
 use crate::compress::text::{bytes::is_blank, marker::Marker};
 
-/// A format that protects its text. Filters for one name it: `accepts = ["ndjson"]`.
+/// A machine format, which protects its text from filters. A filter file that takes such text names the format:
+/// `accepts = ["ndjson"]`.
+///
+/// ```
+/// use aside::compress::Format;
+///
+/// assert_eq!(Format::of(b"{\"a\": 1}\n{\"a\": 2}\n"), Some(Format::Ndjson));
+/// assert_eq!(Format::of(b"two tests failed\n"), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[non_exhaustive]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// A JSON object or array, and nothing behind it.
+    /// A JSON object or array, and nothing after it.
     Json,
     /// A JSON object or array on each line.
     Ndjson,
@@ -22,7 +31,7 @@ pub enum Format {
     Csv,
 }
 
-/// Whether a text is of a machine format and so passes untouched.
+/// Returns whether a text is of a machine format, and so stays as it is.
 ///
 /// ```
 /// assert!(aside::compress::is_protected(b" {\"a\": [1, 2]} "));
@@ -30,26 +39,30 @@ pub enum Format {
 /// assert!(!aside::compress::is_protected(b"[INFO]\nscanning\n"));
 /// assert!(!aside::compress::is_protected(b"{\"a\": 1"));
 /// ```
+#[must_use]
 pub fn is_protected(text: &[u8]) -> bool {
-    format(text).is_some()
+    Format::of(text).is_some()
 }
 
-/// The machine format of a text, if it has one. Linear in the text, and without recursion.
-pub fn format(text: &[u8]) -> Option<Format> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii();
-    match text.first()? {
-        b'{' if is_json(text) => Some(Format::Json),
-        b'{' => is_ndjson(text).then_some(Format::Ndjson),
-        b'[' if is_json(text) => Some(Format::Json),
-        b'[' if is_section(text) => Some(Format::Section),
-        b'[' if is_ndjson(text) => Some(Format::Ndjson),
-        b'-' if first_line(text) == b"---" && text.len() > 3 => Some(Format::FrontMatter),
-        b'<' if text.starts_with(b"<?xml") => Some(Format::Xml),
-        _ => is_csv(text).then_some(Format::Csv),
+impl Format {
+    /// Returns the machine format of a text, if it has one. Takes time linear in the text, and does not recurse.
+    #[must_use]
+    pub fn of(text: &[u8]) -> Option<Format> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii();
+        match text.first()? {
+            b'{' if is_json(text) => Some(Format::Json),
+            b'{' => is_ndjson(text).then_some(Format::Ndjson),
+            b'[' if is_json(text) => Some(Format::Json),
+            b'[' if is_section(text) => Some(Format::Section),
+            b'[' if is_ndjson(text) => Some(Format::Ndjson),
+            b'-' if first_line(text) == b"---" && text.len() > 3 => Some(Format::FrontMatter),
+            b'<' if text.starts_with(b"<?xml") => Some(Format::Xml),
+            _ => is_csv(text).then_some(Format::Csv),
+        }
     }
 }
 
-/// Whether a text that goes on behind this beginning may be of a machine format.
+/// Whether a text with this beginning may be of a machine format.
 pub fn may_be_protected(beginning: &[u8]) -> bool {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
     let whole_lines = memchr::memrchr(b'\n', text).map_or(text, |end| &text[..=end]);

@@ -6,10 +6,7 @@ use serde::de::IgnoredAny;
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
     called::input::Input,
-    lines::{
-        layout::Text,
-        protect::{Format, format},
-    },
+    lines::{layout::Text, protect::Format},
     text::edit::{Edit, EditKind},
 };
 
@@ -33,7 +30,7 @@ impl Pass for MinifyJson {
     }
 
     fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {
-        if format(text.bytes) != Some(Format::Json) {
+        if Format::of(text.bytes) != Some(Format::Json) {
             return Vec::new();
         }
         let kind = EditKind::Replace(minify(text.bytes));

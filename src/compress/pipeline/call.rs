@@ -3,15 +3,25 @@
 use super::report::Report;
 use crate::compress::{
     called::input::Input,
-    lines::protect::{self, Format},
+    lines::protect::Format,
     text::{
         banner::has_banner,
         length::{Length, MIN_COMPRESSIBLE_LENGTH},
     },
 };
 
-/// One tool call whose result is to be compressed.
-#[derive(Clone, Copy)]
+/// A tool call whose result is to be compressed.
+///
+/// ```
+/// use aside::compress::{Call, Input};
+///
+/// let input = Input::of_command("git status");
+/// let call = Call::new("bash", &input).now(1_700_000_000);
+/// assert_eq!((call.tool_id, call.now), ("bash", 1_700_000_000));
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[must_use = "a call changes nothing until it is compressed"]
+#[non_exhaustive]
 pub struct Call<'a> {
     /// The tool.
     pub tool_id: &'a str,
@@ -22,43 +32,82 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// A call at the time 0, for hosts without caches.
+    /// Returns a call at the time 0, for hosts without caches.
     pub fn new(tool_id: &'a str, input: &'a Input) -> Call<'a> {
         Call { tool_id, input, now: 0 }
     }
+
+    /// Sets the time, in seconds since 1970.
+    pub fn now(self, now: u64) -> Call<'a> {
+        Call { now, ..self }
+    }
 }
 
-/// A part of a tool's result. Whatever else belongs to a part stays with the host.
+/// A part of a tool's result. The compressor sees only its text; whatever else belongs to it stays with the host.
+///
+/// ```
+/// use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry};
+///
+/// let compressor = Compressor::new(Registry::new());
+/// let parts = [Part::Text(b"short"), Part::Other];
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("ls")), &parts);
+/// assert_eq!(result.parts, [Outcome::Same, Outcome::Same]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// Text; UTF-8 as a rule, any bytes in fact.
+    /// Text. It is UTF-8 as a rule, but may be any bytes.
     Text(&'a [u8]),
-    /// Anything else: passed over.
+    /// Anything else. It always stays as it is.
     Other,
 }
 
 /// What becomes of a part.
+///
+/// ```
+/// use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry};
+///
+/// let log = "the same line\n".repeat(100);
+/// let compressor = Compressor::new(Registry::new());
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let shown = match &result.parts[0] {
+///     Outcome::Same => log.as_bytes(),
+///     Outcome::Text(text) => text,
+///     Outcome::Gone => b"",
+/// };
+/// assert!(shown.ends_with("the same line\n[… 99 lines as above]\n".as_bytes()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It stays as it is.
+    /// The part stays as it is.
     Same,
-    /// It becomes this text.
+    /// The part becomes this text.
     Text(Vec<u8>),
-    /// It goes: another part says what it said.
+    /// The part goes, because another part stands for it.
     Gone,
 }
 
-/// The result of a call, a part for a part.
+/// The result of a call.
+///
+/// ```
+/// use aside::compress::{Call, Compressor, Input, Part, Registry};
+///
+/// let compressor = Compressor::new(Registry::new());
+/// let log = "the same line\n".repeat(100);
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// assert_eq!((result.parts.len(), result.report.before), (1, 1400));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "the compressed parts are only here"]
+#[non_exhaustive]
 pub struct Compressed {
-    /// What becomes of each part.
+    /// What becomes of each part, in the order of the parts.
     pub parts: Vec<Outcome>,
     /// What was done.
     pub report: Report,
 }
 
 impl<'a> Part<'a> {
-    /// The text of a text part.
+    /// Returns the text of a text part.
     pub(in crate::compress) fn text(self) -> Option<&'a [u8]> {
         match self {
             Part::Text(text) => Some(text),
@@ -67,21 +116,21 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A text that came in, and what is known of it before any filter.
+/// A text as it came in, and what is known of it before any filter runs.
 pub struct Original<'a> {
     pub bytes: &'a [u8],
     pub length: Length,
     pub format: Option<Format>,
-    /// It is a later part of a text.
+    /// The text is a later part of a longer one.
     pub goes_on: bool,
 }
 
 impl<'a> Original<'a> {
     pub fn new(bytes: &'a [u8]) -> Original<'a> {
-        Original { bytes, length: Length::of(bytes), format: protect::format(bytes), goes_on: false }
+        Original { bytes, length: Length::of(bytes), format: Format::of(bytes), goes_on: false }
     }
 
-    /// Whether filters may change it: it is long enough, and was not compressed before.
+    /// Whether filters may change the text: it is long enough, and was not compressed before.
     pub fn is_touched(&self) -> bool {
         self.length.units >= MIN_COMPRESSIBLE_LENGTH && !has_banner(self.bytes)
     }

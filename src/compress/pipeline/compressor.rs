@@ -20,10 +20,10 @@ use crate::compress::{
     },
 };
 
-/// The smallest budget, in bytes: with less there would be no room for a failure and the markers around it.
+/// The smallest budget, in bytes. With less there would be no room for a failure and the markers around it.
 pub const MIN_BUDGET: usize = 1024;
 
-/// Makes tool results shorter. Immutable but for its caches, which guard themselves: threads may share it.
+/// Makes tool results shorter. Only its caches change, and they lock themselves, so threads may share a compressor.
 ///
 /// ```
 /// use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry};
@@ -36,17 +36,26 @@ pub const MIN_BUDGET: usize = 1024;
 /// let text = String::from_utf8_lossy(text);
 /// assert!(text.starts_with("[Output compressed by repeats (3424 → "));
 /// assert!(text.contains("[… 99 lines as above]\nmake: *** [all] Error 1\n"));
-/// // What was left out can be had again.
+/// // What was left out can be read again.
 /// let left = &result.report.parts[0].stretches[1];
 /// assert_eq!(result.report.slice(0, log.as_bytes(), left.range.clone()).unwrap().len(), 99 * 34);
 /// ```
+#[derive(Debug)]
+#[must_use = "a compressor does nothing until it is called"]
 pub struct Compressor {
     registry: Registry,
     budget: Option<usize>,
     switch_off: String,
 }
 
-/// A budget below [`MIN_BUDGET`].
+/// The error of a budget below [`MIN_BUDGET`].
+///
+/// ```
+/// use aside::compress::{Compressor, MIN_BUDGET, Registry};
+///
+/// let error = Compressor::new(Registry::new()).budget(MIN_BUDGET - 1).unwrap_err();
+/// assert_eq!(error.to_string(), "a budget of 1023 bytes is too small: the least is 1024");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetError(usize);
 
@@ -59,15 +68,15 @@ impl std::fmt::Display for BudgetError {
 impl std::error::Error for BudgetError {}
 
 impl Compressor {
-    /// A compressor without a budget.
+    /// Returns a compressor without a budget.
     pub fn new(registry: Registry) -> Compressor {
         Compressor { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
     }
 
-    /// How many bytes the text parts of a result may have together, banners and markers included. Text that is never
-    /// touched (short, protected, or compressed before) stays whole all the same, and each other text has at least
-    /// [`MIN_BUDGET`] bytes: many of them come to more than the budget.
-    pub fn with_budget(mut self, bytes: usize) -> Result<Compressor, BudgetError> {
+    /// Sets how many bytes the text parts of a result may have together, banners and markers included. Text that is never
+    /// touched (short, protected, or compressed before) stays whole all the same. Each other text has at least
+    /// [`MIN_BUDGET`] bytes, so many of them may come to more than the budget.
+    pub fn budget(mut self, bytes: usize) -> Result<Compressor, BudgetError> {
         if bytes < MIN_BUDGET {
             return Err(BudgetError(bytes));
         }
@@ -75,8 +84,8 @@ impl Compressor {
         Ok(self)
     }
 
-    /// The banner's last sentence: how a user of this host switches compression off. Line ends become spaces.
-    pub fn with_switch_off(mut self, sentence: &str) -> Compressor {
+    /// Sets the banner's last sentence, which says how a user of this host switches compression off. Line ends become spaces.
+    pub fn switch_off(mut self, sentence: &str) -> Compressor {
         self.switch_off = sentence.replace(['\r', '\n'], " ");
         self
     }
@@ -126,7 +135,7 @@ impl Compressor {
         caches.filter(move |cache| is_for(cache.tool_ids(), tool_id))
     }
 
-    /// Every cache observes, then the first with the same text wins.
+    /// Lets every cache observe the call. Returns the time of the first record with the same text.
     fn ask_caches(&self, call: &Call<'_>, raw: &[u8], report: &mut Report) -> Option<u64> {
         for cache in self.caches(call.tool_id) {
             guarded(cache.id(), report, || cache.observe(call.tool_id, call.input));
@@ -141,7 +150,7 @@ impl Compressor {
         None
     }
 
-    /// How much of the budget each text may use: what is never touched comes first, the rest by length.
+    /// Returns how much of the budget each text may use. What is never touched comes first; the others share the rest by length.
     fn shares(&self, texts: &[Original]) -> Vec<Option<usize>> {
         let Some(budget) = self.budget else { return vec![None; texts.len()] };
         let is_touched = |text: &Original| text.is_touched() && text.format.is_none();
@@ -154,12 +163,12 @@ impl Compressor {
         texts.iter().map(share).collect()
     }
 
-    /// What there is for the text parts of a result.
-    pub(in crate::compress) fn budget(&self) -> Option<usize> {
+    /// Returns how many bytes the text parts of a result may have together.
+    pub(in crate::compress) fn limit(&self) -> Option<usize> {
         self.budget
     }
 
-    /// Compresses one text part. `None` if it stays as it is.
+    /// Compresses one text part. Returns `None` if it stays as it is.
     pub(in crate::compress) fn part(
         &self,
         call: &Call<'_>,
@@ -189,7 +198,7 @@ impl Compressor {
         Some(([head.as_bytes(), &edited.bytes].concat(), length))
     }
 
-    /// Runs those of the filters over one text. Gives the edited, and who changed it.
+    /// Runs the wanted filters over one text. Returns the edited text, and the ids of the filters that changed it.
     pub(in crate::compress) fn run(
         &self,
         call: &Call<'_>,
@@ -199,7 +208,7 @@ impl Compressor {
         wanted: fn(&str) -> bool,
     ) -> (EditedText, Vec<String>) {
         let mut run = FilterRun::new(call, raw, report);
-        // What is left for the text once a banner without names has its place.
+        // What is left for the text next to a banner without names.
         let free = limit.map(|limit| {
             let head = banner(&[], raw.bytes.len(), raw.bytes.len(), &self.switch_off);
             limit.saturating_sub(head.len() + 1)
@@ -211,13 +220,13 @@ impl Compressor {
     }
 }
 
-/// Runs a host's code; an error or a panic in it is reported.
+/// Runs code of the host. An error or a panic in it goes to the report.
 fn guarded<T>(id: &str, report: &mut Report, run: impl FnOnce() -> Result<T, String>) -> Option<T> {
     let failed = |reason| report.failed.push(Failed { filter: id.to_owned(), reason });
     caught(run).map_err(failed).ok()
 }
 
-/// The line for a result that is the last one again.
+/// Returns the line that stands for a result that equals the last one.
 fn same_output(timestamp: u64, texts: &[Original]) -> String {
     let (mut lines, mut bytes) = (0, 0);
     for text in texts.iter().map(|text| text.bytes).filter(|text| !text.is_empty()) {
@@ -228,7 +237,7 @@ fn same_output(timestamp: u64, texts: &[Original]) -> String {
     format!("Same output as last run ({time}): not shown again (lines: {lines}, bytes: {bytes}).")
 }
 
-/// Seconds since 1970 as `2026-01-31T12:00:00Z`.
+/// Writes seconds since 1970 as `2026-01-31T12:00:00Z`.
 fn iso_time(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Days since 1 March of year 0, in cycles of 400 years.

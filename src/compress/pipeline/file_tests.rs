@@ -13,7 +13,7 @@ use crate::compress::{
     lines::{
         failures,
         layout::{Layout, Text},
-        protect,
+        protect::Format,
     },
     passes::{
         built_in,
@@ -144,7 +144,7 @@ fn cut(line: &str) -> String {
 /// that the filter saw.
 fn reasons(file: &str, input: &Input, seen: &[u8], expected: &str, result: &str) -> String {
     let Ok(filter) = FileFilter::from_toml(file) else { return String::new() };
-    let format = protect::format(seen);
+    let format = Format::of(seen);
     if let Some(format) = format.filter(|&format| !filter.accepts(format)) {
         return format!("the input is text of a machine format ({format:?}), which `accepts` does not name\n");
     }

@@ -12,7 +12,7 @@ use crate::compress::{
     lines::{
         failures,
         layout::{Layout, Text},
-        protect::{self, Format},
+        protect::Format,
     },
     passes::pass::{Pass, Promise, Stage, is_for},
     text::{bytes::is_blank, edit::difference, edited::EditedText},
@@ -57,7 +57,7 @@ impl<'a> FilterRun<'a> {
         if stage > Stage::Terminal && !self.is_normalised {
             self.is_normalised = true;
             if self.format.is_none() && !self.used.is_empty() {
-                self.format = protect::format(&self.edited.bytes);
+                self.format = Format::of(&self.edited.bytes);
             }
         }
         let room = free.map(|free| {

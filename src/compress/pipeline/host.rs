@@ -3,7 +3,9 @@
 
 use crate::compress::called::input::Input;
 
-/// A host's own filter. It promises only that what it calls compressed is shorter; that is checked.
+/// A filter of the host. It promises only that a text that it calls compressed is shorter, and that is checked.
+///
+/// A panic in it counts as an error. An error drops the filter for the rest of the call, and the report has it.
 ///
 /// ```
 /// use aside::compress::{Call, Compressor, Filter, Filtered, Input, Outcome, Part, Registry};
@@ -15,7 +17,7 @@ use crate::compress::called::input::Input;
 ///     }
 ///     fn apply(&self, text: &[u8], _: &Input) -> Result<Filtered, String> {
 ///         let text: Vec<u8> = text.split(|&byte| byte == b'\n').next().unwrap_or_default().to_vec();
-///         Ok(Filtered { text, compressed: true })
+///         Ok(Filtered::shorter(text))
 ///     }
 /// }
 ///
@@ -28,63 +30,124 @@ use crate::compress::called::input::Input;
 /// assert!(short.ends_with(b"]\nfirst") && result.report.filters == ["squeeze"]);
 /// ```
 pub trait Filter: Send + Sync {
-    /// Its name in banners and reports.
+    /// Returns the filter's name in banners and reports.
     fn id(&self) -> &str;
 
-    /// The tools whose results it is for. None named: all.
+    /// Returns the tools whose results the filter is for. If it names none, it is for all of them.
     fn tool_ids(&self) -> &[String] {
         &[]
     }
 
-    /// Whether it is for this call. An error drops the filter for this call, as of `apply`.
+    /// Returns whether the filter is for this call.
     fn matches(&self, tool_id: &str, input: &Input) -> Result<bool, String> {
         let _ = (tool_id, input);
         Ok(true)
     }
 
-    /// Makes a text shorter, or says that it did not. An error drops the filter for this call; the report has it.
+    /// Makes a text shorter, or says that it did not.
     fn apply(&self, text: &[u8], input: &Input) -> Result<Filtered, String>;
 }
 
-/// What a filter gave back.
+/// The result of a host's filter.
+///
+/// ```
+/// use aside::compress::Filtered;
+///
+/// assert!(Filtered::shorter("3 tests passed").compressed);
+/// assert!(!Filtered::unchanged().compressed);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Filtered {
-    /// The text. Read only if `compressed`.
+    /// The text. It is read only if `compressed` is true.
     pub text: Vec<u8>,
-    /// Whether the filter did anything.
+    /// Whether the filter made the text shorter.
     pub compressed: bool,
 }
 
-/// Remembers results. A compressor asks it before it filters, and trusts it only where the fresh text is the
+impl Filtered {
+    /// Returns the result of a filter that made the text shorter.
+    pub fn shorter(text: impl Into<Vec<u8>>) -> Filtered {
+        Filtered { text: text.into(), compressed: true }
+    }
+
+    /// Returns the result of a filter that did nothing.
+    pub fn unchanged() -> Filtered {
+        Filtered::default()
+    }
+}
+
+/// Remembers results of earlier calls. A compressor asks it before it filters, and trusts it only if the fresh text is the
 /// recorded one.
+///
+/// A panic in it counts as an error, and an error goes to the report.
+///
+/// ```
+/// use aside::compress::{Cache, Call, Compressor, Hit, Input, Outcome, Part, Registry};
+///
+/// struct Always(Vec<u8>);
+/// impl Cache for Always {
+///     fn id(&self) -> &str {
+///         "always"
+///     }
+///     fn lookup(&self, _: &str, _: &Input) -> Result<Option<Hit>, String> {
+///         Ok(Some(Hit::new(self.0.clone(), 0)))
+///     }
+///     fn record(&self, _: &str, _: &Input, _: &[u8], _: u64) -> Result<(), String> {
+///         Ok(())
+///     }
+/// }
+///
+/// let text = "one line of many\n".repeat(100);
+/// let mut registry = Registry::empty();
+/// registry.add_cache(Box::new(Always(text.clone().into_bytes())));
+/// let compressor = Compressor::new(registry);
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("ls")), &[Part::Text(text.as_bytes())]);
+/// let Outcome::Text(line) = &result.parts[0] else { panic!() };
+/// assert!(line.starts_with(b"Same output as last run (1970-01-01T00:00:00Z)"));
+/// ```
 pub trait Cache: Send + Sync {
-    /// Its name in reports.
+    /// Returns the cache's name in reports.
     fn id(&self) -> &str;
 
-    /// The tools whose results it is for. None named: all.
+    /// Returns the tools whose results the cache is for. If it names none, it is for all of them.
     fn tool_ids(&self) -> &[String] {
         &[]
     }
 
-    /// Sees every call, before any cache looks up. An error goes to the report.
+    /// Sees every call, before any cache is asked for a result.
     fn observe(&self, tool_id: &str, input: &Input) -> Result<(), String> {
         let _ = (tool_id, input);
         Ok(())
     }
 
-    /// The recorded result of this call, if there is one. An error goes to the report.
+    /// Returns the recorded result of this call, if there is one.
     fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String>;
 
-    /// Records a result: its raw text parts, joined with line feeds. `now` is in seconds since 1970. An error goes to the
-    /// report.
+    /// Records a result: its raw text parts, joined with line feeds. `now` is in seconds since 1970.
     fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String>;
 }
 
 /// A recorded result.
+///
+/// ```
+/// use aside::compress::Hit;
+///
+/// let hit = Hit::new("On branch main\n", 1_700_000_000);
+/// assert_eq!((hit.text.len(), hit.timestamp), (15, 1_700_000_000));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hit {
     /// The raw text.
     pub text: Vec<u8>,
     /// When it was recorded, in seconds since 1970.
     pub timestamp: u64,
+}
+
+impl Hit {
+    /// Returns a result that was recorded at this time, in seconds since 1970.
+    pub fn new(text: impl Into<Vec<u8>>, timestamp: u64) -> Hit {
+        Hit { text: text.into(), timestamp }
+    }
 }

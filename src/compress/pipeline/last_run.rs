@@ -1,20 +1,21 @@
-//! The cache that comes with the library: the last result of each call, in bounded memory.
+//! The cache that comes with the library: the last result of each call. However many calls there are and however long their
+//! results, it must stay within its bytes.
 
 use std::{
     collections::BTreeMap,
+    fmt,
     sync::{Arc, Mutex},
 };
 
 use super::host::{Cache, Hit};
 use crate::compress::called::input::Input;
 
-/// What an entry counts beside its key and text: its places in both maps, whose nodes may be half empty.
+/// What an entry counts in addition to its key and text: its places in both maps, whose nodes may be half empty.
 const ENTRY: usize = 256;
 
-/// Remembers the last result of each call of its tools, the latest calls first, up to so many bytes.
+/// Remembers the last result of each call, up to a number of bytes. The oldest records go first.
 ///
-/// It asks nothing about the call: a hit counts only where the fresh text is the recorded one, so a call that changes
-/// something does no harm here.
+/// It need not know whether a call changes something: a hit counts only if the fresh text is the recorded one.
 ///
 /// ```
 /// use aside::compress::{Cache, Input, LastRun};
@@ -34,20 +35,27 @@ pub struct LastRun {
 #[derive(Default)]
 struct State {
     entries: BTreeMap<Arc<str>, Entry>,
-    /// Keys by the time of their record.
+    /// Keys in the order of their records.
     order: BTreeMap<u64, Arc<str>>,
     records: u64,
     used: usize,
 }
 
 struct Entry {
-    /// Its place in the order.
+    /// The entry's key in `order`.
     record: u64,
     hit: Hit,
 }
 
+impl fmt::Debug for LastRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LastRun").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
 impl LastRun {
-    /// A cache for all tools in at most so many bytes: each entry counts its key, its text, and 256 bytes for its place.
+    /// Returns a cache for all tools that takes at most this many bytes. Each entry counts its key, its text, and 256 bytes for its
+    /// place.
     pub fn new(bytes: usize) -> LastRun {
         LastRun { bytes, state: Mutex::default() }
     }
@@ -112,7 +120,7 @@ mod tests {
         cache.lookup("bash", &Input::of_command(&number.to_string())).unwrap().is_some()
     }
 
-    /// Minutes, if each entry that goes looked at those that stay.
+    /// This would take minutes if each entry that goes looked at those that stay.
     #[test]
     fn a_large_record_takes_the_place_of_many_small_ones() {
         const ENTRIES: usize = 200_000;

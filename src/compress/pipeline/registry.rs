@@ -1,4 +1,7 @@
-//! What a compressor is made of: its filters in the order of their turns, and its caches.
+//! What a compressor is made of: its filters in the order of their turns, and its caches. An id names one of them only, so that
+//! a host can replace or remove any filter.
+
+use std::fmt;
 
 use super::host::{Cache, Filter};
 use crate::compress::passes::{
@@ -8,12 +11,25 @@ use crate::compress::passes::{
 };
 use crate::file_error::FileError;
 
-/// The filters and caches of a compressor, in the order of their registration.
+/// The filters and caches of a compressor.
+///
+/// Filters have their turns in stages (`docs/compress.md`), and within a stage in the order of their registration. A filter that
+/// is added takes the place of one with the same id, and so does a cache.
+///
+/// ```
+/// use aside::compress::{LastRun, Registry};
+///
+/// let mut registry = Registry::new();
+/// registry.add_cache(Box::new(LastRun::new(1 << 20)));
+/// assert!(registry.remove("repeats-above"));
+/// assert!(registry.filter_ids().any(|id| id == "repeats"));
+/// ```
 pub struct Registry {
     pub(in crate::compress) entries: Vec<Entry>,
     pub(in crate::compress) caches: Vec<Box<dyn Cache>>,
 }
 
+/// A filter: one that returns edits, or one of the host.
 pub enum Entry {
     Pass(Box<dyn Pass>),
     Host(Box<dyn Filter>),
@@ -35,6 +51,14 @@ impl Entry {
     }
 }
 
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let caches: Vec<&str> = self.caches.iter().map(|cache| cache.id()).collect();
+        let filters: Vec<&str> = self.filter_ids().collect();
+        f.debug_struct("Registry").field("filters", &filters).field("caches", &caches).finish()
+    }
+}
+
 impl Default for Registry {
     fn default() -> Registry {
         Registry::new()
@@ -42,7 +66,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Every built-in filter, and no cache.
+    /// Returns a registry with every built-in filter, and no cache.
     pub fn new() -> Registry {
         let mut registry = Registry::empty();
         for pass in built_in::all() {
@@ -51,34 +75,34 @@ impl Registry {
         registry
     }
 
-    /// Nothing at all.
+    /// Returns a registry without filters and caches.
     pub fn empty() -> Registry {
         Registry { entries: Vec::new(), caches: Vec::new() }
     }
 
-    /// Adds a host's filter. It replaces one of the same id.
+    /// Adds a filter of the host.
     pub fn add_filter(&mut self, filter: Box<dyn Filter>) {
         self.add(Entry::Host(filter));
     }
 
-    /// Adds a filter from a filter file. It replaces one of the same id. `[[test]]`s are read, not run.
+    /// Adds a filter from the text of a filter file. Its `[[test]]`s are read, but not run.
     pub fn add_toml(&mut self, text: &str) -> Result<(), FileError> {
         self.add(Entry::Pass(Box::new(FileFilter::from_toml(text)?)));
         Ok(())
     }
 
-    /// Adds the filter that minifies JSON, the only one for text that is protected.
+    /// Adds the filter that minifies JSON. It is the only one for protected text.
     pub fn minify_json(&mut self) {
         self.add(Entry::Pass(built_in::minify_json()));
     }
 
-    /// Adds a cache. It replaces one of the same id.
+    /// Adds a cache.
     pub fn add_cache(&mut self, cache: Box<dyn Cache>) {
         self.caches.retain(|other| other.id() != cache.id());
         self.caches.push(cache);
     }
 
-    /// Takes out the filter or cache of this id. Says whether there was one.
+    /// Removes the filter or cache with this id. Returns whether there was one.
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.entries.len() + self.caches.len();
         self.entries.retain(|entry| entry.id() != id);
@@ -86,7 +110,7 @@ impl Registry {
         self.entries.len() + self.caches.len() < before
     }
 
-    /// The filters' ids, in the order in which they have their turns.
+    /// Returns the filters' ids, in the order of their turns.
     pub fn filter_ids(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(Entry::id)
     }

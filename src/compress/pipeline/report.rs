@@ -1,4 +1,5 @@
-//! What was done in one call, down to the byte: which stretches of each original were kept, changed or left out.
+//! What was done in one call: which stretches of each original were kept, replaced or left out, and by which filter. A report must
+//! account for every byte, so that a host can return what was left out.
 
 use std::{fmt, ops::Range};
 
@@ -7,40 +8,75 @@ use twox_hash::XxHash3_64;
 use crate::compress::text::edited::{EditedText, SegmentKind};
 
 /// What became of a stretch of the original.
+///
+/// ```
+/// use aside::compress::{Call, Change, Compressor, Input, Part, Registry};
+///
+/// let log = format!("{}done\n", "the same line\n".repeat(100));
+/// let compressor = Compressor::new(Registry::new());
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let changes: Vec<Change> = result.report.parts[0].stretches.iter().map(|stretch| stretch.change).collect();
+/// assert_eq!(changes, [Change::Kept, Change::LeftOut, Change::Kept]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u32)]
+#[non_exhaustive]
 pub enum Change {
-    /// It is in the result, byte for byte.
+    /// The stretch is in the result, byte for byte.
     Kept = 0,
-    /// Other bytes stand for it.
+    /// Other bytes stand for the stretch.
     Replaced = 1,
-    /// It is not there; a marker line may stand for it.
+    /// The stretch is not in the result. A marker line may stand for it.
     LeftOut = 2,
 }
 
-/// A stretch of an original. All of them together, in order, are the original.
+/// A stretch of an original. All stretches together, in their order, are the original.
+///
+/// ```
+/// use aside::compress::{Call, Change, Compressor, Input, Part, Registry};
+///
+/// let log = format!("{}done\n", "the same line\n".repeat(100));
+/// let compressor = Compressor::new(Registry::new());
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let gone = &result.report.parts[0].stretches[1];
+/// assert_eq!((gone.range.clone(), gone.change), (14..1400, Change::LeftOut));
+/// assert_eq!(result.report.filters[gone.filter.unwrap()], "repeats");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stretch {
     /// Offsets into the original.
     pub range: Range<usize>,
     /// What became of it.
     pub change: Change,
-    /// Who did it: an index into [`Report::filters`]. `None` for what was kept.
+    /// The filter that did it, as an index into [`Report::filters`]. `None` for what was kept.
     pub filter: Option<usize>,
     /// XXH3 (64 bits, seed 0) of these bytes.
     pub hash: u64,
 }
 
 /// What became of one text part that was changed.
+///
+/// ```
+/// use aside::compress::{Call, Compressor, Input, Part, Registry};
+///
+/// let log = format!("{}done\n", "the same line\n".repeat(100));
+/// let compressor = Compressor::new(Registry::new());
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let part = &result.report.parts[0];
+/// assert_eq!((part.part, part.length), (0, log.len()));
+/// assert_eq!(part.slice(log.as_bytes(), 1400..1405), Ok(&b"done\n"[..]));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PartReport {
-    /// The part's place in the result that came in.
+    /// The part's index in the result that came in.
     pub part: usize,
-    /// Bytes of the original.
+    /// The length of the original in bytes.
     pub length: usize,
     /// XXH3 (64 bits, seed 0) of the original.
     pub hash: u64,
-    /// The original, tiled.
+    /// The stretches of the original, in order and without gaps.
     pub stretches: Vec<Stretch>,
 }
 
@@ -60,7 +96,7 @@ impl PartReport {
         PartReport { part, length: original.len(), hash: XxHash3_64::oneshot(original), stretches }
     }
 
-    /// Bytes of the original, to give back what was left out. Refuses a text that is not the original.
+    /// Returns bytes of the original, so that a host can show what was left out. Refuses a text that is not the original.
     pub fn slice<'a>(&self, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         if original.len() != self.length || XxHash3_64::oneshot(original) != self.hash {
             return Err(SliceError::OtherOriginal);
@@ -70,9 +106,20 @@ impl PartReport {
 }
 
 /// Why a slice was refused.
+///
+/// ```
+/// use aside::compress::{Call, Compressor, Input, Part, Registry, SliceError};
+///
+/// let log = format!("{}done\n", "the same line\n".repeat(100));
+/// let compressor = Compressor::new(Registry::new());
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let error = result.report.slice(0, b"another text", 0..5).unwrap_err();
+/// assert_eq!(error, SliceError::OtherOriginal);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SliceError {
-    /// This text is not the one that the report is about.
+    /// The text is not the one that the report is about.
     OtherOriginal,
     /// The range does not lie in the text.
     OutOfRange,
@@ -89,17 +136,51 @@ impl fmt::Display for SliceError {
 
 impl std::error::Error for SliceError {}
 
-/// A filter or cache that failed in a call. A host's filter is not asked again in it.
+/// A filter or cache that failed in a call. A filter of the host is not asked again in that call.
+///
+/// ```
+/// use aside::compress::{Call, Compressor, Filter, Filtered, Input, Part, Registry};
+///
+/// struct Broken;
+/// impl Filter for Broken {
+///     fn id(&self) -> &str {
+///         "broken"
+///     }
+///     fn apply(&self, _: &[u8], _: &Input) -> Result<Filtered, String> {
+///         Err("no table".to_owned())
+///     }
+/// }
+///
+/// let mut registry = Registry::empty();
+/// registry.add_filter(Box::new(Broken));
+/// let text = "a line\n".repeat(200);
+/// let input = Input::of_command("make");
+/// let result = Compressor::new(registry).compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+/// let failed = &result.report.failed[0];
+/// assert_eq!((failed.filter.as_str(), failed.reason.as_str()), ("broken", "no table"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Failed {
-    /// Its id.
+    /// The id of the filter or cache.
     pub filter: String,
-    /// What went wrong: its own error, a panic, or the promise that it broke.
+    /// What went wrong: an error of its own, a panic, or the promise that it broke.
     pub reason: String,
 }
 
 /// What one call did.
+///
+/// ```
+/// use aside::compress::{Call, Compressor, Input, Part, Registry};
+///
+/// let log = format!("{}done\n", "the same line\n".repeat(100));
+/// let compressor = Compressor::new(Registry::new());
+/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// assert_eq!((result.report.before, result.report.filters.len()), (1405, 1));
+/// assert!(result.report.after < 200 && result.report.failed.is_empty());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// The tool whose result it was.
     pub tool_id: String,
@@ -107,7 +188,7 @@ pub struct Report {
     pub filters: Vec<String>,
     /// The text parts' length before, in UTF-16 code units.
     pub before: usize,
-    /// And after, banners included.
+    /// The text parts' length after, banners included.
     pub after: usize,
     /// The cache that had the same output, if one had.
     pub hit: Option<String>,
@@ -120,7 +201,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Bytes of the original of a part; see [`PartReport::slice`]. A part that no filter changed is no original here.
+    /// Returns bytes of the original of a part, as [`PartReport::slice`] does. A part that no filter changed has no original here.
     pub fn slice<'a>(&self, part: usize, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         let report = self.parts.iter().find(|report| report.part == part).ok_or(SliceError::OtherOriginal)?;
         report.slice(original, range)

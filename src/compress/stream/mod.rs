@@ -39,13 +39,13 @@ const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 ///
 /// While the text fits into the memory, the result is that of one call, without the banner, and comes at `finish`. A longer
 /// text without a budget comes out as it goes, less its repeats. With a budget it comes at `finish`: its head, its tail and
-/// its error regions, with exact markers between them. EditKind the text was cut into chunks does not matter.
+/// its error regions, with exact markers between them. How the text was cut into chunks does not matter.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use aside::compress::{Compressor, Input, Registry, Stream};
 ///
-/// let compressor = Arc::new(Compressor::new(Registry::new()).with_budget(2000)?);
+/// let compressor = Arc::new(Compressor::new(Registry::new()).budget(2000)?);
 /// let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 16_000)?;
 /// let mut result = Vec::new();
 /// for line in 0..10_000 {
@@ -56,6 +56,7 @@ const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 /// assert_eq!(report.before, 198_890);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "a stream holds text until `finish` is called"]
 pub struct Stream {
     compressor: Arc<Compressor>,
     tool_id: String,
@@ -70,7 +71,16 @@ pub struct Stream {
     report: Report,
 }
 
-/// Memory that is too small for a stream.
+/// The error of memory that is too small for a stream.
+///
+/// ```
+/// use std::sync::Arc;
+/// use aside::compress::{Compressor, Input, Registry, Stream};
+///
+/// let compressor = Arc::new(Compressor::new(Registry::new()));
+/// let error = Stream::new(compressor, "bash", Input::of_command("make"), 100).unwrap_err();
+/// assert!(error.to_string().starts_with("a stream needs at least 4096 bytes of memory"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryError {
     least: usize,
@@ -96,10 +106,18 @@ enum Mode {
     Keeping(Box<Retention>),
 }
 
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut stream = f.debug_struct("Stream");
+        stream.field("tool_id", &self.tool_id).field("input", &self.input).field("memory", &self.memory);
+        stream.field("buffered", &self.buffer.len()).field("report", &self.report).finish_non_exhaustive()
+    }
+}
+
 impl Stream {
     /// A stream of one tool's output. With a budget, `memory` is at least four times as large.
     pub fn new(compressor: Arc<Compressor>, tool_id: &str, input: Input, memory: usize) -> Result<Stream, MemoryError> {
-        let least = compressor.budget().map_or(MIN_MEMORY, |budget| budget.saturating_mul(4));
+        let least = compressor.limit().map_or(MIN_MEMORY, |budget| budget.saturating_mul(4));
         if memory < least {
             return Err(MemoryError { least });
         }
@@ -143,7 +161,7 @@ impl Stream {
             let original = Original::new(&text);
             self.report.before = original.length.units;
             let call = Call::new(&self.tool_id, &self.input);
-            match self.compressor.part(&call, 0, &original, self.compressor.budget(), &mut self.report) {
+            match self.compressor.part(&call, 0, &original, self.compressor.limit(), &mut self.report) {
                 Some((result, _)) => {
                     let banner = memchr::memchr(b'\n', &result).map_or(0, |end| end + 1);
                     self.report.after = units(&result[banner..]);
@@ -159,7 +177,7 @@ impl Stream {
         while self.buffer.len() > self.said {
             self.window(true, &mut out);
         }
-        if let (Mode::Keeping(retention), Some(budget)) = (&mut self.mode, self.compressor.budget()) {
+        if let (Mode::Keeping(retention), Some(budget)) = (&mut self.mode, self.compressor.limit()) {
             if self.inside_line {
                 retention.end_line();
             }
@@ -179,7 +197,7 @@ impl Stream {
             return;
         }
         let is_protected = may_be_protected(&self.buffer);
-        self.mode = match self.compressor.budget() {
+        self.mode = match self.compressor.limit() {
             _ if has_banner(&self.buffer) => Mode::Unchanged,
             None if is_protected => Mode::Unchanged,
             None => Mode::Passing,

@@ -1,29 +1,30 @@
 //! The banner: the first line of a shortened text. It tells a reader that the text is not what the tool printed, and it tells
 //! the compressor that it has been here before, so that no text is ever shortened twice.
 
-/// The banner's last sentence where a host sets none of its own.
+/// The banner's last sentence if a host sets none of its own.
 pub const SWITCH_OFF: &str = "Compression can be switched off for a tool by the host.";
 
 const START: &str = "[Output compressed by ";
 
-/// The line that a changed text begins with, without a line end. Lengths are UTF-16 code units.
+/// Returns the line that a changed text begins with, without a line end. Lengths are UTF-16 code units.
 ///
 /// ```
 /// let banner = aside::compress::format_banner(&["terminal", "repeats"], 4000, 1200);
 /// assert!(banner.starts_with("[Output compressed by terminal, repeats (4000 → 1200 chars). "));
 /// ```
+#[must_use]
 pub fn format_banner(filter_ids: &[&str], before: usize, after: usize) -> String {
     banner(filter_ids, before, after, SWITCH_OFF)
 }
 
-/// The same with the host's last sentence. Ids may be a host's: their control characters become spaces, so that it is
+/// Returns a banner with this last sentence. Ids may be a host's, so their control characters become spaces: the banner must be
 /// one line.
 pub fn banner(filter_ids: &[&str], before: usize, after: usize, switch_off: &str) -> String {
     let ids = filter_ids.join(", ").replace(char::is_control, " ");
     format!("{START}{ids} ({before} → {after} chars). {switch_off}]")
 }
 
-/// Whether a text begins with a banner, and so has been compressed before.
+/// Whether a text begins with a banner, and so was compressed before.
 pub fn has_banner(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(START.as_bytes()) else { return false };
     let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];

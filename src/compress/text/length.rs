@@ -4,11 +4,12 @@
 /// A text shorter than this, in UTF-16 code units, is never touched.
 pub const MIN_COMPRESSIBLE_LENGTH: usize = 1024;
 
-/// UTF-16 code units of a text; each invalid sequence counts as the one replacement character that stands for it.
+/// Returns the length of a text in UTF-16 code units. Each invalid sequence counts as one replacement character.
 ///
 /// ```
 /// assert_eq!(aside::compress::units("aé…😀".as_bytes()), 5);
 /// ```
+#[must_use]
 pub fn units(text: &[u8]) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -23,8 +24,8 @@ pub fn units(text: &[u8]) -> usize {
     units + units_of_valid(rest)
 }
 
-/// One unit for each byte that begins a character, and one more for those of four bytes. Counted in bytes, which the
-/// compiler makes wide instructions of.
+/// Counts one unit for each byte that begins a character, and one more for those of four bytes. The sums are bytes, so that the
+/// compiler can use wide instructions.
 fn units_of_valid(text: &[u8]) -> usize {
     let units = |part: &[u8]| -> u8 {
         part.iter().map(|&byte| u8::from(byte & 0xc0 != 0x80) + u8::from(byte >= 0xf0)).fold(0, u8::wrapping_add)
@@ -32,7 +33,7 @@ fn units_of_valid(text: &[u8]) -> usize {
     text.chunks(127).map(|part| usize::from(units(part))).sum()
 }
 
-/// How long a text is.
+/// The length of a text.
 #[derive(Clone, Copy, Default)]
 pub struct Length {
     pub bytes: usize,
@@ -44,17 +45,17 @@ impl Length {
         Length { bytes: text.len(), units: units(text) }
     }
 
-    /// That of a text all of whose characters are of one byte.
+    /// Returns the length of a text that has only characters of one byte.
     pub fn of_bytes(text: &[u8]) -> Length {
         Length { bytes: text.len(), units: text.len() }
     }
 
-    /// Whether each byte counts as one unit: then so it does in every part of the text.
+    /// Whether each byte counts as one unit. If so, that holds for every part of the text.
     pub fn is_of_bytes(self) -> bool {
         self.bytes == self.units
     }
 
-    /// Shorter by bytes and by UTF-16 units.
+    /// Whether it is shorter in bytes and in UTF-16 units.
     pub fn is_below(self, other: Length) -> bool {
         self.bytes < other.bytes && self.units < other.units
     }

@@ -1,4 +1,5 @@
-//! Marker lines: what stands in a result for what was left out. The only place that writes or reads them.
+//! Marker lines: what stands in a result for what was left out. This is the only place that writes or reads them, so what is
+//! written once can always be read again.
 //!
 //! ```text
 //! marker  = "[… " ( left-out / above / of-line ) "]"
@@ -10,7 +11,7 @@
 //! count   = digits in groups of three, with commas: 41, 2,310
 //! ```
 //!
-//! No other spelling is a marker: what parses is what would be written again, byte for byte.
+//! No other spelling is a marker: a line is one only if it would be written the same, byte for byte.
 
 use std::fmt;
 
@@ -25,24 +26,25 @@ use std::fmt;
 /// assert_eq!(Marker::parse(b"[... 41 lines left out]"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Marker {
     /// Lines left out here, and how many whole error regions were among them.
     LeftOut {
-        /// Lines.
+        /// How many lines.
         lines: usize,
-        /// Their bytes, line ends included.
+        /// How many bytes, line ends included.
         bytes: usize,
-        /// Error regions of which no line is left.
+        /// How many error regions of which no line is left.
         regions: usize,
     },
     /// Lines that repeat lines further up.
     AsAbove {
-        /// Lines.
+        /// How many lines.
         lines: usize,
     },
     /// Bytes from the middle of a line, whose two ends stand on the lines around the marker.
     OfLine {
-        /// Bytes.
+        /// How many bytes.
         bytes: usize,
     },
 }
@@ -65,7 +67,7 @@ impl fmt::Display for Marker {
 }
 
 impl Marker {
-    /// Reads a line without its end. `None` if it is no marker line.
+    /// Reads a line without its line end. Returns `None` if it is not a marker line.
     pub fn parse(line: &[u8]) -> Option<Marker> {
         let inner = line.strip_prefix("[… ".as_bytes())?.strip_suffix(b"]")?;
         let body = std::str::from_utf8(inner).ok()?;
@@ -86,7 +88,7 @@ impl Marker {
     }
 }
 
-/// The number at the beginning of `2,310 bytes`. What is wrong with the rest shows when it is written again.
+/// Reads the number at the beginning of `2,310 bytes`. The rest is checked when the marker is written again.
 fn number(text: &str) -> Option<usize> {
     let digits: String = text.split(' ').next()?.chars().filter(|&c| c != ',').collect();
     digits.parse().ok()

@@ -90,10 +90,10 @@ pub unsafe extern "C" fn aside_compressor_new(
         let registry = unsafe { Box::from_raw(registry) }.gate.inner.into_inner();
         let mut compressor = Compressor::new(registry);
         if budget > 0 {
-            compressor = compressor.with_budget(budget).expect("it is large enough");
+            compressor = compressor.budget(budget).expect("it is large enough");
         }
         if !switch_off.is_empty() {
-            compressor = compressor.with_switch_off(switch_off);
+            compressor = compressor.switch_off(switch_off);
         }
         Box::into_raw(Box::new(aside_compressor { compressor: Arc::new(compressor) }))
     })
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn aside_compress(
                         Err(status) => return status,
                     };
                 inside(&compressor.compressor, || {
-                    let call = Call { tool_id: called.tool_id, input: &called.input, now: called.now };
+                    let call = Call::new(called.tool_id, &called.input).now(called.now);
                     let compressed = compressor.compressor.compress(&call, &parts);
                     give_compressed(compressed, out)
                 })
