@@ -231,6 +231,9 @@
 /** `event.cause`, of an `ASIDE_CLOSE`: `aside_scanner_force_close()`. */
 #define ASIDE_CAUSE_FORCED 3
 
+/** `event.cause`, of a tool call: its text broke its grammar. No span ends so. */
+#define ASIDE_CAUSE_MALFORMED 4
+
 /* ========================================================================== *
  * Where a stream starts
  * ========================================================================== */

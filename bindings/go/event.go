@@ -63,11 +63,13 @@ const (
 	CauseEnd Cause = C.ASIDE_CAUSE_END
 	// CauseForced means that the host called ForceClose.
 	CauseForced Cause = C.ASIDE_CAUSE_FORCED
+	// CauseMalformed means that the text of a tool call broke its grammar. No span ends so.
+	CauseMalformed Cause = C.ASIDE_CAUSE_MALFORMED
 )
 
 // String returns the cause's name, such as "marker", or the number of an unknown cause.
 func (c Cause) String() string {
-	return name(uint32(c), "marker", "implied", "end of stream", "forced")
+	return name(uint32(c), "marker", "implied", "end of stream", "forced", "malformed")
 }
 
 func name(number uint32, names ...string) string {

@@ -291,6 +291,7 @@ impl Summary {
                     Cause::Implied => "ended by what follows it",
                     Cause::EndOfStream => "cut off by the end of the stream",
                     Cause::Forced => "closed by the host",
+                    Cause::Malformed => "broken off",
                 };
                 format!("   last span: {}, {how}\n", channel.as_str())
             }

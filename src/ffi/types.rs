@@ -130,6 +130,9 @@ pub const ASIDE_CAUSE_END: u32 = 2;
 /// `event.cause`, of an `ASIDE_CLOSE`: `aside_scanner_force_close()`.
 pub const ASIDE_CAUSE_FORCED: u32 = 3;
 
+/// `event.cause`, of a tool call: its text broke its grammar. No span ends so.
+pub const ASIDE_CAUSE_MALFORMED: u32 = 4;
+
 /// == Where a stream starts ==
 ///
 /// `options.start`: as the dialect says.

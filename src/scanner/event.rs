@@ -45,7 +45,7 @@ pub enum Kind<'a> {
     Budget,
 }
 
-/// Why a span ended.
+/// Why a span or a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Cause {
@@ -57,12 +57,14 @@ pub enum Cause {
     EndOfStream = 2,
     /// The host closed it, by `Scanner::force_close`.
     Forced = 3,
+    /// The call's text broke its grammar. No span ends so.
+    Malformed = 4,
 }
 
 impl Cause {
-    /// `marker`, `implied`, `end of stream` or `forced`.
+    /// `marker`, `implied`, `end of stream`, `forced` or `malformed`.
     pub fn as_str(self) -> &'static str {
-        ["marker", "implied", "end of stream", "forced"][self as usize]
+        ["marker", "implied", "end of stream", "forced", "malformed"][self as usize]
     }
 }
 

@@ -17,7 +17,7 @@ static struct stream got;
 static char wanted[HEARD_MAX];
 static size_t wanted_len;
 
-static const char *const cause_names[] = { "marker", "implied", "end of stream", "forced" };
+static const char *const cause_names[] = { "marker", "implied", "end of stream", "forced", "malformed" };
 
 static void note(const aside_event *event, const char *bytes)
 {

@@ -188,10 +188,11 @@ constexpr std::string_view name(Channel channel) noexcept
 
 /// Why a span ended.
 enum class Cause : std::uint32_t {
-    marker = ASIDE_CAUSE_MARKER,    ///< its closing marker came
-    implied = ASIDE_CAUSE_IMPLIED,  ///< something else came that ends such a span
-    end = ASIDE_CAUSE_END,          ///< the stream ended inside it
-    forced = ASIDE_CAUSE_FORCED,    ///< force_close()
+    marker = ASIDE_CAUSE_MARKER,        ///< its closing marker came
+    implied = ASIDE_CAUSE_IMPLIED,      ///< something else came that ends such a span
+    end = ASIDE_CAUSE_END,              ///< the stream ended inside it
+    forced = ASIDE_CAUSE_FORCED,        ///< force_close()
+    malformed = ASIDE_CAUSE_MALFORMED,  ///< the text of a tool call broke its grammar; no span ends so
 };
 
 /// A place in a marker: counted from the marker's first byte.

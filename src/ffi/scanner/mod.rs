@@ -31,6 +31,7 @@ const _: () = {
     assert!(Cause::Implied as u32 == ASIDE_CAUSE_IMPLIED);
     assert!(Cause::EndOfStream as u32 == ASIDE_CAUSE_END);
     assert!(Cause::Forced as u32 == ASIDE_CAUSE_FORCED);
+    assert!(Cause::Malformed as u32 == ASIDE_CAUSE_MALFORMED);
     // An array of one is read as an array of the other.
     assert!(size_of::<Token>() == size_of::<aside_token>() && align_of::<Token>() == align_of::<aside_token>());
 };

@@ -32,6 +32,7 @@ pub fn owned(event: &aside::Event<'_>) -> Event {
         Kind::Close(Cause::Implied) => What::Close(reference::IMPLIED),
         Kind::Close(Cause::EndOfStream) => What::Close(reference::END),
         Kind::Close(Cause::Forced) => What::Close(reference::FORCED),
+        Kind::Close(Cause::Malformed) => unreachable!("no span ends so"),
         Kind::Reclassify => What::Reclassify,
         Kind::Budget => What::Budget,
     };

@@ -42,7 +42,7 @@ module Aside
     KINDS = [nil, :open, :attribute, :text, :framing, :close, :reclassify, :budget].freeze
     TEXT = KINDS.index(:text)
     CHANNELS = %i[content thinking narration tool].freeze
-    CAUSES = %i[marker implied end_of_stream forced].freeze
+    CAUSES = %i[marker implied end_of_stream forced malformed].freeze
     UNITS = { bytes: 0, characters: 1 }.freeze
     SCOPES = { span: 0, stream: 1 }.freeze
     # The format that unpacks a number of events, by that number.
