@@ -1,11 +1,12 @@
-//! The command line that was run: its programs, and which of them printed the output. Parsed, never executed.
+//! Which programs a command line runs, and which of them printed the output that is seen. Filters for one tool depend
+//! on it, so a line that is not understood must name no program rather than a wrong one. Nothing is ever executed.
 //!
-//! `shell` cuts it into simple commands. What wraps a program is taken off; text inside `bash -c` is parsed in turn, up to
-//! a fixed depth.
+//! `shell` cuts the line into simple commands. Wrappers such as `sudo` are taken off, and text inside `bash -c` is
+//! parsed in turn, to a fixed depth.
 
 use super::shell::{Joint, split};
 
-/// `bash -c "bash -c …"` is followed so far.
+/// How deep `bash -c "bash -c …"` is followed.
 const DEEPEST: usize = 8;
 
 /// A program that a command line runs.
@@ -28,14 +29,14 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// The one program whose output is seen. `None` if more than one prints, or none does.
+    /// Returns the one program whose output is seen. Returns `None` if more than one prints, or none does.
     pub fn parse(line: &str) -> Option<Invocation> {
         let mut all = Invocation::all(line)?;
         only_printing(&all).map(|at| all.swap_remove(at))
     }
 
-    /// Every program of a line, in order; for a shell with `-c`, those that it runs. `None` for what is better left alone:
-    /// `case`, and shells in shells more than eight deep.
+    /// Returns every program of a line, in order; for a shell with `-c`, the programs that it runs. Returns `None` for
+    /// lines that are not followed: those with `case`, and those with shells in shells more than eight deep.
     ///
     /// ```
     /// use aside::compress::Invocation;
@@ -50,34 +51,34 @@ impl Invocation {
         Some(all)
     }
 
-    /// The program's name, without its folder: `git`, `pytest` for `python -m pytest`, `gradle` for `./gradlew`.
+    /// Returns the program's name without its folder: `git`, `pytest` for `python -m pytest`, `gradle` for `./gradlew`.
     pub fn command(&self) -> &str {
         &self.command
     }
 
-    /// The first argument that is no option nor an option's value: `diff` of `git -C dir diff`; the script's name for
-    /// `npm run`.
+    /// Returns the first argument that is neither an option nor an option's value, such as `diff` of `git -C dir diff`.
+    /// For `npm run` it is the script's name.
     pub fn subcommand(&self) -> Option<&str> {
         self.subcommand.as_deref()
     }
 
-    /// All words behind the program's name.
+    /// Returns all words after the program's name.
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// Whether its output is seen: not of `cd` and the like, nor where it goes to a file or into a program that writes
-    /// something of its own.
+    /// Returns whether the program's output is seen. That of `cd` and the like is not, nor output that goes to a file
+    /// or into a program that writes something of its own.
     pub fn prints(&self) -> bool {
         self.prints
     }
 
-    /// The output went through `head`, `tail`, `tee`, `cat` or `grep`, so it may be only a part.
+    /// Returns whether the output went through `head`, `tail`, `tee`, `cat` or `grep`, so it may be only a part.
     pub fn is_piped(&self) -> bool {
         self.piped
     }
 
-    /// Whether an option was given: `--name`, `--name=value`, or `-n` alone or in a bundle as `-an`.
+    /// Returns whether an option was given: `--name`, `--name=value`, or `-n` alone or in a bundle as `-an`.
     pub fn has_flag(&self, flag: &str) -> bool {
         let mut options = self.words.iter().take_while(|word| *word != "--");
         let letter = flag.strip_prefix('-').filter(|rest| rest.len() == 1 && !rest.starts_with('-'));
@@ -90,14 +91,14 @@ impl Invocation {
     }
 }
 
-/// The place of the program that prints; none where several do, or none does.
+/// Returns the index of the program that prints. Returns `None` if several print, or none does.
 pub(super) fn only_printing(runs: &[Invocation]) -> Option<usize> {
     let mut printing = (0..runs.len()).filter(|&at| runs[at].prints());
     let only = printing.next()?;
     printing.next().is_none().then_some(only)
 }
 
-/// A simple command, its wrappers taken off.
+/// A simple command without its wrappers.
 struct Unwrapped {
     words: Vec<String>,
     /// What `bash -c` or `script -c` runs.
@@ -111,16 +112,16 @@ struct Shown {
     piped: bool,
 }
 
-/// Commands that say nothing where all goes well.
+/// Commands that print nothing if all goes well.
 const SILENT: [&str; 12] =
     ["cd", "pushd", "export", "set", "source", ".", "umask", "mkdir", "true", ":", "for", "unset"];
 /// Words of the shell before a command.
 const KEYWORDS: [&str; 13] =
     ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "esac"];
-/// They pass on lines that they were given.
+/// Programs that pass lines on as they were.
 const PASSING: [&str; 8] = ["head", "tail", "tee", "cat", "grep", "egrep", "fgrep", "less"];
 
-/// Adds the programs of a line, whose output is shown so.
+/// Adds the programs of a line. `shown` says what becomes of the line's output.
 fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Invocation>) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     let commands = split(line)?;
@@ -151,12 +152,12 @@ fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Invocation>) ->
     Some(())
 }
 
-/// A program that runs the command behind it.
+/// A program that runs the command in its arguments.
 struct Wrapper {
     name: &'static str,
-    /// It is one only with these, if there are any.
+    /// If there are any, it is a wrapper only with one of these.
     subcommands: &'static [&'static str],
-    /// Its options that take a value.
+    /// The options that take a value.
     valued: &'static [&'static str],
     /// How many words of its own come before the command.
     own: usize,
@@ -219,7 +220,7 @@ const WRAPPERS: [Wrapper; 29] = [
 ];
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 
-/// Takes assignments, keywords and wrappers off. Says also whether the command was given its input as arguments.
+/// Takes assignments, keywords and wrappers off. Also returns whether the command gets its input as arguments.
 fn without_wrappers(words: &[String]) -> (Unwrapped, bool) {
     let mut rest = words;
     let mut takes = false;
@@ -272,7 +273,8 @@ fn without_wrappers(words: &[String]) -> (Unwrapped, bool) {
     }
 }
 
-/// What a shell with `-c` runs: the first word that is no option. Behind a script's name `-c` is the script's own.
+/// Returns what a shell with `-c` runs: the first word that is not an option. After a script's name, `-c` belongs to
+/// the script.
 fn text_for_shell(words: &[String]) -> Option<&String> {
     let mut is_given = false;
     let mut at = 0;
@@ -297,7 +299,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// How many words from the start are options and their values.
+/// Returns how many words from the start are options and their values.
 fn skip_options(words: &[String], valued: &[&str], assignments: bool) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -315,14 +317,14 @@ fn skip_options(words: &[String], valued: &[&str], assignments: bool) -> usize {
     at.min(words.len())
 }
 
-/// A program's name without its folder and its `.exe`; without its version where a wrapper fetches it: `jest@29`.
+/// Returns a program's name without its folder, its `.exe` and the version that it is fetched in (`jest@29`).
 fn name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let name = name.find('@').filter(|&at| at > 0).map_or(name, |at| &name[..at]);
     name.strip_suffix(".exe").unwrap_or(name)
 }
 
-/// Options before the subcommand that take a value.
+/// Returns the command's options before the subcommand that take a value.
 fn valued_options(command: &str) -> &'static [&'static str] {
     match command {
         "git" => &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"],
@@ -341,7 +343,7 @@ fn valued_options(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// Gives a command its plain names.
+/// Finds the usual names of a command's program and subcommand.
 fn resolve(words: Vec<String>, shown: Shown) -> Invocation {
     let mut words = words.into_iter();
     let mut command = plain(name(&words.next().unwrap_or_default()));
@@ -376,7 +378,7 @@ fn resolve(words: Vec<String>, shown: Shown) -> Invocation {
     Invocation { command, subcommand, words, prints: shown.prints, piped: shown.piped }
 }
 
-/// A program's usual name: without its version, and that of the tool for a wrapper script that comes with a project.
+/// Returns a program's usual name: without its version, and for a wrapper script of a project the name of the tool.
 fn plain(name: &str) -> String {
     const VERSIONED: [&str; 10] = ["python", "pip", "gcc", "g++", "clang", "clang++", "node", "ruby", "pypy", "php"];
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');

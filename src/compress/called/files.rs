@@ -1,5 +1,5 @@
-//! Whether a command line shows what is in files. What a program reads from a file may repeat itself for a reason, so a filter
-//! must know before it leaves a repeat out.
+//! Whether a command line shows what is in files. What a program reads from a file may repeat itself for a reason, so a
+//! filter must know before it leaves a repeat out.
 
 use super::{command::Invocation, input::Input};
 

@@ -1,5 +1,5 @@
-//! What a tool was called with: JSON, and for a terminal tool the command line in it. The command line is read at most once, and
-//! only if a filter asks.
+//! What a tool was called with: JSON, and for a terminal tool the command line in it. The command line is read at most
+//! once, and only if a filter asks.
 
 use std::{fmt, sync::OnceLock};
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::command::{Invocation, only_printing};
 
-/// The input of a tool call. A terminal tool's input has `command`, and may have `cwd` and `exit_code`; another tool's may be any
-/// JSON value.
+/// The input of a tool call. A terminal tool's input has `command`, and may have `cwd` and `exit_code`; another tool's
+/// may be any JSON value.
 ///
 /// ```
 /// use aside::compress::Input;

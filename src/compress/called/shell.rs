@@ -1,7 +1,7 @@
-//! A command line cut into simple commands: one pass over the bytes, with a vector for what is open (quotes,
-//! substitutions).
+//! Cuts a command line into simple commands, as a POSIX shell would. It takes one pass over the bytes, with a vector
+//! for what is open (quotes, substitutions): a line may be anybody's, so depth must cost no stack.
 
-/// What stands between two simple commands.
+/// What is between two simple commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Joint {
     Pipe,
@@ -15,7 +15,7 @@ pub struct SimpleCommand {
     pub joint: Joint,
 }
 
-/// Splits a command line into simple commands. `None` for what is better left alone: `case`.
+/// Splits a command line into simple commands. Returns `None` for lines with `case`, which are not followed.
 pub fn split(line: &str) -> Option<Vec<SimpleCommand>> {
     let mut lexer = Lexer { bytes: line.as_bytes(), at: 0, heredocs: Vec::new() };
     let mut commands = Vec::new();
@@ -119,7 +119,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads a redirection at its sign. Gives a token if it takes the output away.
+    /// Reads a redirection, from its sign on. Returns a token if it takes the output away.
     fn redirect(&mut self, output: bool) -> Option<Token> {
         let start = self.at;
         while matches!(self.peek(0), b'<' | b'>' | b'|' | b'&') && self.at - start < 3 {
@@ -172,7 +172,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads a word and takes its quotes off. Substitutions stay as they were written.
+    /// Reads a word and takes its quotes off. Substitutions stay as they are written.
     fn word(&mut self) -> Token {
         let mut word = Vec::new();
         // What is open: `"`, `` ` ``, `(` or `{` of a substitution.

@@ -1,22 +1,22 @@
-//! What a line of a tool's output is. Filters decide by these flags alone what they may drop, so a flag that is missing can
-//! cost the reader the line that matters, and one too many only some bytes.
+//! What a line of a tool's output is. Filters decide by these flags alone what they may drop, so a flag that is missing
+//! can cost the reader the line that matters, and one too many only some bytes.
 
 /// What a line is: a set of flags.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Class(u8);
 
 impl Class {
-    /// Says that something failed.
+    /// The line says that something failed.
     pub const FAILURE: Class = Class(1);
-    /// Sums up that a run failed.
+    /// The line sums up that a run failed.
     pub const FAILED_VERDICT: Class = Class(2);
-    /// Sums up that a run passed.
+    /// The line sums up that a run passed.
     pub const PASSED_VERDICT: Class = Class(4);
-    /// Part of an error region.
+    /// The line is part of an error region.
     pub const REGION: Class = Class(8);
-    /// The first line of one.
+    /// The line is the first of an error region.
     pub const START: Class = Class(16);
-    /// Text of a diff's hunk.
+    /// The line is text of a diff's hunk.
     pub const HUNK: Class = Class(32);
 
     pub fn has(self, other: Class) -> bool {
@@ -31,7 +31,7 @@ impl Class {
         self.0 &= !other.0;
     }
 
-    /// Never left out without a budget.
+    /// Whether the line is never left out without a budget.
     pub fn must_stay(self) -> bool {
         self.0 & (Class::REGION.0 | Class::FAILED_VERDICT.0) != 0
     }

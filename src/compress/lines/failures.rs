@@ -1,4 +1,5 @@
-//! What a failure looks like: failure lines, verdicts and error regions, read from `filters/_failures.toml`.
+//! What a failure looks like, as `filters/_failures.toml` says it. That file is the only place that knows a tool's
+//! words for failure; this one must stay fast for the many lines that say nothing of the kind.
 
 use std::{collections::BTreeMap, ops::Range, sync::LazyLock};
 
@@ -10,17 +11,17 @@ use super::{
     patterns::{Patterns, Starts, set},
 };
 
-/// The definitions, compiled. Each rule has patterns of its own, which see only lines that hold one of its literals.
+/// The compiled definitions. Each rule has patterns of its own, which see only lines with one of its literals.
 pub struct Failures {
-    /// Find whether there is any literal, as fast as can be.
+    /// Searchers that find fast whether there is any literal.
     any: Vec<AhoCorasick>,
     literals: AhoCorasick,
-    /// Of each literal, the rules and sections that it belongs to: a bit each, lines first.
+    /// For each literal, the rules and sections that it belongs to: one bit each, those of lines first.
     owners: Vec<u64>,
     lines: Vec<LineRule>,
-    /// `begin`, `end` and `block` of each section.
+    /// The `begin`, `end` and `block` of each section.
     sections: Vec<Patterns>,
-    /// Each with what it does not hold for.
+    /// Exceptions, each with the patterns of the lines to which it does not apply.
     except: Vec<(Patterns, Patterns)>,
     prefix: Starts,
     continues: Patterns,
@@ -34,7 +35,7 @@ struct LineRule {
     message: bool,
 }
 
-/// Places in a section's set.
+/// Indices in a section's set.
 const BEGIN: usize = 0;
 const END: usize = 1;
 const BLOCK: usize = 2;
@@ -42,11 +43,11 @@ const BLOCK: usize = 2;
 /// What the patterns say of a line by itself, whatever lines are around it.
 #[derive(Clone, Copy, Default)]
 pub struct LineMatch {
-    /// It holds a literal of some pattern, and no pattern has been tried on it yet.
+    /// The line has a literal of some pattern, and no pattern has been tried on it yet.
     pub is_candidate: bool,
     pub class: Class,
     pub block: bool,
-    /// What happened stands on the next line that is not indented.
+    /// The next line that is not indented says what happened.
     pub message: bool,
     /// The section that begins with the line.
     pub begin: Option<u8>,
@@ -133,9 +134,9 @@ struct Extent {
     no: Vec<String>,
 }
 
-/// Searchers for any of these literals, made so that wide instructions look for all of one searcher at once: without
-/// those that hold another one, not more than 44 in each (of more it takes too many bytes for one), and those of two bytes,
-/// which are often met by chance, apart.
+/// Returns searchers for any of these literals, such that wide instructions look for all of one searcher at once. So
+/// literals that contain another one are left out, each searcher has at most 44 (with more, it compares too many
+/// bytes), and literals of two bytes, which are often found by chance, have a searcher of their own.
 fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasick> {
     let is_needed = |literal: &&str| !literals.clone().any(|other| other != *literal && literal.contains(other));
     let mut needed: Vec<&str> = literals.clone().filter(is_needed).collect();
@@ -183,7 +184,7 @@ impl Failures {
         }
     }
 
-    /// Finds the lines that the patterns have to see. `ends` are those of the lines in `part`.
+    /// Marks the lines that the patterns have to see. `ends` are the ends of the lines in `part`.
     pub fn mark_candidates(&self, bytes: &[u8], part: Range<usize>, ends: &[usize], found: &mut [LineMatch]) {
         for any in &self.any {
             let mut at = part.start;
@@ -198,12 +199,12 @@ impl Failures {
         }
     }
 
-    /// Whether any line of these bytes may say that something failed; most texts are refused fast.
+    /// Whether any line of these bytes may say that something failed. For most texts the answer is fast.
     pub fn may_say_failure(&self, bytes: &[u8]) -> bool {
         self.any.iter().any(|any| any.find(bytes).is_some())
     }
 
-    /// Whether a failure line after this line begins its error region here.
+    /// Whether the error region of a failure line that follows begins with this line already. The line has no prefix.
     pub fn leads(&self, line: &[u8]) -> bool {
         self.leads.is_match(line)
     }
@@ -227,7 +228,7 @@ impl Failures {
         &line[self.prefix.end(line)..]
     }
 
-    /// What a line is by itself. Not inlined, so that lines without a literal pass quickly.
+    /// Returns what a line is by itself. It is not inlined, so that lines without a literal pass quickly.
     #[inline(never)]
     pub fn match_line(&self, line: &[u8]) -> LineMatch {
         let mut found = LineMatch::default();

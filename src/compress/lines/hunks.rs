@@ -1,12 +1,14 @@
-//! Which lines are text of a diff's hunks, by the counts in the hunks' own headers.
+//! Which lines are text of a diff's hunks, by the counts in the hunks' own headers. Such text is not what the tool
+//! says: an error in it is not an error of the run, and a diff with a line left out is worth nothing.
 
 use memchr::memmem;
 
 use super::class::Class;
 
-/// No merge has more sides. Each blank line of a hunk is looked at once for each of them.
+/// The most signs of a header. No merge has more sides, and each blank line of a hunk is looked at once for each of
+/// them.
 const MOST_MARKS: usize = 100;
-/// In every hunk's header.
+/// What every hunk's header has.
 const SIGN: &[u8] = b"@@ -";
 
 pub fn may_have_hunks(bytes: &[u8]) -> bool {
@@ -38,7 +40,7 @@ pub fn mark_hunks(bytes: &[u8], ends: &[usize], classes: &mut [Class]) {
     }
 }
 
-/// A header for what is left of a hunk behind these lines, of which the first is its own header.
+/// Returns a header for what is left of a hunk after these lines, of which the first is its own header.
 pub fn rest_of_hunk<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
     let mut hunk = Hunk::read(lines.next()?)?;
     lines.all(|line| hunk.takes(line)).then(|| {
@@ -62,7 +64,7 @@ impl Hunk {
             return None;
         }
         let line = std::str::from_utf8(&line[marks..]).ok().or_else(|| {
-            // The text behind the header may be anything.
+            // The text after the header may be anything.
             let end = memmem::find(&line[marks..], b" @@")?;
             std::str::from_utf8(&line[marks..marks + end + 3]).ok()
         })?;
@@ -78,7 +80,7 @@ impl Hunk {
             .then_some(Hunk { old, new })
     }
 
-    /// Whether the next line is the hunk's too; it is counted.
+    /// Counts the next line, and returns whether it belongs to the hunk.
     fn takes(&mut self, line: &[u8]) -> bool {
         if line.first() == Some(&b'\\') {
             return true;

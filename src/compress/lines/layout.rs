@@ -1,4 +1,5 @@
-//! A text cut into lines once, and what each of its lines is.
+//! A text cut into lines, and what each of its lines is. That is worked out once for each version of a text, and lines
+//! that did not change are not looked at again: reading lines is most of the time that a call takes.
 
 use std::ops::Range;
 
@@ -9,12 +10,12 @@ use super::{
 };
 use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
 
-/// Where the lines of a text end, and their classes. Made once for each version of a text.
+/// Where the lines of a text end, and what they are.
 #[derive(Default)]
 pub struct Layout {
-    /// The offset behind each line, its line end included.
+    /// The offset after each line, its line end included.
     ends: Vec<usize>,
-    /// What each line is by itself: it stays true where the line moves.
+    /// What each line is by itself. That stays true if the line moves.
     found: Vec<LineMatch>,
     classes: Vec<Class>,
     /// There may be hunks of a diff.
@@ -29,7 +30,7 @@ impl Layout {
         layout
     }
 
-    /// The layout of the next text. Lines that it took over are not looked at again.
+    /// Returns the layout of the next version of the text. Lines that it took over are not looked at again.
     pub fn next(&self, text: &EditedText, failures: &Failures) -> Layout {
         let bytes = &text.bytes;
         let mut layout = Layout {
@@ -48,7 +49,7 @@ impl Layout {
                 line += 1;
             }
             let mut end = line + self.ends[line..].partition_point(|&end| end <= old.end);
-            // A last line without an end is another one if something follows.
+            // A last line without an end becomes another line if something follows.
             if end > line && moved(old_start(end)) < bytes.len() && bytes[moved(old_start(end)) - 1] != b'\n' {
                 end -= 1;
             }
@@ -71,7 +72,7 @@ impl Layout {
             return;
         }
         let first = self.ends.len();
-        // Exactly, since they are most of what a text of short lines needs.
+        // The exact number: for a text of short lines, this is most of the memory.
         self.ends.reserve(bytecount::count(&bytes[from..upto], b'\n') + 1);
         self.ends.extend(memchr::memchr_iter(b'\n', &bytes[from..upto]).map(|at| from + at + 1));
         if self.ends.last() != Some(&upto) {
@@ -96,7 +97,7 @@ impl Layout {
 pub struct Text<'a> {
     pub bytes: &'a [u8],
     layout: &'a Layout,
-    /// It is a later part of a text.
+    /// The text is a later part of a longer one.
     pub goes_on: bool,
 }
 
@@ -105,27 +106,27 @@ impl<'a> Text<'a> {
         Text { bytes, layout, goes_on: false }
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub fn len(self) -> usize {
         self.layout.ends.len()
     }
 
-    /// A line's bytes with its line end.
+    /// Returns the range of a line, its line end included.
     pub fn span(self, line: usize) -> Range<usize> {
         self.start(line)..self.layout.ends[line]
     }
 
-    /// The bytes of some lines.
+    /// Returns the range of some lines.
     pub fn spans(self, lines: Range<usize>) -> Range<usize> {
         self.start(lines.start)..self.start(lines.end)
     }
 
-    /// Where a line begins; for the number of lines, the text's end.
+    /// Returns where a line begins. For the number of lines, that is the text's end.
     pub fn start(self, line: usize) -> usize {
         if line == 0 { 0 } else { self.layout.ends[line - 1] }
     }
 
-    /// A line without its line end.
+    /// Returns a line without its line end.
     #[inline]
     pub fn line(self, line: usize) -> &'a [u8] {
         let line = &self.bytes[self.span(line)];
@@ -136,19 +137,19 @@ impl<'a> Text<'a> {
         self.layout.classes[line]
     }
 
-    /// Is it text of a hunk whose header stands further up?
+    /// Whether the line is text of a hunk whose header is further up.
     pub fn is_inside_hunk(self, line: usize) -> bool {
         self.class(line).has(Class::HUNK) && !self.line(line).starts_with(b"@@")
     }
 
-    /// A header for what is left of the hunk that the line is inside of.
+    /// Returns a header for what is left of the hunk that the line is inside of.
     pub fn rest_of_hunk(self, line: usize) -> Option<Vec<u8>> {
         let header = (0..line).rev().find(|&line| !self.is_inside_hunk(line))?;
         hunks::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
     }
 
-    /// Of an error region that goes on in this line, the line before that makes it go on: where its open section began, or
-    /// its last failure.
+    /// If an error region goes on in this line, returns the line before that makes it go on: the first line of its open
+    /// section, or its last failure.
     pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
         if !self.class(line).has(Class::REGION) {
             return None;
@@ -166,24 +167,24 @@ impl<'a> Text<'a> {
         open.map(|(begin, _)| begin).or_else(goes_on)
     }
 
-    /// The line that a byte is in; the number of lines for the text's end.
+    /// Returns the line that a byte is in. For the text's end, that is the number of lines.
     pub fn line_at(self, offset: usize) -> usize {
         self.layout.ends.partition_point(|&end| end <= offset)
     }
 
-    /// How many lines before this one are the beginning of the same line, whose middle was left out.
+    /// Returns how many lines before this one are the beginning of the same line, whose middle was left out.
     pub fn cut_before(self, line: usize) -> usize {
         let marks = |back: usize| line > back && line - back + 1 < self.len() && self.is_middle(line - back);
         if marks(0) { 1 } else { 2 * usize::from(marks(1)) }
     }
 
-    /// How many lines behind this one are the end of the same line.
-    pub fn cut_behind(self, line: usize) -> usize {
+    /// Returns how many lines after this one are the end of the same line.
+    pub fn cut_after(self, line: usize) -> usize {
         let marks = |ahead: usize| line + ahead > 0 && line + ahead + 1 < self.len() && self.is_middle(line + ahead);
         if marks(0) { 1 } else { 2 * usize::from(marks(1)) }
     }
 
-    /// The marker for the middle of a line.
+    /// Whether the line is the marker for the middle of a line.
     fn is_middle(self, line: usize) -> bool {
         matches!(Marker::parse(self.line(line)), Some(Marker::OfLine { .. }))
     }

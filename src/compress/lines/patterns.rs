@@ -1,7 +1,8 @@
-//! Regular expressions for lines, in sets.
+//! Regular expressions for lines, in sets. Patterns may be anybody's, so they run in time linear in the line and
+//! compile within bounded memory.
 //!
-//! They have no prefilter: lines are short, and what has to see many of them looks for literals first. That takes half the
-//! time to compile and a third of the memory.
+//! They have no prefilter: lines are short, and whoever has to see many of them looks for literals first. So they
+//! compile in half the time and a third of the memory.
 
 use regex_automata::{
     Anchored, Input, MatchKind, PatternSet, meta::Config, meta::Regex, nfa::thompson::WhichCaptures, util::syntax,
@@ -13,32 +14,32 @@ pub struct Patterns(Regex);
 /// Why patterns cannot be compiled.
 #[derive(Debug)]
 pub struct PatternError {
-    /// The number of the wrong one, where one is wrong by itself as far as is known.
+    /// The index of the wrong pattern, if one is known to be wrong by itself.
     pub pattern: Option<usize>,
     pub message: String,
 }
 
-/// A longer pattern is not shown in the message about it.
+/// The longest pattern that a message about it shows.
 const LONGEST_SHOWN: usize = 500;
 
 impl Patterns {
-    /// Compiles them. An error says what is wrong for whoever wrote them.
+    /// Compiles patterns. An error says what is wrong to whoever wrote them.
     pub fn new(patterns: &[impl AsRef<str>]) -> Result<Patterns, PatternError> {
         // With the place of each match, the memory for many patterns would grow with the square of their number.
         compile(patterns, WhichCaptures::None).map(Patterns)
     }
 
-    /// The bytes that they take, compiled.
+    /// Returns the memory of the compiled patterns in bytes.
     pub fn memory(&self) -> usize {
         self.0.memory_usage()
     }
 
-    /// Whether any of them is somewhere in the line.
+    /// Whether any pattern is somewhere in the line.
     pub fn is_match(&self, line: &[u8]) -> bool {
         self.0.is_match(line)
     }
 
-    /// Which of them are somewhere in the line.
+    /// Returns which patterns are somewhere in the line.
     pub fn matches(&self, line: &[u8]) -> Vec<usize> {
         let mut found = PatternSet::new(self.0.pattern_len());
         self.0.which_overlapping_matches(&Input::new(line), &mut found);
@@ -46,12 +47,12 @@ impl Patterns {
     }
 }
 
-/// A set of the library's own, which is right.
+/// Compiles patterns of the library's own. Panics if they are wrong.
 pub fn set(patterns: &[impl AsRef<str>]) -> Patterns {
     Patterns::new(patterns).expect("the library's own patterns are right")
 }
 
-/// A few patterns that a line may begin with.
+/// Patterns that a line may begin with.
 pub struct Starts(Regex);
 
 impl Starts {
@@ -59,7 +60,7 @@ impl Starts {
         compile(patterns, WhichCaptures::Implicit).map(Starts)
     }
 
-    /// Where the longest one ends that the line begins with; 0 where it begins with none.
+    /// Returns where the longest pattern ends that the line begins with. Returns 0 if it begins with none.
     pub fn end(&self, line: &[u8]) -> usize {
         self.0.search_half(&Input::new(line).anchored(Anchored::Yes)).map_or(0, |found| found.offset())
     }
@@ -73,7 +74,7 @@ fn compile(patterns: &[impl AsRef<str>], places: WhichCaptures) -> Result<Regex,
         let pattern = error.pattern().map(|pattern| pattern.as_usize());
         let is_long = pattern.is_none_or(|pattern| patterns[pattern].as_ref().len() > LONGEST_SHOWN);
         let message = match (error.syntax_error(), error.size_limit()) {
-            // All but the last line of it shows the pattern, with a mark where it is wrong.
+            // All but its last line show the pattern, with a mark where it is wrong.
             (Some(error), _) if is_long => error.to_string().lines().last().unwrap_or_default().to_owned(),
             (Some(error), _) => error.to_string(),
             (_, Some(limit)) => format!("more than {limit} bytes when compiled"),

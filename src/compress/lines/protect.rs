@@ -1,4 +1,5 @@
-//! Machine formats, which are never shortened: whoever reads them next needs them whole, and half of a JSON text is worth nothing.
+//! Machine formats, which are never shortened: whoever reads them next needs them whole, and half of a JSON text is
+//! worth nothing.
 
 use serde::de::IgnoredAny;
 
@@ -23,7 +24,8 @@ pub enum Format {
     Ndjson,
     /// Front matter or a YAML document: `---` and a line end.
     FrontMatter,
-    /// `[section]` or `[[table]]` and a line end; not a log's level, nor a note as `[File: x (94 lines)]`, nor a marker.
+    /// `[section]` or `[[table]]` and a line end; not a log's level, a note such as `[File: x (94 lines)]`, or a
+    /// marker.
     Section,
     /// `<?xml`.
     Xml,
@@ -76,9 +78,9 @@ fn first_line(text: &[u8]) -> &[u8] {
 }
 
 /// Whether the whole text is one JSON object or array. The parser keeps open brackets in a vector, so depth costs
-/// memory and no stack.
+/// memory but no stack.
 fn is_json(text: &[u8]) -> bool {
-    // It would be found out at the end only.
+    // The parser would find that only at the end.
     let closes = match text.first() {
         Some(b'{') => text.last() == Some(&b'}'),
         Some(b'[') => text.last() == Some(&b']'),
@@ -87,7 +89,7 @@ fn is_json(text: &[u8]) -> bool {
     closes && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// A JSON object or array on each of at least two lines, blank ones apart.
+/// Whether each of at least two lines is a JSON object or array. Blank lines do not count.
 fn is_ndjson(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let first = lines.next().is_some_and(is_json);
@@ -100,7 +102,8 @@ fn is_ndjson(text: &[u8]) -> bool {
     }
 }
 
-/// The first line is `[name]` or `[[name]]`; not a log's level, nor a note, of which a colon and a space tell, nor a marker.
+/// Whether the first line is `[name]` or `[[name]]`, and not a log's level, a note (which has a colon and a space) or a
+/// marker.
 fn is_section(text: &[u8]) -> bool {
     let line = first_line(text);
     if line.len() == text.len() || Marker::parse(line).is_some() {
@@ -114,8 +117,8 @@ fn is_section(text: &[u8]) -> bool {
     !is_blank(&name) && !is_note && !name.iter().any(|byte| b"[]".contains(byte)) && !LEVELS.contains(&name.as_slice())
 }
 
-/// Every line has the same number of columns; commas in quotes do not count, and neither do line ends in them. The colours of
-/// a terminal have semicolons of their own.
+/// Whether every line has the same number of columns. Commas and line ends in quotes do not count. A text with colours
+/// is not CSV: they have semicolons of their own.
 fn is_csv(text: &[u8]) -> bool {
     [b',', b'\t', b';'].into_iter().any(|separator| has_columns(text, separator))
         && memchr::memchr(0x1b, text).is_none()

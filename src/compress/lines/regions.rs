@@ -1,4 +1,5 @@
-//! Error regions: a failure line, what leads to it, and what goes on behind it.
+//! Error regions: a failure line, the lines that lead to it, and the lines that go on after it. A message without what
+//! stands around it is of little use, so filters keep or drop a region's lines with this in mind.
 
 use super::{
     class::Class,
@@ -6,13 +7,13 @@ use super::{
 };
 use crate::compress::text::bytes::is_blank;
 
-/// A region goes on for so many lines behind its last failure line.
+/// The most lines that a region goes on for after its last failure line.
 const LONGEST_TAIL: usize = 64;
-/// So many lines before a failure line may belong to it.
+/// The most lines before a failure line that belong to it.
 const MOST_LEADS: usize = 6;
 
-/// Adds to what each line is. `ends` says where the lines end, and `found` what the patterns say of each. Hunks are marked
-/// already.
+/// Adds to what each line is. `ends` says where the lines end, and `found` what the patterns say of each. Hunks are
+/// marked already.
 pub fn classify(failures: &Failures, bytes: &[u8], ends: &[usize], found: &mut [LineMatch], classes: &mut [Class]) {
     Reader { failures, bytes, ends, found, classes }.read();
 }
@@ -27,7 +28,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Regions are grown forwards only, so one pass is enough.
+    /// Reads all lines. Regions grow forwards only, so one pass is enough.
     fn read(&mut self) {
         let mut line = 0;
         // The first line that no region has taken yet.
@@ -53,7 +54,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where the region of a failure line begins: it takes the lines that lead to it, down to `free`.
+    /// Returns where the region of a failure line begins. It takes the lines that lead to the failure, back to `free`.
     fn first_lead(&self, line: usize, free: usize) -> usize {
         let mut first = line;
         while first > free && line - first < MOST_LEADS && self.failures.leads(self.line(first - 1)) {
@@ -62,7 +63,7 @@ impl<'a> Reader<'a> {
         first
     }
 
-    /// Marks what belongs to a region behind its failure line; gives the first line that does not.
+    /// Marks what belongs to a region after its failure line. Returns the first line that does not.
     fn grow(&mut self, line: usize, found: LineMatch) -> usize {
         let mut section = found.begin;
         let mut message = found.message;
@@ -109,17 +110,17 @@ impl<'a> Reader<'a> {
         next
     }
 
-    /// Whether a region goes on over this line, or over this blank line to the one behind it.
+    /// Whether a region goes on over this line, or over this blank line to the next one.
     fn continues(&self, line: usize) -> bool {
         let text = self.line(line);
         if !is_blank(text) {
             return self.failures.continues(text);
         }
-        let behind = line + 1;
-        behind < self.ends.len() && !is_blank(self.line(behind)) && self.failures.continues(self.line(behind))
+        let next = line + 1;
+        next < self.ends.len() && !is_blank(self.line(next)) && self.failures.continues(self.line(next))
     }
 
-    /// What a line is by itself.
+    /// Returns what a line is by itself.
     fn look(&mut self, line: usize) -> LineMatch {
         if self.found[line].is_candidate {
             self.found[line] = self.failures.match_line(self.line(line));
@@ -127,7 +128,7 @@ impl<'a> Reader<'a> {
         self.found[line]
     }
 
-    /// A line without its line end, and without what a machine put before it.
+    /// Returns a line without its line end, and without what a machine put before it.
     fn line(&self, index: usize) -> &'a [u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         let line = &self.bytes[start..self.ends[index]];
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
     use crate::compress::lines::{failures::built_in, hunks};
 
-    /// One letter a line: `S` the first of a region, `R` another line of one, `.` no line of one.
+    /// Returns one letter for each line: `S` the first of a region, `R` another line of one, `.` no line of one.
     fn regions(text: &str) -> String {
         let bytes = text.as_bytes();
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1).collect();

@@ -1,5 +1,6 @@
-//! Chooses what stays under a budget: verdicts of failure and error regions first, then the tail, then the head. It keeps whole
-//! lines, with markers that say exactly what is missing. If a verdict of failure must go, no verdict of success stays.
+//! Chooses what stays under a budget: verdicts of failure and error regions first, then the tail, then the head. It
+//! keeps whole lines, with markers that say exactly what is missing. If a verdict of failure must go, no verdict of
+//! success stays.
 
 use std::ops::Range;
 
@@ -16,17 +17,19 @@ use crate::compress::{
     },
 };
 
-/// No marker line is longer.
+/// The longest marker line.
 pub const LONGEST_MARKER: usize = 100;
-/// Of the budget: an eighth is the tail's whatever the regions need, a tenth the head's if they leave it.
+/// The tail has an eighth of the budget whatever the regions take; the head has a tenth if they leave it.
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;
-/// Lines before and behind an error region are kept too, for what no pattern knows, up to this share of the budget.
+/// How many lines before and after an error region are kept too, since no pattern knows them all, and their share of
+/// the budget.
 pub const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
-/// Of a region that is cut: a quarter is for failure lines in its middle.
+/// A quarter of a region that is cut is for failure lines in its middle.
 const FAILURES_SHARE: usize = 4;
 
+/// Leaves out what does not fit into a budget.
 pub struct Budget;
 
 impl Pass for Budget {
@@ -47,7 +50,7 @@ impl Pass for Budget {
     }
 }
 
-/// Edits after which the text has at most `limit` bytes.
+/// Returns edits after which the text has at most `limit` bytes.
 pub fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     let mut selection = Selection::new(text, limit);
     let regions = regions(text);
@@ -64,7 +67,8 @@ pub fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     selection.edits(&regions)
 }
 
-/// The error regions: from each first line to the next, or to the end of what belongs to one.
+/// Returns the error regions: each goes from a first line to the next one, or to the end of the lines that belong to
+/// it.
 fn regions(text: Text<'_>) -> Vec<Range<usize>> {
     let mut regions: Vec<Range<usize>> = Vec::new();
     for line in 0..text.len() {
@@ -90,7 +94,7 @@ struct Selection<'a> {
 
 impl<'a> Selection<'a> {
     fn new(text: Text<'a>, limit: usize) -> Selection<'a> {
-        // Those for less than all are shorter. As a rule, one of them counts error regions.
+        // A marker for less than the whole text is shorter. As a rule, one of them counts error regions.
         let cost = |regions| {
             let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions };
             most.to_string().len() + 1
@@ -106,13 +110,13 @@ impl<'a> Selection<'a> {
         if self.is_cut(line) { self.longest_line() + self.marker } else { self.text.span(line).len() }
     }
 
-    /// Whether the line would be too long if it were kept whole. What `long_lines` left of a line is shorter, so beside a marker of its
-    /// kind a longer one means that a tool printed the marker.
+    /// Whether the line would be too long if it were kept whole. What `long_lines` left of a line is shorter, so if a
+    /// longer line is next to a marker of that kind, a tool printed the marker.
     fn is_cut(&self, line: usize) -> bool {
         self.text.span(line).len() > self.longest_line()
     }
 
-    /// What it would cost to keep the line.
+    /// Returns what it would cost to keep the line.
     fn price(&self, line: usize) -> usize {
         if self.kept[line] { 0 } else { self.size(line) }
     }
@@ -121,10 +125,10 @@ impl<'a> Selection<'a> {
         lines.map(|line| self.price(line)).sum()
     }
 
-    /// Keeps these lines if the limit allows it. What is left of a line that was cut before stays together.
+    /// Keeps these lines if the limit allows it. The parts of a line that was cut before stay together.
     fn take(&mut self, mut lines: Range<usize>, limit: usize) -> bool {
         lines.start -= self.text.cut_before(lines.start);
-        lines.end += self.text.cut_behind(lines.end - 1);
+        lines.end += self.text.cut_after(lines.end - 1);
         let kept = &self.kept;
         let closed = lines.clone().filter(|&line| !kept[line] && (line == lines.start || kept[line - 1])).count();
         let left = lines.start > 0 && !kept[lines.start] && !kept[lines.start - 1];
@@ -140,7 +144,7 @@ impl<'a> Selection<'a> {
         true
     }
 
-    /// Every verdict of failure, the last ones if there are too many.
+    /// Keeps every verdict of failure, or the last ones if there are too many.
     fn verdicts(&mut self) {
         for line in (0..self.text.len()).rev() {
             if self.text.class(line).has(Class::FAILED_VERDICT) && !self.take(line..line + 1, self.limit / 2) {
@@ -149,7 +153,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Lines from the end, until the next one would cost more than is allowed.
+    /// Keeps lines from the end, until the next one would cost more than is allowed.
     fn tail(&mut self, share: usize) {
         let limit = (self.spent + share).min(self.limit);
         for line in (0..self.text.len()).rev() {
@@ -168,7 +172,8 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Regions lose from the middle of the longest, then go as a whole; the first and the last stay longest.
+    /// Keeps error regions. If there is not enough room, the longest lose from their middle, then whole regions go; the
+    /// first and the last stay longest.
     fn regions(&mut self, regions: &[Range<usize>]) {
         let Some(last) = regions.last() else { return };
         let sizes = regions.iter().map(|region| (self.cost(region.clone()), self.price(region.start)));
@@ -195,20 +200,20 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Lines beside error regions, those of the last region first.
+    /// Keeps lines around error regions, those of the last region first.
     fn around(&mut self, regions: &[Range<usize>], share: usize) {
         let limit = (self.spent + share).min(self.limit);
-        let (before, behind) = AROUND;
+        let (before, after) = AROUND;
         for region in regions.iter().rev() {
             let lines = region.start.saturating_sub(before)..region.start;
-            let end = (region.end + behind).min(self.kept.len());
+            let end = (region.end + after).min(self.kept.len());
             if !lines.is_empty() && !self.take(lines, limit) || region.end < end && !self.take(region.end..end, limit) {
                 break;
             }
         }
     }
 
-    /// Keeps a region's first line, what says in it that something failed, and as much of its two ends as the cap allows.
+    /// Keeps a region's first line, its failure lines, and as much of its two ends as the cap allows.
     fn region(&mut self, region: &Range<usize>, cap: usize) {
         if self.cost(region.clone()) <= cap {
             self.take(region.clone(), self.limit);
@@ -244,7 +249,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps lines between kept ones that are no longer than the marker in their place.
+    /// Keeps lines between kept ones if they are no longer than the marker in their place.
     fn close(&mut self) {
         let mut line = 0;
         while let Some(start) = (line..self.kept.len()).find(|&line| !self.kept[line]) {
@@ -255,7 +260,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// No verdict of success without every verdict of failure.
+    /// If a verdict of failure is not kept, keeps no verdict of success.
     fn no_false_green(&mut self) {
         let text = self.text;
         let has = |line: usize, class: Class| text.class(line).has(class);
@@ -268,18 +273,18 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Leaves a line out, and so many after or before it that a marker has its place.
+    /// Leaves a line out, and enough lines after or before it for a marker.
     fn give_up(&mut self, line: usize) {
         let (mut start, mut end) = (line, line + 1);
         while self.text.spans(start..end).len() < LONGEST_MARKER && end - start < self.kept.len() {
             if end < self.kept.len() { end += 1 } else { start -= 1 }
         }
         start -= self.text.cut_before(start);
-        end += self.text.cut_behind(end - 1);
+        end += self.text.cut_after(end - 1);
         self.kept[start..end].fill(false);
     }
 
-    /// Leaves out markers beside lines that go, or beside each other: one marker counts them all.
+    /// Leaves out markers next to lines that go, or next to each other. One marker then counts them all.
     fn join_omissions(&mut self) {
         let text = self.text;
         let is_marker = |line: usize| {

@@ -11,17 +11,17 @@ use super::{
     terminal::Terminal,
 };
 
-/// The filters that know no single tool, and then those of `filters/`.
+/// Returns the filters for texts of any tool, and then those of `filters/`.
 pub fn all() -> impl Iterator<Item = Box<dyn Pass>> {
     general().into_iter().chain(file_filter::built_in())
 }
 
-/// The filters that come before those that know one tool.
+/// Returns the filters that come before those for one tool.
 pub fn before_tools() -> impl Iterator<Item = Box<dyn Pass>> {
     general().into_iter().filter(|pass| pass.stage() == Stage::Terminal)
 }
 
-/// The filter that a host must ask for: the only one for text that is protected as JSON.
+/// Returns the filter that a host must ask for. It is the only one for text that is protected as JSON.
 pub fn minify_json() -> Box<dyn Pass> {
     Box::new(MinifyJson)
 }

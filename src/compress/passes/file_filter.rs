@@ -1,5 +1,5 @@
-//! Filters for one tool, as data: `filters/*.toml`. A file is read strictly, so that a mistake in it is an error and not a rule
-//! that never holds; then its rules decide on each line.
+//! Filters for one tool, as data: `filters/*.toml`. A file is read strictly, so that a mistake in it is an error and
+//! not a rule that never holds; then its rules decide on each line.
 //!
 //! `docs/filters.md` has every key.
 
@@ -91,19 +91,19 @@ pub enum TestKind {
     LookAlike,
 }
 
-/// What a compiled set of patterns takes at most.
+/// The most bytes of a compiled set of patterns.
 const MOST_MEMORY: usize = 10 << 20;
-/// Each line of a text is work for each of these.
+/// The most rules and patterns. Each line of a text is work for each of them.
 const MOST_RULES: usize = 1024;
 const MOST_PATTERNS: usize = 4096;
-/// The words of `tools` and of all `[[run]]`s, each of which is compared with the words of a command line.
+/// The most words of `tools` and of all `[[run]]`s. Each is compared with the words of a command line.
 const MOST_WORDS: usize = 4096;
-/// What is read of a pattern may be more work than linear.
+/// The most bytes of a pattern. Reading one may take more than linear time.
 const LONGEST_PATTERN: usize = 16 << 10;
-/// A test's command line.
+/// The most bytes of a test's command line.
 const LONGEST_COMMAND: usize = 16 << 10;
 
-/// Refuses a file that is so large that a line, or a test, would be much work.
+/// Refuses a file so large that a line, or a test, would take much time.
 fn check_size(text: &str, file: &File) -> Result<(), FileError> {
     let fault = |span, message: String| Err(FileError::at(text, span, message));
     if let Some(rule) = file.rule.get(MOST_RULES) {
@@ -159,14 +159,14 @@ fn read(text: &str) -> Result<File, FileError> {
     Ok(file)
 }
 
-/// A filter made from a file.
+/// A filter that was read from a file.
 pub struct FileFilter {
     pub file: File,
-    /// Of a built-in filter, compiled on first use: most never are.
+    /// The patterns of a built-in filter are compiled on first use: most never are.
     compiled: OnceLock<Compiled>,
 }
 
-/// Every pattern of a file in one set.
+/// Every pattern of a file, in one set.
 struct Compiled {
     patterns: Patterns,
     meanings: Vec<(usize, Meaning)>,
@@ -220,13 +220,13 @@ impl Compiled {
     }
 }
 
-/// The error of a file whose patterns cannot be compiled.
+/// Returns the error of a file whose patterns cannot be compiled.
 fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> FileError {
     let all: Vec<_> = rules.iter().flat_map(|rule| patterns_of(rule.get_ref())).collect();
     if let Some((_, _, span)) = error.pattern.and_then(|pattern| all.get(pattern)) {
         return FileError::at(text, Some(span.clone()), error.message);
     }
-    // Too large: one of them alone, or all together. What is compiled to find out is not much more than fits.
+    // Too large, one of them alone or all together. To find out, not much more is compiled than fits.
     let mut memory = 0;
     for (pattern, _, span) in &all {
         match Patterns::new(&[pattern]) {
@@ -240,24 +240,24 @@ fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> Fi
     FileError::at(text, None, format!("the patterns together: {}", error.message))
 }
 
-/// `test:*` names all that begin with `test:`.
+/// Whether a pattern names a subcommand. `test:*` names all that begin with `test:`.
 fn is_named(given: &str, name: &str) -> bool {
     name.strip_suffix('*').map_or(given == name, |start| given.starts_with(start))
 }
 
 impl Rule {
-    /// The patterns for lines.
+    /// Returns the patterns for lines.
     fn lines(&self) -> &[String] {
         self.drop.as_ref().or(self.keep.as_ref()).map_or(&[], |patterns| patterns.get_ref())
     }
 
-    /// Needs to see the lines around, so that it is wrong on a part of an output.
+    /// Whether the rule needs to see the lines around, so that it is wrong on a part of an output.
     fn needs_whole(&self) -> bool {
         self.from.is_some() || self.first + self.last > 0
     }
 }
 
-/// Every pattern of a rule, with its meaning and its place.
+/// Returns every pattern of a rule, with its meaning and its place.
 fn patterns_of(rule: &Rule) -> Vec<(&String, Meaning, Range<usize>)> {
     let lines = rule.drop.as_ref().or(rule.keep.as_ref()).map_or(0..0, Spanned::span);
     let mut all: Vec<_> = rule.lines().iter().map(|pattern| (pattern, Meaning::Line, lines.clone())).collect();
@@ -290,7 +290,7 @@ impl Pass for FileFilter {
 
     fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
-        // Who drops a line; the number of rules where none does.
+        // The rule that drops each line; the number of rules if none does.
         let mut by: Vec<usize> = Vec::with_capacity(text.len());
         self.judge(text, input, |judged| by.push(judged.unwrap_or(rules.len())));
         keep_ends(&rules, &mut by);
@@ -298,32 +298,32 @@ impl Pass for FileFilter {
     }
 }
 
-/// Why a line stays: a rule's number, counted from 0, and what it says.
+/// Why a line stays. The numbers are those of rules, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepReason {
     /// No pattern matches it.
     Unmatched,
     /// The rule keeps it.
     Kept(usize),
-    /// The rule would drop it, but holds from a line on that has not come, or no more.
+    /// The rule would drop it, but holds only between lines, and this one is not between them.
     Closed(usize),
     /// The rule would drop it, but it is in a diff's hunk.
     InHunk(usize),
     /// The rule would drop it, but needs to see the lines around, which a pipe has cut.
     Piped(usize),
-    /// The rule would drop it, but it is of an error region or a verdict of failure.
+    /// The rule would drop it, but it is part of an error region or a verdict of failure.
     InRegion(usize),
     /// The rule would drop it, but its middle was left out.
     Cut(usize),
-    /// The rule drops the run that it is in, and keeps so many lines at its ends.
+    /// The rule drops the run of lines that it is in, but keeps some at the ends of the run.
     AtEnd(usize),
-    /// It would go, but the marker in its place would be longer.
+    /// The line would go, but the marker in its place would be longer.
     Short,
 }
 
 impl FileFilter {
-    /// Tells of each line which rule drops it, or why it stays. The first rule that matches a line, where the rule holds,
-    /// decides on it. Error regions stay whatever it says.
+    /// Tells for each line which rule drops it, or why it stays. The first rule that matches a line and holds there
+    /// decides. Error regions stay whatever it says.
     fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
         let piped = input.invocation().is_some_and(|run| run.is_piped());
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
@@ -360,13 +360,13 @@ impl FileFilter {
                 None => Err(first.unwrap_or(KeepReason::Unmatched)),
                 Some(rule) if rules[rule].drop.is_none() => Err(KeepReason::Kept(rule)),
                 Some(rule) if class.must_stay() => Err(KeepReason::InRegion(rule)),
-                Some(rule) if text.cut_before(line) + text.cut_behind(line) > 0 => Err(KeepReason::Cut(rule)),
+                Some(rule) if text.cut_before(line) + text.cut_after(line) > 0 => Err(KeepReason::Cut(rule)),
                 Some(rule) => Ok(rule),
             });
         }
     }
 
-    /// Of each line the rule that drops it, or why it stays; where an edit was not made, that is not known here.
+    /// Returns for each line the rule that drops it, or why it stays. Whether the edit was made is not known here.
     pub fn judged(&self, text: Text<'_>, input: &Input) -> Vec<Result<usize, KeepReason>> {
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
         let mut judged = Vec::with_capacity(text.len());
@@ -382,14 +382,14 @@ impl FileFilter {
         judged
     }
 
-    /// The line of the file that a rule begins on, counted from 1.
+    /// Returns the line of the file that a rule begins on, counted from 1.
     pub fn line_of_rule(&self, text: &str, rule: usize) -> usize {
         let start = self.file.rule[rule].span().start;
         1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count()
     }
 }
 
-/// Takes the first and last lines of each run out of what goes again.
+/// Lets the first and last lines of each run stay.
 fn keep_ends(rules: &[&Rule], by: &mut [usize]) {
     let none = rules.len();
     let mut line = 0;
@@ -405,7 +405,7 @@ fn keep_ends(rules: &[&Rule], by: &mut [usize]) {
     }
 }
 
-/// One edit for each stretch of lines that go. `none` stands for a line that stays.
+/// Returns one edit for each stretch of lines that go. `none` stands for a line that stays.
 fn left_out(text: Text<'_>, none: usize, by: &[usize]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut line = 0;
@@ -419,7 +419,7 @@ fn left_out(text: Text<'_>, none: usize, by: &[usize]) -> Vec<Edit> {
     edits
 }
 
-/// The filters of `filters/`, in the order of their files' names.
+/// Returns the filters of `filters/`, in the order of their files' names.
 pub fn built_in() -> impl Iterator<Item = Box<dyn Pass>> {
     const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/filters.rs"));
     FILES.iter().map(|text| {

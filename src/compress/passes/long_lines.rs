@@ -31,7 +31,7 @@ static PRECIOUS: LazyLock<Patterns> = LazyLock::new(|| {
         r"\b[A-Za-z]:\\\w",
         r"[\w-]\.[A-Za-z]{1,5}:\d+",
         r"^\s+at \S|^#\d+ |\bline \d+",
-        // Words may stand in names: `NullPointerException`, `OOMKilled`.
+        // Words may be parts of names: `NullPointerException`, `OOMKilled`.
         r"(?i)(?:errors?|fail(?:ed|ures?)?|fatal|panic(?:ked)?|exceptions?|traceback|denied|abort(?:ed)?|killed|refused|timed out|timeout)\b",
         r"(?i)\b(?:assert|cannot |could not |unable to |not found\b|no such |no space left)|left == right",
         r"\bE(?:ACCES|ADDR|AI_|BUSY|CONN|EXIST|HOST|INVAL|MFILE|NET|NO[A-Z]{3}|PERM|PIPE|TIMEDOUT)",
@@ -43,6 +43,7 @@ static PRECIOUS: LazyLock<Patterns> = LazyLock::new(|| {
     set(&patterns)
 });
 
+/// Leaves out the middle of long lines.
 pub struct LongLines;
 
 impl Pass for LongLines {
@@ -63,7 +64,7 @@ impl Pass for LongLines {
     }
 }
 
-/// Cuts the middle out of long lines; under a budget so that several of them fit.
+/// Returns edits that cut the middle out of long lines; under a budget, so much that several of them fit.
 fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     let mut edits = Vec::new();
     let most = if text.bytes.len() > limit { limit / LINE_SHARE / 2 } else { usize::MAX };
@@ -84,12 +85,12 @@ fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     edits
 }
 
-/// The edit that leaves about `head` and `tail` bytes of a line that is longer.
+/// Returns the edit that leaves about `head` and `tail` bytes of a longer line.
 pub fn middle(text: Text<'_>, line: usize, head: usize, tail: usize) -> Edit {
     let span = text.span(line);
     let mut start = span.start + head;
     let mut end = span.start + text.line(line).len() - tail;
-    // At most three bytes of a character, or it is none.
+    // A character has at most three bytes after its first.
     for _ in 0..3 {
         start -= usize::from(!is_boundary(text.bytes, start));
         end += usize::from(!is_boundary(text.bytes, end));

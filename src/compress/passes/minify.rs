@@ -1,5 +1,5 @@
-//! Takes the white space between the tokens of JSON out, and inside strings that hold JSON themselves. Numbers stay as they were
-//! written. It is the only filter for text that is protected, and a host must ask for it.
+//! Takes the white space between the tokens of JSON out, and inside strings that hold JSON themselves. Numbers stay as
+//! they were written. It is the only filter for text that is protected, and a host must ask for it.
 
 use serde::de::IgnoredAny;
 
@@ -10,6 +10,7 @@ use crate::compress::{
     text::edit::{Edit, EditKind},
 };
 
+/// Takes white space out of JSON.
 pub struct MinifyJson;
 
 impl Pass for MinifyJson {
@@ -42,12 +43,12 @@ impl Pass for MinifyJson {
     }
 }
 
-/// The minified text. Nothing but a valid JSON text may come in.
+/// Returns the minified text. The text must be valid JSON.
 fn minify(json: &[u8]) -> Vec<u8> {
     squeeze(json, true)
 }
 
-/// White space goes; with `into_strings`, one level into strings.
+/// Takes white space out; with `into_strings`, also inside strings that hold JSON, one level deep.
 fn squeeze(json: &[u8], into_strings: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len());
     for token in tokens(json) {
@@ -80,7 +81,7 @@ fn same_tokens(old: &[u8], new: &[u8]) -> bool {
     }
 }
 
-/// The text of a string token that is a JSON object or array.
+/// Returns the text of a string token if it is a JSON object or array.
 fn inner(token: &[u8]) -> Option<String> {
     let first = token.strip_prefix(b"\"")?.iter().find(|byte| !b" \\nrt".contains(byte))?;
     if !b"{[".contains(first) {
@@ -91,7 +92,7 @@ fn inner(token: &[u8]) -> Option<String> {
     is_json.then_some(text)
 }
 
-/// Strings, and runs of whatever else is not white space.
+/// Returns the tokens: strings, punctuation, and runs of anything else but white space.
 fn tokens(json: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut at = 0;
     std::iter::from_fn(move || {

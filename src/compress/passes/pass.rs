@@ -1,5 +1,5 @@
-//! What a built-in filter is. It says what it does as edits, and makes a promise about them that every call checks, so that a
-//! mistake in a filter costs some compression and never a line that the reader needs.
+//! What a built-in filter is. It says what it does as edits, and makes a promise about them that every call checks, so
+//! that a mistake in a filter costs some compression and never a line that the reader needs.
 
 use crate::compress::{
     called::input::Input,
@@ -10,32 +10,32 @@ use crate::compress::{
 /// What a built-in filter promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Gives what a terminal shows; lines without ESC, CR or BS are unchanged.
+    /// The result is what a terminal shows. Lines without ESC, CR or BS are unchanged.
     Normalise,
-    /// Undoing it, at once, gives its input.
+    /// Undoing the result, at once, returns the input.
     Refold,
-    /// Gives lines that came in, unchanged and in order, and marker lines.
+    /// The result has lines of the input, unchanged and in order, and marker lines.
     Select,
 }
 
 /// Where in a call a filter has its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Before everything, on the raw text.
+    /// Before all others, on the raw text.
     Terminal,
-    /// What knows one tool: TOML files and hosts' filters, in the order of their registration.
+    /// Filters for one tool: TOML files and hosts' filters, in the order of their registration.
     Tool,
-    /// What works for every text.
+    /// Filters for every text.
     General,
-    /// Folding; under a budget only if the text then fits.
+    /// Folding. Under a budget it counts only if the text then fits.
     Fold,
     /// Only under a budget, and only if the text is still too long.
     Budget,
-    /// The same, and then the text fits.
+    /// As `Budget`, and then the text fits.
     Last,
 }
 
-/// A filter that says what it does as edits.
+/// A built-in filter.
 pub trait Pass: Send + Sync {
     fn id(&self) -> &str;
     fn promise(&self) -> Promise;
@@ -45,21 +45,21 @@ pub trait Pass: Send + Sync {
         true
     }
 
-    /// Whether it takes texts of a machine format.
+    /// Whether the filter takes texts of a machine format.
     fn accepts(&self, _format: Format) -> bool {
         false
     }
 
-    /// `limit` is how long the text may be, where there is a budget.
+    /// Returns what the filter wants to change. `limit` is how long the text may be, if there is a budget.
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
 
-    /// Whether undoing a refold gives the same again.
+    /// Whether undoing a refold returns its input.
     fn is_undone(&self, _old: &[u8], _new: &[u8]) -> bool {
         true
     }
 }
 
-/// Whether a filter or cache of these tools is for this one.
+/// Whether a filter or cache for these tools is for this one.
 pub fn is_for(tool_ids: &[String], tool_id: &str) -> bool {
     tool_ids.is_empty() || tool_ids.iter().any(|id| id == tool_id)
 }

@@ -1,5 +1,5 @@
-//! Writes the common beginnings of lines that grep and find print once: the prefix on a line of its own, and what follows it
-//! indented by two spaces. A fold counts only if unfolding it returns the same bytes.
+//! Writes the common beginnings of lines that grep and find print once: the prefix on a line of its own, and what
+//! follows it indented by two spaces. A fold counts only if unfolding it returns the same bytes.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
@@ -10,6 +10,7 @@ use crate::compress::{
 
 const INDENT: &[u8] = b"  ";
 
+/// Folds the common beginnings of lists of paths.
 pub struct Paths;
 
 /// Programs that print lists of paths.
@@ -44,7 +45,8 @@ impl Pass for Paths {
     }
 }
 
-/// One edit for each run of lines with a common prefix. None for a text that is indented already: it would not come back.
+/// Returns one edit for each run of lines with a common prefix. A text with indented lines is left alone, since
+/// unfolding would not return it.
 fn edits(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
     if (0..text.len()).any(|line| text.bytes[text.start(line)..].starts_with(INDENT)) {
@@ -61,7 +63,7 @@ fn edits(text: Text<'_>) -> Vec<Edit> {
             end += 1;
             next = prefix_of(end);
         }
-        // The prefix goes once for each line but the first; each line costs its indent.
+        // Each line but the first saves the prefix, and each line costs its indent.
         if end - line > 1 && (prefix.len() * (end - line - 1)) > (INDENT.len() * (end - line) + 1) {
             let mut folded = prefix.to_vec();
             folded.push(b'\n');
@@ -76,7 +78,8 @@ fn edits(text: Text<'_>) -> Vec<Edit> {
     edits
 }
 
-/// The file of `file:12:text`, with its colon; else the folder of a path, with its slash. Empty if there is none.
+/// Returns the file of `file:12:text` with its colon, or the folder of a path with its slash. It is empty if there is
+/// neither.
 fn prefix(line: &[u8]) -> &[u8] {
     if let Some(colon) = memchr::memchr(b':', line) {
         let digits = line[colon + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -91,7 +94,7 @@ fn prefix(line: &[u8]) -> &[u8] {
     memchr::memrchr(b'/', line).filter(|&slash| slash + 1 < line.len()).map_or(b"", |slash| &line[..=slash])
 }
 
-/// What was folded: indented lines belong to the unindented one before them.
+/// Returns what was folded. Indented lines belong to the line before them that is not indented.
 fn unfold(folded: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(folded.len() * 2);
     let mut lines = folded.split_inclusive(|&byte| byte == b'\n').peekable();

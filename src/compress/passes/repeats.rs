@@ -1,5 +1,5 @@
-//! Leaves out lines that are there already: adjacent repeats of lines and blocks, blank runs, progress; then blocks that repeat
-//! something further up. It must never touch hunks and error regions.
+//! Leaves out lines that are there already: adjacent repeats of lines and blocks, blank runs, progress; then blocks
+//! that repeat something further up. It must never touch hunks and error regions.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -17,19 +17,19 @@ use crate::compress::{
     text::edit::{Edit, EditKind},
 };
 
-/// The longest block, in lines, whose adjacent repeats are seen.
+/// The longest block whose adjacent repeats are found, in lines.
 const LONGEST_PERIOD: usize = 64;
-/// A block that repeats one further up has at least so many lines, or bytes.
+/// The fewest lines, or bytes, of a block that repeats one further up.
 const FEWEST_LINES: usize = 3;
 const FEWEST_BYTES: usize = 120;
 /// The first and last lines of a text say what it is and how it ended.
 const EDGE: usize = 3;
-/// `[=====>   ]`, `#####`, `████`: drawn in place of a percentage.
+/// What programs draw instead of a percentage: `[=====>   ]`, `#####`, `████`.
 const BARS: [&str; 4] = ["=====", "#####", "█████", "━━━━━"];
 
 const UNIT: &str = "(?i:b|kb|mb|gb|kib|mib|gib|bytes|k|m|g|t|s|ms|min|h|d|it|eta)";
 
-/// Words that may differ from line to line of one progress: figures, bars and spinners.
+/// Words that may differ between lines of one progress: figures, bars and spinners.
 static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
     // Lines, blocks and Braille patterns are what programs draw with.
     let drawn = r"(?:[[:punct:]]|\xe2[\x94-\x97\xa0-\xa3][\x80-\xbf])*";
@@ -37,7 +37,7 @@ static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
     set(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
 });
 
-/// Of those, a version or address, which is a name, and a whole number: of a disk, a step, a core.
+/// Those of these words that are names: a version or address, and a whole number (of a disk, a step, a core).
 static FIXED: LazyLock<Patterns> =
     LazyLock::new(|| set(&[r"[0-9]\.[0-9]+\.[0-9]", "^[[:punct:]--%]*[0-9]+[[:punct:]--%]*$"]));
 
@@ -61,13 +61,14 @@ impl Pass for Repeats {
     }
 
     fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
-        // Of what a program read from a file, only repeats that a marker tells of go; what looks like progress there is none.
+        // Of what a program read from a file, only repeats go, which a marker tells of. What looks like progress there
+        // is not progress.
         adjacent(text, shows_files(input))
     }
 }
 
-/// Leaves out blocks of lines that are there already, further up. What a program read from a file it does not touch: there a
-/// line that occurs twice is there twice.
+/// Leaves out blocks of lines that are also further up. It does not touch what a program read from a file: there a line
+/// that occurs twice is there twice.
 pub struct RepeatsAbove;
 
 impl Pass for RepeatsAbove {
@@ -105,11 +106,12 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
     text.line(a) == text.line(b)
 }
 
-/// Edits for adjacent repeats, and where the text is not `of_files`, blank runs and all but the last of a run of progress lines.
+/// Returns edits for adjacent repeats. If the text is not `of_files`, they also leave out blank runs and all but the
+/// last line of a run of progress lines.
 fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
     let may_show_progress = if of_files { vec![false; text.len()] } else { with_signs_of_progress(text) };
-    // The last lines with their hashes; a collision only hides a repeat.
+    // The last lines with their hashes. A collision only hides a repeat.
     let mut last = [(0, usize::MAX); 256];
     let mut line = 0;
     while line < text.len() {
@@ -152,7 +154,8 @@ fn blank_run(text: Text<'_>, line: usize) -> usize {
     (line..text.len()).take_while(|&line| text.is_blank(line) && is_movable(text, line)).count()
 }
 
-/// Of each line, whether it has what progress lines have. The text is searched as a whole, since most lines have nothing.
+/// Returns for each line whether it has what progress lines have. The text is searched as a whole, since most lines
+/// have nothing.
 fn with_signs_of_progress(text: Text<'_>) -> Vec<bool> {
     static ANY_BAR: LazyLock<AhoCorasick> = LazyLock::new(|| {
         AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(BARS).expect("the bars are few")
@@ -163,7 +166,7 @@ fn with_signs_of_progress(text: Text<'_>) -> Vec<bool> {
     has_sign
 }
 
-/// Marks the lines of these places, which are in their order.
+/// Marks the lines of these offsets, which are in ascending order.
 fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [bool]) {
     let mut line = 0;
     for place in places {
@@ -174,13 +177,13 @@ fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [
     }
 }
 
-/// How many lines from here on differ in nothing but how far something has come.
+/// Returns how many lines from here on differ only in how far something has come.
 fn progress_run(text: Text<'_>, first: usize) -> usize {
     let Some(progress) = Progress::read(text.line(first)) else { return 0 };
     let mut percent = progress.percent;
     let goes_on = |&line: &usize| {
         let next = Progress::read(text.line(line)).filter(|next| is_movable(text, line) && progress.is_of(next));
-        // The rows of a table go up and down.
+        // Progress goes up; the rows of a table go up and down.
         next.is_some_and(|next| std::mem::replace(&mut percent, next.percent) <= next.percent)
     };
     1 + (first + 1..text.len()).take_while(goes_on).count()
@@ -203,17 +206,17 @@ impl<'a> Progress<'a> {
             str::from_utf8(&line[start..end]).ok()?.parse().ok()
         });
         let percent = percents.next();
-        // Two of them are columns.
+        // Two percentages are columns of a table.
         let is_one = percents.next().is_none();
         (is_one && (percent.is_some() || is_bar(line))).then_some(Progress { line, percent })
     }
 
-    /// Whether both lines say the same, but for figures and bars.
+    /// Whether both lines say the same, apart from figures and bars.
     fn is_of(&self, other: &Progress<'_>) -> bool {
         self.words().eq(other.words())
     }
 
-    /// What is the same in each line of one progress: names, and whole numbers that are followed by no unit.
+    /// Returns the words that each line of one progress has: names, and whole numbers without a unit.
     fn words(&self) -> impl Iterator<Item = &'a [u8]> {
         let mut words = self.line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
         std::iter::from_fn(move || {
@@ -233,10 +236,10 @@ fn is_bar(line: &[u8]) -> bool {
     BARS.iter().any(|bar| line[at..].starts_with(bar.as_bytes())) && line.iter().any(u8::is_ascii_digit)
 }
 
-/// Edits for blocks of lines that are there already, further up. The first copy stays.
+/// Returns edits for blocks of lines that are also further up. The first copy stays.
 fn distant(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
-    // With keys of its own: lines can be made whose hashes would meet in one place of a table that takes them as they are.
+    // The table hashes the hashes with random keys: otherwise lines could be made that all collide in it.
     let mut first: HashMap<u64, usize> = HashMap::new();
     first.reserve(text.len());
     let end = text.len().saturating_sub(EDGE);

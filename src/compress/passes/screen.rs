@@ -1,5 +1,5 @@
-//! The screen of a terminal, as far as a log needs it: a cursor that goes up, left and to places, and what is overwritten and
-//! erased. Work and memory must stay linear in the text, whatever its controls ask for.
+//! The screen of a terminal, as far as a log needs it: a cursor that goes up, left and to places, and what is
+//! overwritten and erased. Work and memory must stay linear in the text, whatever its controls ask for.
 
 use memchr::{memchr, memchr3};
 
@@ -8,15 +8,15 @@ use crate::compress::text::{
     edit::{Edit, EditKind},
 };
 
-/// No cursor goes further right, or further below the top of its page.
+/// How far right, and how far below the top of its page, a cursor goes.
 const MOST_COLUMNS: usize = 1000;
 const MOST_ROWS: usize = 500;
 
-/// Of a row's cells, the part of a tab behind its first column.
+/// A cell of a tab after its first column.
 const TAB_REST: Cell = 0x4000_0000;
 
 enum Shown {
-    /// The line itself.
+    /// The line as it is.
     Line,
     /// This text.
     Text(Vec<u8>),
@@ -27,7 +27,7 @@ struct Row {
     /// Where the line that made this row begins.
     start: usize,
     shown: Shown,
-    /// The cursor went back in it, so that spaces at its end may be there to hide something.
+    /// The cursor went back in the row, so spaces at its end may be there to hide something.
     overwritten: bool,
 }
 
@@ -36,7 +36,7 @@ impl Row {
         Row { start, shown, overwritten: false }
     }
 
-    /// Writes what it shows; where that was overwritten, without the spaces at the end.
+    /// Writes what the row shows. If it was overwritten, the spaces at its end go.
     fn show(&self, bytes: &[u8], text: &mut Vec<u8>) {
         let start = text.len();
         match &self.shown {
@@ -63,20 +63,22 @@ pub struct Screen<'a> {
     column: usize,
     /// The first row that the cursor can reach.
     page: usize,
-    /// There was text above the first row; so many rows stand for it, once the cursor has gone up there.
+    /// There was text above the first row. `above` rows stand for it once the cursor has gone up there.
     goes_on: bool,
     above: usize,
     saved: Option<(usize, usize)>,
-    /// Behind the last sequence that moved the cursor to the page's beginning.
+    /// The offset after the last sequence that moved the cursor to the page's beginning.
     home: usize,
-    /// The last row that scrolls, if a program has set one. What it writes below is a status that is always overwritten.
+    /// The last row that scrolls, if a program has set one. What it writes below is a status that is always
+    /// overwritten.
     bottom: Option<usize>,
     below: bool,
-    /// Stretches of the text that made rows together, because the cursor went back: joined into one edit each.
+    /// Stretches of the text that made rows together, because the cursor went back. Each becomes one edit.
     groups: Vec<(usize, usize)>,
-    /// Cells filled with spaces so far. More than the text has bytes, and it is given up: no real program does that.
+    /// How many cells were filled with spaces so far. With more than the text has bytes, the caller gives up: no real
+    /// program does that.
     pub filled: usize,
-    /// A program put rows between others or took some out. Where what it writes then has its place is not followed.
+    /// A program inserted or deleted rows. What it writes then is not followed.
     pub moves_rows: bool,
 }
 
@@ -108,7 +110,7 @@ impl<'a> Screen<'a> {
         row.start == start && matches!(row.shown, Shown::Line)
     }
 
-    /// A line whose only controls are colours and a carriage return at its end, as most are that have any.
+    /// Takes a line if its only controls are colours and a carriage return at its end, as in most lines with controls.
     pub fn coloured(&mut self, start: usize, end: usize) -> bool {
         let text = self.is_fresh(start).then(|| without_colours(&self.bytes[start..end])).flatten();
         let Some(text) = text else { return false };
@@ -116,7 +118,7 @@ impl<'a> Screen<'a> {
         true
     }
 
-    /// A line without controls.
+    /// Takes a line without controls.
     pub fn plain(&mut self, start: usize, end: usize, next: usize) {
         if self.row + 1 == self.rows.len() && self.is_fresh(start) {
             return;
@@ -125,7 +127,7 @@ impl<'a> Screen<'a> {
         self.print(start, end);
     }
 
-    /// The line at `start` changes the cursor's row.
+    /// Notes that the line at `start` changes the cursor's row.
     fn touch(&mut self, start: usize, next: usize) {
         let row = &self.rows[self.row];
         if row.start == start {
@@ -135,7 +137,7 @@ impl<'a> Screen<'a> {
         self.join(from, next);
     }
 
-    /// The text from `from` to `to` becomes one edit.
+    /// Makes the text from `from` to `to` one edit.
     fn join(&mut self, from: usize, to: usize) {
         let mut group = (from, to);
         while let Some(last) = self.groups.pop_if(|last| last.1 > group.0) {
@@ -153,14 +155,14 @@ impl<'a> Screen<'a> {
         self.column = 0;
     }
 
-    /// One row more at the bottom, made by the line at `start`.
+    /// Adds a row at the bottom, which the line at `start` made.
     fn add_row(&mut self, start: usize, next: usize) {
         self.filled += 1;
         self.rows.push(Row::new(start, Shown::Cells(Vec::new())));
         self.join(start, next);
     }
 
-    /// The cursor's row as cells. A row that is no line of its own yet is empty.
+    /// Returns the cursor's row as cells. A row that is not a line of its own yet is empty.
     fn cells(&mut self, line: usize) -> &mut Vec<Cell> {
         let row = self.row;
         let start = self.rows[row].start;
@@ -186,7 +188,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Writes the characters of the text from `at` to `end`, which holds no control sequence.
+    /// Writes the characters of the text from `at` to `end`, which has no control sequences.
     fn print(&mut self, at: usize, end: usize) {
         let bytes = self.bytes;
         let mut column = self.column;
@@ -221,7 +223,7 @@ impl<'a> Screen<'a> {
     pub fn interpret(&mut self, start: usize, end: usize, next: usize) {
         let bytes = self.bytes;
         let mut at = start;
-        // A row of its own is written anew; a line without one belongs to the row that the cursor is in.
+        // A line with a row of its own writes it again; a line without one belongs to the row of the cursor.
         if self.rows[self.row].start == start {
             self.rows[self.row].shown = Shown::Cells(Vec::new());
         }
@@ -251,7 +253,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Carries out the sequence at `at`, and gives the place behind it.
+    /// Carries out the sequence at `at`. Returns the offset after it.
     fn escape(&mut self, at: usize, start: usize, end: usize, next: usize) -> usize {
         let bytes = &self.bytes[..end];
         let stop = sequence_end(bytes, at);
@@ -283,7 +285,7 @@ impl<'a> Screen<'a> {
         stop
     }
 
-    /// `at`: where the sequence begins.
+    /// Carries out a control sequence, which begins at `at`.
     fn control(&mut self, parameters: &[u8], last: u8, at: usize, start: usize, next: usize) {
         if parameters.first().is_some_and(|byte| b"<=>?".contains(byte)) {
             return;
@@ -361,7 +363,7 @@ impl<'a> Screen<'a> {
                     let blanks = if last == b'P' { 0 } else { count };
                     let gone = column..column + count - blanks;
                     cells.splice(gone, std::iter::repeat_n(u32::from(b' '), blanks));
-                    // What moves counts too, so that the work is linear.
+                    // Cells that move count too, so that the work is linear.
                     self.filled += self.cells(start).len() - column;
                 }
             }
@@ -385,7 +387,7 @@ impl<'a> Screen<'a> {
         self.below = false;
         match self.saved {
             Some((row, column)) => (self.row, self.column) = (row.clamp(self.page, self.rows.len() - 1), column),
-            // Where it was saved is further up, if anywhere.
+            // If it was saved, that was further up, in text that is not here.
             None => {
                 self.up(usize::MAX, next);
                 self.column = 0;
@@ -401,7 +403,7 @@ impl<'a> Screen<'a> {
         self.row = row;
     }
 
-    /// A clean page under all that was shown so far.
+    /// Begins a clean page below all that was shown so far.
     fn new_page(&mut self, start: usize, next: usize) {
         let last = self.rows.len() - 1;
         self.row = last;
@@ -432,13 +434,14 @@ impl<'a> Screen<'a> {
     /// Returns the edits that make the text what the screen shows.
     pub fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
-        // Of the rows above the text, those that something was written to.
+        // Of the rows above the text, those stay that something was written to.
         let own = self.rows.split_off(self.above.min(self.rows.len()));
         self.rows.retain(
             |row| matches!(&row.shown, Shown::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
         );
         self.rows.extend(own);
-        // With room for as many as there may be, and no more: where each line is short, they are many times the text.
+        // With room for as many as there may be, and no more: if lines are short, edits take many times the memory of
+        // the text.
         let mut edits = Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.shown, Shown::Line)).count());
         let mut rows = std::mem::take(&mut self.rows).into_iter().peekable();
         let mut groups = std::mem::take(&mut self.groups).into_iter().peekable();

@@ -1,10 +1,11 @@
-//! Makes a text what a terminal without a width would show. Colours, titles and links go; what was overwritten is not there.
+//! Makes a text what a terminal without a width would show. Colours, titles and links go; what was overwritten is not
+//! there.
 //!
 //! A line without ESC, CR or BS is left as it is. A page that a program clears stays above it, as in a terminal's
 //! scrollback. Each character takes one column; tabs go to multiples of eight.
 //!
-//! A failure that was overwritten is there all the same, and so is what was said of it: the terminal may have been of
-//! another size, and who reads the text has not seen it come.
+//! A failure that was overwritten is shown all the same, with the lines that belong to it: the terminal may have had
+//! another size, and whoever reads the text did not see it pass.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -28,6 +29,7 @@ use crate::compress::{
     },
 };
 
+/// Makes a text what a terminal shows.
 pub struct Terminal;
 
 impl Pass for Terminal {
@@ -48,8 +50,8 @@ impl Pass for Terminal {
     }
 }
 
-/// Makes the text what a terminal shows. Where that would be longer than the text, it becomes all that was written.
-/// `goes_on`: there was text above it. What is written there stands above the rest.
+/// Returns edits that make the text what a terminal shows. If that would be longer than the text, they make it all that
+/// was written. `goes_on` says that there was text above it; what is written there is put above the rest.
 fn edits(bytes: &[u8], goes_on: bool) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();
@@ -89,7 +91,7 @@ fn is_shorter(edits: &[Edit]) -> bool {
     edits.iter().map(shown).sum::<usize>() < edits.iter().map(|edit| edit.range.len()).sum()
 }
 
-/// Where a failure is not shown, or something that belongs to one, the edit becomes all that was written.
+/// If an edit would hide a failure, or something that belongs to one, makes it show all that was written.
 fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
     let failures = failures::built_in();
     let moves = |edit: &Edit| without_colours(&bytes[edit.range.clone()]).is_none();
@@ -124,10 +126,10 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     if lines.clone().all(|line| written.class(line) == Class::default()) {
         return false;
     }
-    // How wide a gap is tells nothing.
+    // The width of a gap means nothing.
     let words = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
     let shown: HashSet<Vec<u8>> = shown.split(|&byte| byte == b'\n').map(words).collect();
-    // From the end, since a failure that each frame of a screen has counts only with what no later frame says of it.
+    // From the end: of a failure that each frame of a screen shows, only what no later frame says of it counts.
     let mut later = HashSet::new();
     let mut region = Vec::new();
     for line in lines.rev() {
@@ -141,7 +143,7 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
             }
             later.extend(region.drain(..).map(|(line, _)| (failure, line)));
         } else if class.has(Class::REGION) {
-            // Frames count on in lines that belong to a heading; a message is another one if it has another number.
+            // Indented lines count on from frame to frame; a message with another number is another message.
             line.retain(|byte| !(is_indented && byte.is_ascii_digit()));
             region.push((XxHash3_64::oneshot(&line), is_gone));
         } else {
@@ -151,7 +153,7 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     region.iter().any(|&(_, is_gone)| is_gone)
 }
 
-/// Each line with a control becomes what was written in it.
+/// Returns edits that make each line with a control what was written in it.
 fn all_written(bytes: &[u8]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! What goes into a call of the compressor, and what comes out: a tool call, the parts of its result, and what becomes of each.
+//! What goes into a call of the compressor, and what comes out: a tool call, the parts of its result, and what becomes
+//! of each.
 
 use super::report::Report;
 use crate::compress::{
@@ -108,7 +109,7 @@ pub struct Compressed {
 
 impl<'a> Part<'a> {
     /// Returns the text of a text part.
-    pub(in crate::compress) fn text(self) -> Option<&'a [u8]> {
+    pub(crate) fn text(self) -> Option<&'a [u8]> {
         match self {
             Part::Text(text) => Some(text),
             Part::Other => None,

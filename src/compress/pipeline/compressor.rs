@@ -1,5 +1,5 @@
-//! A call from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter or a cache
-//! does, a call returns a result that is no longer than what came in.
+//! A call from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter or
+//! a cache does, a call returns a result that is no longer than what came in.
 
 use std::borrow::Cow;
 
@@ -73,9 +73,9 @@ impl Compressor {
         Compressor { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
     }
 
-    /// Sets how many bytes the text parts of a result may have together, banners and markers included. Text that is never
-    /// touched (short, protected, or compressed before) stays whole all the same. Each other text has at least
-    /// [`MIN_BUDGET`] bytes, so many of them may come to more than the budget.
+    /// Sets how many bytes the text parts of a result may have together, banners and markers included. Text that is
+    /// never touched (short, protected, or compressed before) stays whole all the same. Each other text has at least
+    /// [`MIN_BUDGET`] bytes, so together they may come to more than the budget.
     pub fn budget(mut self, bytes: usize) -> Result<Compressor, BudgetError> {
         if bytes < MIN_BUDGET {
             return Err(BudgetError(bytes));
@@ -84,7 +84,8 @@ impl Compressor {
         Ok(self)
     }
 
-    /// Sets the banner's last sentence, which says how a user of this host switches compression off. Line ends become spaces.
+    /// Sets the banner's last sentence, which says how a user of this host switches compression off. Line ends become
+    /// spaces.
     pub fn switch_off(mut self, sentence: &str) -> Compressor {
         self.switch_off = sentence.replace(['\r', '\n'], " ");
         self
@@ -150,7 +151,8 @@ impl Compressor {
         None
     }
 
-    /// Returns how much of the budget each text may use. What is never touched comes first; the others share the rest by length.
+    /// Returns how much of the budget each text may use. What is never touched comes first; the others share the rest
+    /// by length.
     fn shares(&self, texts: &[Original]) -> Vec<Option<usize>> {
         let Some(budget) = self.budget else { return vec![None; texts.len()] };
         let is_touched = |text: &Original| text.is_touched() && text.format.is_none();
@@ -164,12 +166,12 @@ impl Compressor {
     }
 
     /// Returns how many bytes the text parts of a result may have together.
-    pub(in crate::compress) fn limit(&self) -> Option<usize> {
+    pub(crate) fn limit(&self) -> Option<usize> {
         self.budget
     }
 
     /// Compresses one text part. Returns `None` if it stays as it is.
-    pub(in crate::compress) fn part(
+    pub(crate) fn part(
         &self,
         call: &Call<'_>,
         part: usize,
@@ -199,7 +201,7 @@ impl Compressor {
     }
 
     /// Runs the wanted filters over one text. Returns the edited text, and the ids of the filters that changed it.
-    pub(in crate::compress) fn run(
+    pub(crate) fn run(
         &self,
         call: &Call<'_>,
         raw: &Original,

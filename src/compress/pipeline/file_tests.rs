@@ -1,4 +1,5 @@
-//! Runs the tests in a filter file, and says of one that fails what is different and why. Nothing of this runs in a call.
+//! Runs the tests in a filter file. If one fails, the message must let whoever writes the file see what is different
+//! and why, without reading this library. Nothing here runs in a call.
 
 use std::collections::HashMap;
 
@@ -59,7 +60,7 @@ pub fn check_filter(text: &str) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Runs a test. `entries`: the filters that a text comes through, the last of them the file's own.
+/// Runs a test. `entries` are the filters that the text goes through; the last is the file's own.
 fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), String> {
     let Some(Entry::Pass(filter)) = entries.last() else { unreachable!("it was just put there") };
     let mut call = serde_json::json!({ "command": test.command });
@@ -89,7 +90,8 @@ fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), Str
     Err(format!("the output is not what is expected\n{}{}", difference(expected, &result), reasons))
 }
 
-/// A test's input behind these filters. Under a budget, so that a filter for one has its turn too.
+/// Returns a test's input after these filters. There is a budget, so that a filter that runs only under one has its
+/// turn too.
 fn through(entries: &[Entry], call: &Call<'_>, test: &Test) -> Result<Vec<u8>, String> {
     let (raw, mut report) = (Original::new(test.input.as_bytes()), Report::default());
     let mut run = FilterRun::new(call, &raw, &mut report);
@@ -101,7 +103,7 @@ fn through(entries: &[Entry], call: &Call<'_>, test: &Test) -> Result<Vec<u8>, S
     }
 }
 
-/// The expected text, and the lines between the common beginning and the common end of both.
+/// Shows the expected text, and the lines between the common beginning and the common end of both.
 fn difference(expected: &str, result: &str) -> String {
     let (wanted, got): (Vec<&str>, Vec<&str>) = (lines(expected), lines(result));
     let same = wanted.iter().zip(&got).take_while(|(wanted, got)| wanted == got).count();
@@ -114,12 +116,12 @@ fn difference(expected: &str, result: &str) -> String {
     text
 }
 
-/// Lines with their ends, so that a missing one shows.
+/// Returns the lines with their ends, so that a missing end shows.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// The first lines, each with this before it.
+/// Shows the first lines, each with `before` before it.
 fn shown(before: &str, lines: &[&str]) -> String {
     let mut text = String::new();
     for line in lines.iter().take(MOST_LINES) {
@@ -140,8 +142,8 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// Why lines stayed that were expected to go, and which rule dropped those that were expected to stay. `seen`: the text
-/// that the filter saw.
+/// Says why lines stayed that were expected to go, and which rule dropped those that were expected to stay. `seen` is
+/// the text that the filter saw.
 fn reasons(file: &str, input: &Input, seen: &[u8], expected: &str, result: &str) -> String {
     let Ok(filter) = FileFilter::from_toml(file) else { return String::new() };
     let format = Format::of(seen);
@@ -173,7 +175,7 @@ fn reasons(file: &str, input: &Input, seen: &[u8], expected: &str, result: &str)
     text
 }
 
-/// How often each line is in a text.
+/// Counts how often each line is in a text.
 fn counted(text: &str) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for line in text.lines() {
@@ -182,7 +184,7 @@ fn counted(text: &str) -> HashMap<&str, usize> {
     counts
 }
 
-/// Is it there once more?
+/// Takes the line out of the counts, and returns whether it was still there.
 fn take(counts: &mut HashMap<&str, usize>, line: &str) -> bool {
     match counts.get_mut(line) {
         Some(count) if *count > 0 => {

@@ -1,5 +1,5 @@
-//! One text and the filters that have their turns at it. What a filter did is checked before it counts; if it does not count, the
-//! text stays as it was before.
+//! One text and the filters that have their turns at it. What a filter did is checked before it counts; if it does not
+//! count, the text stays as it was before.
 
 use super::{
     call::{Call, Original},
@@ -18,17 +18,17 @@ use crate::compress::{
     text::{bytes::is_blank, edit::difference, edited::EditedText},
 };
 
-/// One text on its way through the filters.
+/// A text while filters have their turns.
 pub struct FilterRun<'a> {
     call: &'a Call<'a>,
     report: &'a mut Report,
     edited: EditedText,
-    /// The edited's lines, made when a filter first asks for them.
+    /// The text's lines, found when a filter first asks for them.
     layout: Option<Layout>,
     used: Vec<String>,
     format: Option<Format>,
     goes_on: bool,
-    /// The terminal's stage is over, and protection decided once more.
+    /// The terminal stage is over, and protection was decided once more.
     is_normalised: bool,
 }
 
@@ -46,12 +46,13 @@ impl<'a> FilterRun<'a> {
         }
     }
 
-    /// The edited, and who changed it.
+    /// Returns the text, and the ids of the filters that changed it.
     pub fn end(self) -> (EditedText, Vec<String>) {
         (self.edited, self.used)
     }
 
-    /// A filter's turn. `free`: how many bytes there are for the text and the names in its banner, under a budget.
+    /// Runs a filter if its stage has its turn. Under a budget, `free` is how many bytes there are for the text and the names in its
+    /// banner.
     pub fn turn(&mut self, entry: &Entry, free: Option<usize>) {
         let stage = entry.stage();
         if stage > Stage::Terminal && !self.is_normalised {
@@ -73,7 +74,7 @@ impl<'a> FilterRun<'a> {
         }
     }
 
-    /// Budget filters: tried with less and less room until the result fits, since markers cost bytes too.
+    /// Runs a budget filter with less and less room until the result fits, since markers take bytes too.
     fn fit(&mut self, entry: &Entry, room: usize) {
         let mut target = room;
         for _ in 0..12 {
@@ -88,7 +89,7 @@ impl<'a> FilterRun<'a> {
         }
     }
 
-    /// Runs a filter. Its result counts if it keeps its promise, is shorter, and fits where it must.
+    /// Runs a filter. Its result counts if it keeps its promise, is shorter, and fits if it must.
     fn step(&mut self, entry: &Entry, must_fit: Option<usize>, target: usize) -> bool {
         if matches!(entry, Entry::Host(_)) && self.report.failed.iter().any(|failed| failed.filter == entry.id()) {
             return false;
@@ -120,7 +121,7 @@ impl<'a> FilterRun<'a> {
         true
     }
 
-    /// The number that this filter has, or will have, in the report.
+    /// Returns the number that this filter has, or will have, in the report.
     fn number(&self, id: &str) -> u32 {
         let known = self.report.filters.iter().position(|known| known == id);
         known.unwrap_or(self.report.filters.len()) as u32

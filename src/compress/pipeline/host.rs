@@ -1,5 +1,5 @@
-//! What a host can add to a compressor: filters and caches of its own. Their code is trusted with nothing: a panic is an error,
-//! and a result counts only if it is shorter.
+//! What a host can add to a compressor: filters and caches of its own. Their code is trusted with nothing: a panic is
+//! an error, and a result counts only if it is shorter.
 
 use crate::compress::called::input::Input;
 
@@ -77,8 +77,8 @@ impl Filtered {
     }
 }
 
-/// Remembers results of earlier calls. A compressor asks it before it filters, and trusts it only if the fresh text is the
-/// recorded one.
+/// Remembers results of earlier calls. A compressor asks it before it filters, and trusts it only if the fresh text is
+/// the recorded one.
 ///
 /// A panic in it counts as an error, and an error goes to the report.
 ///

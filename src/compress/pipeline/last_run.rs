@@ -1,5 +1,5 @@
-//! The cache that comes with the library: the last result of each call. However many calls there are and however long their
-//! results, it must stay within its bytes.
+//! The cache that comes with the library: the last result of each call. However many calls there are and however long
+//! their results, it must stay within its bytes.
 
 use std::{
     collections::BTreeMap,
@@ -54,8 +54,8 @@ impl fmt::Debug for LastRun {
 }
 
 impl LastRun {
-    /// Returns a cache for all tools that takes at most this many bytes. Each entry counts its key, its text, and 256 bytes for its
-    /// place.
+    /// Returns a cache for all tools that takes at most this many bytes. Each entry counts its key, its text, and 256
+    /// bytes for its place.
     pub fn new(bytes: usize) -> LastRun {
         LastRun { bytes, state: Mutex::default() }
     }

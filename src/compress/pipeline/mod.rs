@@ -1,5 +1,5 @@
-//! A call: which filters and caches there are, the order of their turns, the promises that each result has to keep, and the
-//! report of what was done. No filter's own knowledge belongs here.
+//! A call: which filters and caches there are, the order of their turns, the promises that each result has to keep, and
+//! the report of what was done. No filter's own knowledge belongs here.
 
 pub mod call;
 pub mod compressor;

@@ -1,5 +1,5 @@
-//! The promises of filters, checked on every call. A result that breaks one is dropped and reported: a mistake in a filter must
-//! never reach the reader. Panics are caught here too.
+//! The promises of filters, checked on every call. A result that breaks one is dropped and reported: a mistake in a
+//! filter must never reach the reader. Panics are caught here too.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ use crate::compress::{
     },
 };
 
-/// Whether a select filter's edits keep its promise: whole lines in order, none of an error region.
+/// Checks the promise of a filter that selects lines: whole lines in order, none of an error region.
 pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Result<(), String> {
     let mut at = 0;
     for edit in edits {
@@ -45,7 +45,7 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
     Ok(())
 }
 
-/// The promise of a normaliser: it touches only where there is a control, and leaves none there.
+/// Checks the promise of a normaliser: it changes only text with controls, and leaves none there.
 pub fn normalises(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
     for edit in edits {
         let EditKind::Replace(text) = &edit.kind else { return Err("a normaliser left something out".to_owned()) };
@@ -59,7 +59,7 @@ pub fn normalises(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
     Ok(())
 }
 
-/// No verdict of success is kept where one of failure goes.
+/// Checks that no verdict of success stays if one of failure goes.
 pub fn no_false_green(text: Text<'_>, edits: &[Edit]) -> Result<(), String> {
     let mut gone = vec![false; text.len()];
     for edit in edits.iter().filter(|edit| !matches!(edit.kind, EditKind::Middle)) {
@@ -73,7 +73,7 @@ pub fn no_false_green(text: Text<'_>, edits: &[Edit]) -> Result<(), String> {
     Ok(())
 }
 
-/// What a filter or cache gives; a panic in it is an error.
+/// Runs a filter or cache. A panic in it becomes an error.
 pub fn caught<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(format!("it panicked: {}", message(&*panic))))
 }

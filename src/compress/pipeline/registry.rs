@@ -1,5 +1,5 @@
-//! What a compressor is made of: its filters in the order of their turns, and its caches. An id names one of them only, so that
-//! a host can replace or remove any filter.
+//! What a compressor is made of: its filters in the order of their turns, and its caches. An id names one of them only,
+//! so that a host can replace or remove any filter.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use crate::file_error::FileError;
 
 /// The filters and caches of a compressor.
 ///
-/// Filters have their turns in stages (`docs/compress.md`), and within a stage in the order of their registration. A filter that
-/// is added takes the place of one with the same id, and so does a cache.
+/// Filters have their turns in stages (`docs/compress.md`), and within a stage in the order of their registration. A
+/// filter that is added takes the place of one with the same id, and so does a cache.
 ///
 /// ```
 /// use aside::compress::{LastRun, Registry};
@@ -25,8 +25,8 @@ use crate::file_error::FileError;
 /// assert!(registry.filter_ids().any(|id| id == "repeats"));
 /// ```
 pub struct Registry {
-    pub(in crate::compress) entries: Vec<Entry>,
-    pub(in crate::compress) caches: Vec<Box<dyn Cache>>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) caches: Vec<Box<dyn Cache>>,
 }
 
 /// A filter: one that returns edits, or one of the host.

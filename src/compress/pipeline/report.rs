@@ -1,5 +1,5 @@
-//! What was done in one call: which stretches of each original were kept, replaced or left out, and by which filter. A report must
-//! account for every byte, so that a host can return what was left out.
+//! What was done in one call: which stretches of each original were kept, replaced or left out, and by which filter. A
+//! report must account for every byte, so that a host can return what was left out.
 
 use std::{fmt, ops::Range};
 
@@ -96,7 +96,8 @@ impl PartReport {
         PartReport { part, length: original.len(), hash: XxHash3_64::oneshot(original), stretches }
     }
 
-    /// Returns bytes of the original, so that a host can show what was left out. Refuses a text that is not the original.
+    /// Returns bytes of the original, so that a host can show what was left out. Refuses a text that is not the
+    /// original.
     pub fn slice<'a>(&self, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         if original.len() != self.length || XxHash3_64::oneshot(original) != self.hash {
             return Err(SliceError::OtherOriginal);
@@ -190,7 +191,7 @@ pub struct Report {
     pub before: usize,
     /// The text parts' length after, banners included.
     pub after: usize,
-    /// The cache that had the same output, if one had.
+    /// The cache that had the same output, if there was one.
     pub hit: Option<String>,
     /// Filters and caches that failed.
     pub failed: Vec<Failed>,
@@ -201,7 +202,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns bytes of the original of a part, as [`PartReport::slice`] does. A part that no filter changed has no original here.
+    /// Returns bytes of the original of a part, as [`PartReport::slice`] does. A part that no filter changed has no
+    /// original here.
     pub fn slice<'a>(&self, part: usize, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         let report = self.parts.iter().find(|report| report.part == part).ok_or(SliceError::OtherOriginal)?;
         report.slice(original, range)

@@ -1,5 +1,5 @@
-//! A tool's output as it comes, in bounded memory. A program may print for hours, so a stream must never hold more than its
-//! memory, nor let the place where a chunk ends show in its result.
+//! A tool's output as it comes, in bounded memory. A program may print for hours, so a stream must never hold more than
+//! its memory, nor let the place where a chunk ends show in its result.
 
 mod retention;
 mod ring;
@@ -35,11 +35,12 @@ const TERMINAL: &str = "terminal";
 /// The filters that pass lines on before the end is known.
 const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 
-/// Compresses a text that comes in chunks, with `memory` bytes for it.
+/// Compresses a text that comes in chunks, in bounded memory.
 ///
-/// While the text fits into the memory, the result is that of one call, without the banner, and comes at `finish`. A longer
-/// text without a budget comes out as it goes, less its repeats. With a budget it comes at `finish`: its head, its tail and
-/// its error regions, with exact markers between them. How the text was cut into chunks does not matter.
+/// While the text fits into the memory, the result is that of one call, without the banner, and comes at `finish`. A
+/// longer text without a budget comes out as it goes, without its repeats. With a budget it comes at `finish`: its
+/// head, its tail and its error regions, with exact markers between them. How the text was cut into chunks does not
+/// matter.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -63,10 +64,10 @@ pub struct Stream {
     input: Input,
     memory: usize,
     buffer: Vec<u8>,
-    /// So many bytes at the front of the buffer are a reminder of what is open there.
-    said: usize,
+    /// How many bytes at the front of the buffer are a reminder of what is open there. They are not part of the text.
+    reminder_len: usize,
     mode: Mode,
-    /// The buffer begins inside a line whose beginning has gone its way already.
+    /// The buffer begins inside a line whose beginning has left it already.
     inside_line: bool,
     report: Report,
 }
@@ -96,13 +97,13 @@ impl std::error::Error for MemoryError {}
 
 /// What happens to the text.
 enum Mode {
-    /// It fits so far.
+    /// The text fits so far.
     Whole,
-    /// It comes out as it came in.
+    /// The text comes out as it came in.
     Unchanged,
-    /// It comes out less its repeats.
+    /// The text comes out without its repeats.
     Passing,
-    /// Its best lines are kept for the end.
+    /// The lines that matter are kept for the end.
     Keeping(Box<Retention>),
 }
 
@@ -115,7 +116,8 @@ impl fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// A stream of one tool's output. With a budget, `memory` is at least four times as large.
+    /// Returns a stream for one tool's output, which holds at most `memory` bytes of text. With a budget, `memory` must
+    /// be at least four times as large.
     pub fn new(compressor: Arc<Compressor>, tool_id: &str, input: Input, memory: usize) -> Result<Stream, MemoryError> {
         let least = compressor.limit().map_or(MIN_MEMORY, |budget| budget.saturating_mul(4));
         if memory < least {
@@ -129,17 +131,17 @@ impl Stream {
             input,
             memory,
             buffer: Vec::new(),
-            said: 0,
+            reminder_len: 0,
             mode: Mode::Whole,
             inside_line: false,
             report,
         })
     }
 
-    /// Takes the next bytes. Calls `out` with what is decided.
+    /// Takes the next bytes. Calls `out` with the bytes that are decided.
     pub fn feed(&mut self, mut chunk: &[u8], mut out: impl FnMut(&[u8])) {
         loop {
-            let room = self.memory + self.said - self.buffer.len();
+            let room = self.memory + self.reminder_len - self.buffer.len();
             if chunk.len() <= room {
                 self.buffer.extend_from_slice(chunk);
                 return;
@@ -147,14 +149,14 @@ impl Stream {
             self.buffer.extend_from_slice(&chunk[..room]);
             chunk = &chunk[room..];
             self.choose();
-            // Half of the memory stays, so that windows see what comes behind them.
-            while self.buffer.len() > self.memory / 2 + self.said {
+            // Half of the memory stays, so that a window is read with what comes after it.
+            while self.buffer.len() > self.memory / 2 + self.reminder_len {
                 self.window(false, &mut out);
             }
         }
     }
 
-    /// The text is over: calls `out` with the rest, and says what was done. A stream takes no more text then.
+    /// Ends the text: calls `out` with the rest, and returns what was done.
     pub fn finish(mut self, mut out: impl FnMut(&[u8])) -> Report {
         if matches!(self.mode, Mode::Whole) {
             let text = std::mem::take(&mut self.buffer);
@@ -174,7 +176,7 @@ impl Stream {
             }
             return self.report;
         }
-        while self.buffer.len() > self.said {
+        while self.buffer.len() > self.reminder_len {
             self.window(true, &mut out);
         }
         if let (Mode::Keeping(retention), Some(budget)) = (&mut self.mode, self.compressor.limit()) {
@@ -191,7 +193,7 @@ impl Stream {
         self.report
     }
 
-    /// The text has outgrown the memory: what becomes of it?
+    /// Decides what becomes of a text that has outgrown the memory.
     fn choose(&mut self) {
         if !matches!(self.mode, Mode::Whole) {
             return;
@@ -208,23 +210,24 @@ impl Stream {
         };
     }
 
-    /// Lets the first lines of the buffer go their way: about a quarter of the memory. `ends`: no text comes behind it.
+    /// Takes the first lines out of the buffer, about a quarter of the memory, and filters them. `ends` says that no
+    /// more text comes.
     fn window(&mut self, ends: bool, out: &mut impl FnMut(&[u8])) {
         let (end, reminder) = self.window_end();
         let rest = self.buffer.split_off(end);
         let all = std::mem::replace(&mut self.buffer, rest);
-        let (said, window) = all.split_at(self.said);
+        let (context, window) = all.split_at(self.reminder_len);
         let goes_on = self.report.before > 0;
         self.report.before += units(window);
         let breaks_line = !window.ends_with(b"\n");
-        // A line that is longer than the memory is not looked into.
+        // A line that is longer than the memory is not filtered.
         let head = if self.inside_line { memchr::memchr(b'\n', window).map_or(window.len(), |end| end + 1) } else { 0 };
         let (head, lines) = window.split_at(head);
         let lines_end = if breaks_line && !(ends && self.buffer.is_empty()) { line_start(lines) } else { lines.len() };
         let (lines, broken) = lines.split_at(lines_end);
         self.inside_line = breaks_line && (!broken.is_empty() || self.inside_line && head.len() == window.len());
-        self.said = if self.inside_line { 0 } else { reminder.len() };
-        self.buffer.splice(0..0, reminder.into_iter().take(self.said));
+        self.reminder_len = if self.inside_line { 0 } else { reminder.len() };
+        self.buffer.splice(0..0, reminder.into_iter().take(self.reminder_len));
         let call = Call::new(&self.tool_id, &self.input);
         match &mut self.mode {
             Mode::Whole => unreachable!("a window is cut when the text does not fit"),
@@ -237,9 +240,9 @@ impl Stream {
                 let mut run =
                     |text| self.compressor.run(&call, &part_of(text, goes_on), None, &mut self.report, wanted).0;
                 // Where there is a reminder, the window begins with a line.
-                let mut edited = run(if said.is_empty() { lines } else { &all[..said.len() + lines.len()] });
-                let mut from = said.len();
-                if !edited.bytes.starts_with(said) {
+                let mut edited = run(if context.is_empty() { lines } else { &all[..context.len() + lines.len()] });
+                let mut from = context.len();
+                if !edited.bytes.starts_with(context) {
                     // The cursor went up into it.
                     (edited, from) = (run(lines), 0);
                 }
@@ -252,16 +255,16 @@ impl Stream {
                 let wanted = |id: &str| id == TERMINAL;
                 let (edited, _) = self.compressor.run(&call, &part_of(lines, goes_on), None, &mut self.report, wanted);
                 retention.pass(head);
-                retention.take(said, &edited.bytes);
+                retention.take(context, &edited.bytes);
                 retention.pass(broken);
             }
         }
     }
 
-    /// Behind the last line end in the first quarter of the memory that no error region or hunk goes over, if there is one;
-    /// and what the next window has to be reminded of.
+    /// Returns where the window ends: after the last line end in the first quarter of the memory that is not inside an
+    /// error region or hunk, if there is one. Also returns the reminder for the next window.
     fn window_end(&self) -> (usize, Vec<u8>) {
-        let quarter = (self.said + self.memory / 4).min(self.buffer.len());
+        let quarter = (self.reminder_len + self.memory / 4).min(self.buffer.len());
         if quarter == self.buffer.len() {
             return (quarter, Vec::new());
         }
@@ -271,22 +274,22 @@ impl Stream {
         let layout = Layout::new(&plain, failures::built_in());
         let text = Text::new(&plain, &layout);
         let last = bytecount::count(&self.buffer[..quarter], b'\n');
-        let first = 1 + usize::from(self.said > 0);
+        let first = 1 + usize::from(self.reminder_len > 0);
         let is_free =
             |line: usize| line == text.len() || !(text.class(line).has(Class::REGION) || text.is_inside_hunk(line));
         let line = (first..=last).rev().find(|&line| is_free(line)).unwrap_or(last.max(first));
         let mut ends = memchr::memchr_iter(b'\n', &self.buffer).map(|end| end + 1);
         let end = ends.nth(line - 1).unwrap_or(self.buffer.len());
-        // Where a line is longer than that, a character may not be over: it counts once, with its rest.
+        // If a line is longer than that, a character may not be complete: it counts once, with its rest.
         (end - incomplete_tail(&self.buffer[..end]), reminder(text, line))
     }
 }
 
-/// No line that is longer is said again.
+/// The longest line that can be a reminder.
 const LONGEST_REMINDER: usize = 256;
 
-/// What is open before a line, said in one: a header for what is left of a hunk, the line that began an open section, or
-/// the last failure of an error region. So the lines behind it are taken for what they are.
+/// Returns one line that says what is open before this line: a header for what is left of a hunk, the line that began
+/// an open section, or the last failure of an error region. With it, the lines after it are read as what they are.
 fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
     if line >= text.len() {
         return Vec::new();
@@ -300,12 +303,12 @@ fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
     if reminder.len() > LONGEST_REMINDER { Vec::new() } else { reminder }
 }
 
-/// A part of a text whose beginning was of no machine format: what the part itself begins with says nothing.
+/// Returns a part of a text whose beginning was not of a machine format. What the part itself begins with says nothing.
 fn part_of(text: &[u8], goes_on: bool) -> Original<'_> {
     Original { format: None, goes_on, ..Original::new(text) }
 }
 
-/// Where the last line begins that has no end.
+/// Returns where the last line without a line end begins.
 fn line_start(text: &[u8]) -> usize {
     memchr::memrchr(b'\n', text).map_or(0, |end| end + 1)
 }

@@ -1,5 +1,5 @@
-//! What is kept of a text that outgrows a stream's memory under a budget: its head, its tail and its error regions, with
-//! exact markers between them.
+//! What is kept of a text that outgrows a stream's memory under a budget: its head, its tail and its error regions,
+//! with exact markers between them. Lines pass only once, so every line must be kept or counted when it comes.
 
 use super::ring::{FirstAndLatest, Line, Ring};
 use crate::compress::{
@@ -25,18 +25,18 @@ pub struct Retention {
     begun: u32,
     head: Ring,
     regions: FirstAndLatest,
-    /// Lines beside error regions, and failure lines of regions that had to go.
+    /// Lines around error regions, and failure lines of regions that had to go.
     near: FirstAndLatest,
     tail: Ring,
-    /// What went by since the last line of an error region, and since the last failure line of those that had to go.
+    /// The lines since the last line of an error region, and since the last failure line of regions that had to go.
     gap: Gap,
     gap_of_gone: Gap,
-    /// How many lines more are beside the last region, and how many have passed since that were not.
-    beside: usize,
+    /// How many more lines after the last region are kept, and how many have passed since then.
+    near_left: usize,
     passed: usize,
 }
 
-/// The lines behind one that is kept, while they are together no longer than a marker: for them none could stand.
+/// The lines after a kept one, while they are together no longer than a marker: no marker could stand for them.
 #[derive(Default)]
 struct Gap {
     start: usize,
@@ -52,7 +52,7 @@ impl Gap {
         }
     }
 
-    /// This line is kept: gives those before it that have to be kept too.
+    /// Ends the gap at a line that is kept. Returns the lines before it that have to be kept too.
     fn close(&mut self, line: &Line) -> Vec<Line> {
         let mut lines = std::mem::take(&mut self.lines);
         if line.offset - self.start > budget::LONGEST_MARKER {
@@ -64,7 +64,8 @@ impl Gap {
 }
 
 impl Retention {
-    /// An eighth of the memory for the head, a half for the tail, three eighths for error regions and what is beside them.
+    /// Uses an eighth of the memory for the head, a half for the tail, and three eighths for error regions and the
+    /// lines around them.
     pub fn new(memory: usize) -> Retention {
         Retention {
             lines: 0,
@@ -77,28 +78,28 @@ impl Retention {
             tail: Ring::new(memory / 2),
             gap: Gap::default(),
             gap_of_gone: Gap::default(),
-            beside: 0,
+            near_left: 0,
             passed: 0,
         }
     }
 
-    /// A part of a line that is too long to be kept. The line counts where it ends.
+    /// Counts a part of a line that is too long to be kept. The line counts with the part that ends it.
     pub fn pass(&mut self, part: &[u8]) {
         self.bytes += part.len();
         self.lines += usize::from(part.ends_with(b"\n"));
     }
 
-    /// The line of which parts were passed is over, without an end.
+    /// Counts a line of which parts were passed, and which has no line end.
     pub fn end_line(&mut self) {
         self.lines += 1;
     }
 
-    /// Takes whole lines; `said` stands before them and is none of them.
-    pub fn take(&mut self, said: &[u8], lines: &[u8]) {
-        let all = [said, lines].concat();
+    /// Takes whole lines. `context` is a line before them that was taken already.
+    pub fn take(&mut self, context: &[u8], lines: &[u8]) {
+        let all = [context, lines].concat();
         let layout = Layout::new(&all, failures::built_in());
         let text = Text::new(&all, &layout);
-        for line in usize::from(!said.is_empty())..text.len() {
+        for line in usize::from(!context.is_empty())..text.len() {
             let bytes = text.bytes[text.span(line)].into();
             let class = text.class(line);
             self.begun = self.begun.saturating_add(u32::from(class.has(Class::START)));
@@ -137,26 +138,27 @@ impl Retention {
         });
     }
 
-    /// Keeps the line if it is beside a region; if it is the first of one, the lines before it, which the tail still has.
+    /// Keeps the line if it comes shortly after a region. If it is the first of one, keeps the lines before it, which
+    /// the tail still has.
     fn keep_near(&mut self, line: &Line) {
-        let (before, behind) = budget::AROUND;
+        let (before, after) = budget::AROUND;
         if line.class.must_stay() {
-            // Fewer where those behind the region before have been kept.
+            // Fewer, if some of them were kept as the lines after another region.
             let new = before.min(self.passed);
             let from = self.tail.lines.len().saturating_sub(new);
             for line in self.tail.lines.range(from..) {
                 self.near.keep(line, |_| {});
             }
-            (self.beside, self.passed) = (behind, 0);
-        } else if self.beside > 0 {
+            (self.near_left, self.passed) = (after, 0);
+        } else if self.near_left > 0 {
             self.near.keep(line, |_| {});
-            self.beside -= 1;
+            self.near_left -= 1;
         } else {
             self.passed += 1;
         }
     }
 
-    /// The kept lines with markers between them, made to fit the budget.
+    /// Returns the kept lines with markers between them, within the budget.
     pub fn result(&mut self, budget: usize) -> Vec<u8> {
         let mut lines: Vec<Line> = Vec::new();
         let (regions, near) = (&mut self.regions, &mut self.near);
@@ -170,18 +172,18 @@ impl Retention {
         let class = Class::default();
         let end = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, bytes: Box::default() };
         lines = widened(lines, &end);
-        // No verdict of success without every verdict of failure.
+        // If a verdict of failure was lost, no verdict of success stays.
         if lines.iter().filter(|line| line.class.has(Class::FAILED_VERDICT)).count() < self.failed_verdicts {
             lines.retain(|line| !line.class.has(Class::PASSED_VERDICT));
             lines = widened(lines, &end);
         }
         let mut kept = EditedText::default();
-        // Where a marker stands that counts error regions.
-        let mut told = Vec::new();
+        // Where each marker is, and how many error regions it counts.
+        let mut marked = Vec::new();
         let mut last = None;
         for line in lines.iter().chain([&end]) {
             let gap = Omission::between(last, line);
-            told.push((kept.bytes.len(), gap.regions));
+            marked.push((kept.bytes.len(), gap.regions));
             kept.gap(gap.lines, gap.bytes, gap.regions, gap.offset);
             kept.line(&line.bytes, line.offset);
             last = Some(line);
@@ -193,9 +195,9 @@ impl Retention {
             let mut edits = budget::edits(text, target);
             for Edit { range, kind } in &mut edits {
                 if let EditKind::LeaveOut { regions } = kind {
-                    let first = told.partition_point(|told| told.0 < range.start);
-                    let inside = told[first..].iter().take_while(|told| told.0 < range.end);
-                    *regions += inside.map(|told| told.1).sum::<usize>();
+                    let first = marked.partition_point(|marked| marked.0 < range.start);
+                    let inside = marked[first..].iter().take_while(|marked| marked.0 < range.end);
+                    *regions += inside.map(|marked| marked.1).sum::<usize>();
                 }
             }
             let next = kept.with(edits, 0);
@@ -209,7 +211,7 @@ impl Retention {
     }
 }
 
-/// What is not there between two lines that are kept.
+/// What was not kept between two lines.
 struct Omission {
     lines: usize,
     bytes: usize,
@@ -219,11 +221,11 @@ struct Omission {
 }
 
 impl Omission {
-    /// `last` is none where `line` is the first.
+    /// Returns what is missing between two kept lines. `last` is `None` if `line` is the first.
     fn between(last: Option<&Line>, line: &Line) -> Omission {
         let (number, offset, begun) = last.map_or((0, 0, 0), |last| (last.number + 1, last.end(), last.begun));
         let new = line.begun - begun;
-        // A part of the last one is here.
+        // A part of the last region is here.
         let regions = new - u32::from(new > 0 && line.class.has(Class::REGION));
         Omission { lines: line.number - number, bytes: line.offset - offset, regions: regions as usize, offset }
     }
@@ -235,12 +237,12 @@ impl Omission {
     }
 }
 
-/// The lines without those beside a gap that is shorter than its marker. `end` stands behind the last line.
+/// Returns the lines without those next to a gap that is shorter than its marker. `end` comes after the last line.
 fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
     let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
     let is_short = |last: Option<&Line>, line: &Line| Omission::between(last, line).is_short();
     for line in lines {
-        // Rather a line before the gap goes than one of a region behind it.
+        // A line before the gap goes rather than a line of a region after it.
         while line.class.must_stay()
             && is_short(kept.last(), &line)
             && kept.pop_if(|last| !last.class.must_stay()).is_some()
@@ -249,7 +251,7 @@ fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
             kept.push(line);
         }
     }
-    // A text may be shorter than a marker once its controls are gone.
+    // Without its controls, a text may be shorter than a marker.
     while is_short(kept.last(), end) && kept.pop().is_some() {}
     kept
 }

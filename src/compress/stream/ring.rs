@@ -10,24 +10,25 @@ pub struct Line {
     pub number: usize,
     pub offset: usize,
     pub class: Class,
-    /// How many error regions have begun, up to here.
+    /// How many error regions have begun up to this line.
     pub begun: u32,
     pub bytes: Box<[u8]>,
 }
 
 impl Line {
-    /// What it counts: its text, or where that is short, the struct. Otherwise empty lines would fill many times the memory.
+    /// Returns how much memory the line counts as: the length of its text, but at least the size of the struct.
+    /// Otherwise empty lines could take many times the memory.
     fn cost(&self) -> usize {
         self.bytes.len().max(size_of::<Line>())
     }
 
-    /// The offset behind it.
+    /// Returns the offset after the line.
     pub fn end(&self) -> usize {
         self.offset + self.bytes.len()
     }
 }
 
-/// Lines up to so many bytes.
+/// Lines that together take at most a number of bytes.
 pub struct Ring {
     pub lines: VecDeque<Line>,
     used: usize,
@@ -40,7 +41,7 @@ impl Ring {
         Ring { lines: VecDeque::new(), used: 0, most, full: false }
     }
 
-    /// Keeps the line if there is still room, and none after that.
+    /// Keeps the line if there is room. After the first line without room, keeps none.
     pub fn first(&mut self, line: &Line) -> bool {
         self.full |= self.used + line.cost() > self.most;
         if !self.full {
@@ -49,13 +50,13 @@ impl Ring {
         !self.full
     }
 
-    /// Keeps the line in the place of the oldest ones.
+    /// Keeps the line, and drops the oldest ones if there is no room.
     pub fn latest(&mut self, line: &Line) {
         self.push(line);
         while self.pop().is_some() {}
     }
 
-    /// Takes the oldest line, if there are more than have room.
+    /// Removes the oldest line if the lines take too much room.
     pub fn pop(&mut self) -> Option<Line> {
         let oldest = if self.used > self.most { self.lines.pop_front()? } else { return None };
         self.used -= oldest.cost();
@@ -68,19 +69,19 @@ impl Ring {
     }
 }
 
-/// The first lines, and the latest of those that have no room there.
+/// The first lines, and the latest of the others.
 pub struct FirstAndLatest {
     pub first: Ring,
     pub latest: Ring,
 }
 
 impl FirstAndLatest {
-    /// `most`: bytes for each of them.
+    /// Uses at most this many bytes for each of the two.
     pub fn new(most: usize) -> FirstAndLatest {
         FirstAndLatest { first: Ring::new(most), latest: Ring::new(most) }
     }
 
-    /// Keeps the line; `gone` sees each that has to go.
+    /// Keeps the line. Calls `gone` with each line that has to go.
     pub fn keep(&mut self, line: &Line, mut gone: impl FnMut(&Line)) {
         if self.first.first(line) {
             return;

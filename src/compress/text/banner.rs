@@ -1,5 +1,5 @@
-//! The banner: the first line of a shortened text. It tells a reader that the text is not what the tool printed, and it tells
-//! the compressor that it has been here before, so that no text is ever shortened twice.
+//! The banner: the first line of a shortened text. It tells a reader that the text is not what the tool printed, and it
+//! tells the compressor that it has been here before, so that no text is ever shortened twice.
 
 /// The banner's last sentence if a host sets none of its own.
 pub const SWITCH_OFF: &str = "Compression can be switched off for a tool by the host.";
@@ -17,8 +17,8 @@ pub fn format_banner(filter_ids: &[&str], before: usize, after: usize) -> String
     banner(filter_ids, before, after, SWITCH_OFF)
 }
 
-/// Returns a banner with this last sentence. Ids may be a host's, so their control characters become spaces: the banner must be
-/// one line.
+/// Returns a banner with this last sentence. Ids may be a host's, so their control characters become spaces: the banner
+/// must be one line.
 pub fn banner(filter_ids: &[&str], before: usize, after: usize, switch_off: &str) -> String {
     let ids = filter_ids.join(", ").replace(char::is_control, " ");
     format!("{START}{ids} ({before} → {after} chars). {switch_off}]")

@@ -1,13 +1,14 @@
-//! Questions about bytes that may be of no valid encoding: a tool's output can hold anything, and no cut may tear a character.
+//! Questions about bytes that need not be valid UTF-8. A tool's output can be anything, and yet no cut may tear a
+//! character.
 
 use crate::utf8::is_continuation;
 
-/// Nothing but white space.
+/// Whether there is nothing but white space.
 pub fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
-/// Does no character begin before this place and go on behind it? Bytes that continue none are places too.
+/// Whether no character begins before this offset and goes on after it. A stray continuation byte tears nothing.
 pub fn is_boundary(bytes: &[u8], at: usize) -> bool {
     let goes_on = |byte: &u8| is_continuation(*byte);
     let mut before = bytes[at.saturating_sub(3)..at].iter().rev();

@@ -1,11 +1,12 @@
-//! What a terminal acts on in a text: sequences and where they end; and texts without them.
+//! What a terminal acts on in a text: control sequences, where they end, and texts without them. It knows no screen;
+//! what the sequences do to one is in `passes/screen.rs`.
 
 use memchr::{memchr3, memrchr};
 
 pub const ESC: u8 = 0x1b;
 pub const BS: u8 = 0x08;
 
-/// Whether there is anything here that a terminal would act on.
+/// Whether there is anything that a terminal would act on.
 pub fn has_controls(bytes: &[u8]) -> bool {
     memchr3(ESC, b'\r', BS, bytes).is_some()
 }
@@ -14,7 +15,7 @@ pub fn has_controls(bytes: &[u8]) -> bool {
 pub type Cell = u32;
 pub const INVALID: Cell = 0x8000_0000;
 
-/// The characters of a text; each byte that is not UTF-8 is one of its own.
+/// Returns the characters of a text. Each byte that is not UTF-8 is one of its own.
 pub fn characters(bytes: &[u8]) -> impl Iterator<Item = Cell> {
     bytes.utf8_chunks().flat_map(|chunk| {
         let valid = chunk.valid().chars().map(Cell::from);
@@ -22,39 +23,40 @@ pub fn characters(bytes: &[u8]) -> impl Iterator<Item = Cell> {
     })
 }
 
-/// Where the sequence ends that begins at `at`.
+/// Returns where the sequence ends that begins at `at`.
 pub fn sequence_end(bytes: &[u8], at: usize) -> usize {
-    let behind = |from: usize, inside: fn(u8) -> bool| {
+    let after = |from: usize, inside: fn(u8) -> bool| {
         let rest = bytes.get(from..).unwrap_or_default();
         from + rest.iter().position(|&byte| !inside(byte)).unwrap_or(rest.len())
     };
     match bytes.get(at + 1) {
         None => bytes.len(),
         Some(b'[') => {
-            let last = behind(at + 2, |byte| (0x20..0x40).contains(&byte));
+            let last = after(at + 2, |byte| (0x20..0x40).contains(&byte));
             last + usize::from(bytes.get(last).is_some_and(|last| (0x40..0x7f).contains(last)))
         }
-        // Titles, links and device strings go to their terminator; without one on this line only the introducer does.
+        // Titles, links and device strings go up to their terminator. Without one on this line, only the introducer
+        // goes.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => match memchr3(ESC, 0x07, b'\n', &bytes[at + 2..]) {
             Some(found) if bytes[at + 2 + found] == 0x07 => at + 3 + found,
             Some(found) if bytes[at + 2 + found] == ESC && bytes.get(at + 3 + found) == Some(&b'\\') => at + 4 + found,
             _ => at + 2,
         },
-        Some(0x20..=0x2f) => (behind(at + 1, |byte| (0x20..0x30).contains(&byte)) + 1).min(bytes.len()),
+        Some(0x20..=0x2f) => (after(at + 1, |byte| (0x20..0x30).contains(&byte)) + 1).min(bytes.len()),
         Some(0x30..=0x7e) => at + 2,
-        // No sequence: ESC shows nothing, what follows does.
+        // Not a sequence: ESC shows nothing, but what follows does.
         Some(_) => at + 1,
     }
 }
 
 pub fn number(digits: &[u8]) -> Option<usize> {
-    // Long ones are all the same: far beyond any edge.
+    // Large ones are all the same: far beyond any edge.
     const FAR: usize = 100_000;
     let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty())?;
     Some(digits.parse().map_or(FAR, |number: usize| number.min(FAR)))
 }
 
-/// A line without its colours. `None` if it has other controls.
+/// Returns a line without its colours. Returns `None` if it has other controls.
 pub fn without_colours(line: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::with_capacity(line.len());
     let mut rest = line.strip_suffix(b"\r").unwrap_or(line);
@@ -73,8 +75,8 @@ pub fn without_colours(line: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// The text, a line for each place that the cursor went to; where it went to the right, with a gap. Never longer than the
-/// bytes.
+/// Returns all that was written, with a line for each place that the cursor went to, and a gap where it went to the
+/// right. It is never longer than the bytes.
 pub fn written(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut column = 0;
@@ -116,7 +118,8 @@ pub fn written(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// A text with the same lines, each without its controls: what was written last in it.
+/// Returns a text with the same lines, each without its controls. Of a line that was overwritten, it has what was
+/// written last.
 pub fn plain_lines(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {

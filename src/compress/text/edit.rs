@@ -1,23 +1,24 @@
-//! What a filter asks for: edits, each a range of its text and what becomes of it. Filters never write a result themselves, so
-//! that every change can be checked before it is made, and traced back to the original afterwards.
+//! What a filter asks for: edits, each a range of its text and what becomes of it. Filters never write a result
+//! themselves, so that every change can be checked before it is made, and traced back to the original afterwards.
 
 use std::ops::Range;
 
-/// One thing that a filter does to its text. Ranges are offsets into that text; edits are in order and do not overlap.
+/// A change that a filter asks for. Edits are in the order of their ranges, and do not overlap.
 pub struct Edit {
+    /// Offsets into the text that the filter saw.
     pub range: Range<usize>,
     pub kind: EditKind,
 }
 
 /// What becomes of an edit's range.
 pub enum EditKind {
-    /// Other bytes take the place of these.
+    /// Other bytes take the place of the range.
     Replace(Vec<u8>),
-    /// Whole lines go; a marker says how many, and how many whole error regions.
+    /// Whole lines go. A marker says how many, and how many whole error regions.
     LeaveOut { regions: usize },
-    /// Whole lines go that are further up as well.
+    /// Whole lines go that are also further up.
     AsAbove,
-    /// The middle of one line goes; its two ends stay on lines of their own.
+    /// The middle of one line goes. Its two ends stay, each on a line of its own.
     Middle,
 }
 
@@ -27,7 +28,8 @@ impl Edit {
     }
 }
 
-/// The edit that stands for a text that a host's filter gave back: all between the first and the last line that differ.
+/// Returns the edit that makes `new` of `old`, as a host's filter did: all between the first and the last line that
+/// differ.
 pub fn difference(old: &[u8], new: &[u8]) -> Option<Edit> {
     if old == new {
         return None;

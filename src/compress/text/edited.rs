@@ -1,4 +1,5 @@
-//! A source map: a text that filters have edited, and for each stretch of it the stretch of the original that it stands for.
+//! A source map: a text that filters have edited, and for each stretch of it the stretch of the original that it stands
+//! for.
 //!
 //! Only this file carries edits out. So the lines that a filter keeps stay unchanged and in order, and the counts in
 //! marker lines are exact, whatever a filter does.
@@ -14,10 +15,11 @@ use super::{
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SegmentKind {
+    /// It is as it was.
     Kept,
-    /// By the filter of this number.
+    /// The filter of this number changed it.
     Changed(u32),
-    /// By the filter of this number; lines and bytes of the text that it saw.
+    /// The filter of this number left it out. The lines and bytes are those of the text that the filter saw.
     LeftOut(u32, usize, usize),
 }
 
@@ -35,7 +37,7 @@ pub struct EditedText {
     pub bytes: Vec<u8>,
     pub length: Length,
     pub segments: Vec<Segment>,
-    /// Stretches of the draft before this one that it took over, and where each begins here.
+    /// Stretches of the version before this one that were taken over, and where each begins here.
     pub taken: Vec<(Range<usize>, usize)>,
 }
 
@@ -50,7 +52,7 @@ impl EditedText {
         }
     }
 
-    /// Adds text. No character goes over its end, so that lengths add up.
+    /// Adds text. No character may go over its end, so that lengths add up.
     fn append(&mut self, text: &[u8]) {
         self.append_measured(text, Length::of(text));
     }
@@ -60,7 +62,7 @@ impl EditedText {
         self.length += length;
     }
 
-    /// Lines and bytes that a range of the text stands for: a marker counts as what it replaced.
+    /// Returns how many lines and bytes a range of the text stands for. A marker counts as what it replaced.
     pub fn count(&self, range: &Range<usize>) -> (usize, usize) {
         let first = self.segments.partition_point(|segment| segment.output.end < range.start);
         let (mut lines, mut bytes) = (0, 0);
@@ -71,7 +73,7 @@ impl EditedText {
             let part = segment.output.start.max(range.start)..segment.output.end.min(range.end);
             match segment.kind {
                 SegmentKind::LeftOut(_, left_lines, left_bytes) => {
-                    // What went without a marker belongs to a range that it lies inside of.
+                    // What went without a marker belongs to the range around it.
                     let inside = segment.output.is_empty() && part.start > range.start && part.start < range.end;
                     if part.start < part.end || inside {
                         lines += left_lines;
@@ -90,7 +92,7 @@ impl EditedText {
         (lines, bytes)
     }
 
-    /// Those of the edits that will be carried out.
+    /// Returns the edits that will be carried out.
     pub fn fitting(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
         let is_blank = is_blank(&self.bytes);
         let fits = |edit: &Edit| self.marker(&edit.range, &edit.kind, is_blank).is_some();
@@ -98,8 +100,8 @@ impl EditedText {
         edits
     }
 
-    /// The draft with a filter's edits carried out. An edit whose marker would be longer than what it stands for is
-    /// passed over; blank lines go without a marker, unless there are no others: nothing else would show that there was text.
+    /// Carries a filter's edits out. An edit whose marker would be longer than what it stands for is passed over. Blank
+    /// lines go without a marker, unless the text has no others: nothing else would show that there was text.
     pub fn with(&self, edits: Vec<Edit>, filter: u32) -> EditedText {
         let is_blank = is_blank(&self.bytes);
         let mut next = Rewriter {
@@ -131,8 +133,8 @@ impl EditedText {
         next.new
     }
 
-    /// The marker for a range, with its line end, and what it stands for. `None` if it would be longer. `is_all_blank`: so
-    /// is the text.
+    /// Returns the marker for a range, with its line end, and the lines and bytes that it stands for. Returns `None` if
+    /// the marker would be longer. `is_all_blank` says that the whole text is blank.
     fn marker(&self, range: &Range<usize>, kind: &EditKind, is_all_blank: bool) -> Option<(Vec<u8>, (usize, usize))> {
         let gone = &self.bytes[range.clone()];
         let (lines, bytes) = self.count(range);
@@ -151,7 +153,7 @@ impl EditedText {
         fits.then_some((text, (if matches!(kind, EditKind::Middle) { 0 } else { lines }, bytes)))
     }
 
-    /// Adds a line of the original, for a draft that is built of what was kept.
+    /// Adds a line of the original, for a text that is built of kept lines.
     pub fn line(&mut self, bytes: &[u8], offset: usize) {
         let start = self.bytes.len();
         self.append(bytes);
@@ -163,7 +165,7 @@ impl EditedText {
         self.segments.push(segment);
     }
 
-    /// Adds a marker for lines that are not there. It is no longer than they were.
+    /// Adds a marker for lines that were not kept. They must be longer than the marker.
     pub fn gap(&mut self, lines: usize, bytes: usize, regions: usize, offset: usize) {
         if bytes == 0 {
             return;
@@ -175,21 +177,21 @@ impl EditedText {
     }
 }
 
-/// Builds the next draft from left to right.
+/// Writes the next version of a text, from left to right.
 struct Rewriter<'a> {
     old: &'a EditedText,
     filter: u32,
-    /// The first old segment that is not used up.
+    /// The index of the first old segment that is not used up.
     segment: usize,
-    /// A part of that segment, which cannot be split, is in the last new segment.
+    /// That segment cannot be split, and a part of it is in the last new segment.
     torn: bool,
-    /// Bytes of the old text that are used up.
+    /// How many bytes of the old text are used up.
     at: usize,
     new: EditedText,
 }
 
 impl Rewriter<'_> {
-    /// Takes the old text up to `end` over as it is.
+    /// Takes over the old text up to `end` as it is.
     fn keep(&mut self, end: usize) {
         if self.at < end {
             self.new.taken.push((self.at..end, self.new.bytes.len()));
@@ -251,7 +253,7 @@ impl Rewriter<'_> {
         self.at = end;
     }
 
-    /// The part of the original that the old text from `at` to `upto`, all of one segment, stands for.
+    /// Returns the part of the original that the old text from `at` to `upto` stands for. All of it is in one segment.
     fn take(&self, segment: &Segment, upto: usize) -> Range<usize> {
         if segment.kind == SegmentKind::Kept {
             let base = segment.original.start;
@@ -260,7 +262,7 @@ impl Rewriter<'_> {
         segment.original.clone()
     }
 
-    /// Adds a segment; joins it with the last one where both hold parts of an old segment that cannot be split.
+    /// Adds a segment. Joins it with the last one if both have parts of an old segment that cannot be split.
     fn push(&mut self, original: Range<usize>, text: &[u8], length: Length, kind: SegmentKind, tears: bool) {
         let start = self.new.bytes.len();
         self.new.append_measured(text, length);

@@ -1,5 +1,5 @@
-//! Lengths as hosts count them: in bytes, and in UTF-16 code units as editors and JavaScript do. A result counts as shorter only
-//! if it is shorter in both.
+//! Lengths as hosts count them: in bytes, and in UTF-16 code units as editors and JavaScript do. A result counts as
+//! shorter only if it is shorter in both.
 
 /// A text shorter than this, in UTF-16 code units, is never touched.
 pub const MIN_COMPRESSIBLE_LENGTH: usize = 1024;
@@ -24,8 +24,8 @@ pub fn units(text: &[u8]) -> usize {
     units + units_of_valid(rest)
 }
 
-/// Counts one unit for each byte that begins a character, and one more for those of four bytes. The sums are bytes, so that the
-/// compiler can use wide instructions.
+/// Counts one unit for each byte that begins a character, and one more for those of four bytes. The sums are bytes, so
+/// that the compiler can use wide instructions.
 fn units_of_valid(text: &[u8]) -> usize {
     let units = |part: &[u8]| -> u8 {
         part.iter().map(|&byte| u8::from(byte & 0xc0 != 0x80) + u8::from(byte >= 0xf0)).fold(0, u8::wrapping_add)

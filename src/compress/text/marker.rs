@@ -1,5 +1,5 @@
-//! Marker lines: what stands in a result for what was left out. This is the only place that writes or reads them, so what is
-//! written once can always be read again.
+//! Marker lines: what stands in a result for what was left out. This is the only place that writes or reads them, so
+//! what is written once can always be read again.
 //!
 //! ```text
 //! marker  = "[… " ( left-out / above / of-line ) "]"
@@ -28,7 +28,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Marker {
-    /// Lines left out here, and how many whole error regions were among them.
+    /// Lines that were left out here, and how many whole error regions were among them.
     LeftOut {
         /// How many lines.
         lines: usize,
@@ -42,7 +42,7 @@ pub enum Marker {
         /// How many lines.
         lines: usize,
     },
-    /// Bytes from the middle of a line, whose two ends stand on the lines around the marker.
+    /// Bytes from the middle of a line, whose two ends are the lines around the marker.
     OfLine {
         /// How many bytes.
         bytes: usize,
