@@ -3,7 +3,7 @@
 #ifndef ASIDE_GO_BRIDGE_H
 #define ASIDE_GO_BRIDGE_H
 
-#include <aside.h>
+#include <aside_compress.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

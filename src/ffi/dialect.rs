@@ -1,4 +1,4 @@
-//! Dialects for C: finding, loading, listing. The doc comments of this file are comments of `aside.h`.
+//! Dialects for C: finding, loading, listing. A built-in one is never freed, so that no host needs to count its uses.
 
 use std::borrow::Cow;
 use std::collections::TryReserveError;
@@ -8,11 +8,29 @@ use std::sync::OnceLock;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
+use super::constants::*;
 use super::memory::{bytes, file_text, try_box};
-use super::scanner::start_number;
+use super::numbers::start_number;
 use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
-use super::types::*;
 use crate::{Dialect, Start, UnknownTemplate, dialect};
+
+/// A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
+/// freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_dialect {
+    pub(super) dialect: crate::Dialect,
+    /// Ends in a NUL, as the words below do.
+    name: Vec<u8>,
+    words: Vec<Words>,
+    built_in: bool,
+}
+
+/// Of one rule: its family, and what its tags stand for.
+struct Words {
+    family: Vec<u8>,
+    openers: Vec<Vec<u8>>,
+}
 
 /// The handles of the built-in dialects, in the order of `Dialect::names`: of each, one for each start, made when it is
 /// first asked for. Never freed, so that they stay valid.
@@ -124,10 +142,10 @@ fn find_for_template_with(template: &[u8], variables: &[u8]) -> Result<Found, as
 ///
 /// # Safety
 /// `dialects` is NULL or has room for `capacity`, and `start` is NULL or may be written.
-unsafe fn give_found(
+unsafe fn write_all_found(
     dialects: *mut *const aside_dialect,
     capacity: size_t,
-    start: *mut u32,
+    start: *mut aside_start,
     find: impl FnOnce() -> Result<Found, aside_status>,
 ) -> size_t {
     let body = || {
@@ -150,7 +168,7 @@ unsafe fn write_found(
     found: Found,
     dialects: *mut *const aside_dialect,
     capacity: size_t,
-    start: *mut u32,
+    start: *mut aside_start,
 ) -> Result<size_t, aside_status> {
     match found {
         Found::One(dialect, begins) => {
@@ -198,7 +216,7 @@ fn load(toml: &[u8]) -> Result<Box<aside_dialect>, aside_status> {
 ///
 /// # Safety
 /// `len` is NULL or may be written.
-unsafe fn lend_name(name: &[u8], len: *mut size_t) -> *const c_char {
+unsafe fn c_name_of(name: &[u8], len: *mut size_t) -> *const c_char {
     if !len.is_null() {
         // SAFETY: the caller's promise; it need not be aligned.
         unsafe { len.write_unaligned(name.len() - 1) };
@@ -206,16 +224,14 @@ unsafe fn lend_name(name: &[u8], len: *mut size_t) -> *const c_char {
     name.as_ptr().cast()
 }
 
-/// == Dialects ==
+/// Finds a built-in dialect by its name or an alias. `name` has `len` bytes and needs no NUL.
 ///
-/// Finds a built-in dialect by its name or an alias of it. `name` has `len` bytes and needs no NUL.
+/// Returns the dialect, the same pointer each time. It lives as long as the library: never free it. NULL if there is
+/// none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message names the nearest ones), if `name` is NULL, or
+/// if there is no memory for the handle (`ASIDE_ERROR_MEMORY`).
 ///
-/// Returns the dialect, the same pointer each time. It lives as long as the library: never free it. NULL where there is
-/// none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message names the nearest ones), where `name` is NULL,
-/// or where there is no memory for the handle (`ASIDE_ERROR_MEMORY`).
-///
-/// Threads: any, at any time. Memory: the first call for a dialect loads it; if memory runs out in loading, the process
-/// ends. A dialect that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
+/// Memory: the first call for a dialect loads it; if memory runs out while it is loaded, the process ends. A dialect
+/// that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) -> *const aside_dialect {
     guard_handle(|| {
@@ -232,19 +248,19 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
     .cast_const()
 }
 
-/// Finds the built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface, or a file's
-/// path, in any case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`, `openai/gpt-oss-120b:free`). `model` has `len` bytes and
-/// needs no NUL.
+/// Finds the built-in dialect that a model writes, by the model's name: on a hub, in a registry or an interface, or a
+/// file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`, `openai/gpt-oss-120b:free`). `model`
+/// has `len` bytes and needs no NUL.
 ///
-/// Returns as `aside_dialect_find()`. Where the model's prompt opens the thinking and that of its siblings does not (or the
-/// other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that are made
-/// from it start as the model does. `aside_dialect_start()` reads that.
+/// Returns as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
+/// the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
+/// are made from it start as the model does. `aside_dialect_start()` returns that start.
 ///
-/// NULL where no dialect is known for the model, or several fit equally well (`aside_last_status()` is
-/// `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that the
-/// model is known to write no thinking in its text.
+/// Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
+/// `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that
+/// the model is known to write no thinking in its text.
 ///
-/// Threads: any, at any time. Memory: as of `aside_dialect_find()`.
+/// Memory: as for `aside_dialect_find()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len: size_t) -> *const aside_dialect {
     guard_handle(|| {
@@ -261,48 +277,49 @@ pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len:
     .cast_const()
 }
 
-/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and the
-/// framing around them. `text` has `len` bytes and needs no NUL.
+/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and
+/// the framing around them. `text` has `len` bytes and needs no NUL.
 ///
 /// A library that was built with the feature `templates` renders the template, with one user message and without the
 /// variables that a host may leave out; rendering is bounded in time and memory. Any other library reads the template's
-/// text, and so does this one where the template cannot be rendered.
+/// text, and so does this one if the template cannot be rendered.
 ///
-/// Returns how many dialects fit equally well. 1: it is found, and `*start` becomes an `ASIDE_START_` value: where
-/// generation starts after the template's generation prompt. Where several fit that differ in nothing that the template
-/// has, the first by name is found. More than 1: the template does not tell them apart, and `*start` is left alone. 0: it
-/// has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure (`ASIDE_ERROR_NULL`,
-/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`).
+/// Returns how many dialects fit equally well:
+/// - 1: it is found, and `*start` becomes an `ASIDE_START_` value: where generation starts after the template's
+///   generation prompt. If several fit that differ in nothing that the template has, the first by name is found.
+/// - More than 1: the template does not tell them apart, and `*start` is not written.
+/// - 0: it has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure
+///   (`ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`).
 ///
-/// The first `capacity` of them, sorted by name, are written to `dialects`; as those of `aside_dialect_find()` they are
-/// never freed. `dialects` may be NULL where `capacity` is 0; `start` may be NULL.
+/// The first `capacity` of them, sorted by name, are written to `dialects`; like those of `aside_dialect_find()` they
+/// are never freed. `dialects` may be NULL if `capacity` is 0; `start` may be NULL.
 ///
-/// Threads: any, at any time. Memory: running out is `ASIDE_ERROR_MEMORY`, but in the first call, which reads the
-/// dialects, and in rendering; there the process ends.
+/// Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects, and while the
+/// template is rendered; there the process ends.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find_for_template(
     text: *const c_char,
     len: size_t,
     dialects: *mut *const aside_dialect,
     capacity: size_t,
-    start: *mut u32,
+    start: *mut aside_start,
 ) -> size_t {
     // SAFETY: the caller promises `len` bytes, room for `capacity` dialects, and a start that may be written.
-    unsafe { give_found(dialects, capacity, start, || bytes(text, len, "text").and_then(find_for_template)) }
+    unsafe { write_all_found(dialects, capacity, start, || bytes(text, len, "text").and_then(find_for_template)) }
 }
 
-/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, and where generation starts after the
-/// prompt of the request at hand. `text` has `len` bytes, `variables` has `variables_len`; neither needs a NUL.
+/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, and where generation starts after
+/// the prompt of the request at hand. `text` has `len` bytes, `variables` has `variables_len`; neither needs a NUL.
 ///
 /// `variables` is a JSON object: the variables that the template is rendered with for that request, such as
-/// `{"enable_thinking": true, "tools": []}`; `reasoning_effort` and `messages` are others. What it leaves out is as in
-/// `aside_dialect_find_for_template()`. Without variables (a length of 0) this is that function.
+/// `{"enable_thinking": true, "tools": []}`; `reasoning_effort` and `messages` are others. Variables that it leaves out
+/// are as in `aside_dialect_find_for_template()`. Without variables (a length of 0) this is that function.
 ///
-/// Returns as that function, and writes `dialects` and `start` alike. 0 also where `variables` is no JSON object, where
-/// the template cannot be rendered with them, and where the library was built without the feature `templates`: then
-/// `aside_last_status()` is `ASIDE_ERROR_OPTION`, and the message says why.
+/// Returns as that function, and writes `dialects` and `start` in the same way. Returns 0 also if `variables` is not a
+/// JSON object, if the template cannot be rendered with them, and if the library was built without the feature
+/// `templates`: `aside_last_status()` is then `ASIDE_ERROR_OPTION`, and the message says why.
 ///
-/// Threads: any, at any time. Memory: if it runs out here, the process ends.
+/// Memory: if it runs out here, the process ends.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find_for_template_with(
     text: *const c_char,
@@ -311,11 +328,11 @@ pub unsafe extern "C" fn aside_dialect_find_for_template_with(
     variables_len: size_t,
     dialects: *mut *const aside_dialect,
     capacity: size_t,
-    start: *mut u32,
+    start: *mut aside_start,
 ) -> size_t {
-    // SAFETY: the caller promises so many bytes, room for `capacity` dialects, and a start that may be written.
+    // SAFETY: the caller promises that many bytes, room for `capacity` dialects, and a start that may be written.
     unsafe {
-        give_found(dialects, capacity, start, || {
+        write_all_found(dialects, capacity, start, || {
             let variables = bytes(variables, variables_len, "variables")?;
             find_for_template_with(bytes(text, len, "text")?, variables)
         })
@@ -328,9 +345,9 @@ pub unsafe extern "C" fn aside_dialect_find_for_template_with(
 /// `*out` is the new dialect, which the caller owns: `aside_dialect_free()`. It is written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`,
-/// `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` where there is no memory for the handle.
+/// `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
 ///
-/// Threads: any, at any time. Memory: if it runs out while the text is read, the process ends.
+/// Memory: if it runs out while the text is read, the process ends.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_load(
     toml: *const c_char,
@@ -360,16 +377,16 @@ pub unsafe extern "C" fn aside_dialect_load(
     )
 }
 
-/// Loads built-in dialects, so that finding them later, by name or by model, takes no memory. A host calls it once, before
-/// it serves. `names` has `len` bytes and needs no NUL: names or aliases with blanks between them (`"qwen3 harmony"`). Where
-/// it holds no name, or is NULL with a `len` of 0, all built-in dialects are loaded.
+/// Loads built-in dialects, so that finding them later, by name or by model, allocates nothing. A host calls it once,
+/// before it serves. `names` has `len` bytes and needs no NUL: names or aliases with blanks between them (`"qwen3
+/// harmony"`). If it contains no name, or is NULL with a `len` of 0, all built-in dialects are loaded.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_UNKNOWN` for a name that is not known: the dialects before it are loaded, and the message
-/// names the nearest ones; `ASIDE_ERROR_MEMORY` where there is no memory for a handle; `ASIDE_ERROR_NULL`,
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_UNKNOWN` for a name that is not known: the dialects before it are loaded, and the
+/// message names the nearest ones; `ASIDE_ERROR_MEMORY` if there is no memory for a handle; `ASIDE_ERROR_NULL`,
 /// `ASIDE_ERROR_LENGTH`.
 ///
-/// Threads: any, at any time. Memory: all built-in dialects take some 20 MB, and half a second to load;
-/// if memory runs out in loading, the process ends.
+/// Memory: all built-in dialects take some 20 MB, and half a second to load; if memory runs out while they are loaded,
+/// the process ends.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_preload(names: *const c_char, len: size_t) -> aside_status {
     guard(
@@ -391,8 +408,8 @@ pub unsafe extern "C" fn aside_dialect_preload(names: *const c_char, len: size_t
     )
 }
 
-/// Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. NULL
-/// and built-in dialects are left alone.
+/// Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. Does
+/// nothing for NULL and for built-in dialects.
 ///
 /// Threads: no other thread may be using this handle.
 #[ffi_export]
@@ -411,17 +428,16 @@ pub unsafe extern "C" fn aside_dialect_free(dialect: *mut aside_dialect) {
     )
 }
 
-/// The name of a dialect, UTF-8, with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
+/// Returns the name of a dialect, UTF-8, with a NUL at its end. `*len` becomes its length without the NUL; `len` may be
+/// NULL.
 ///
-/// Returns memory of the dialect, good as long as that is. NULL where `dialect` is NULL.
-///
-/// Threads: any, at any time.
+/// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: *mut size_t) -> *const c_char {
     // SAFETY: NULL or a dialect that is still there, as the caller promises.
     match unsafe { dialect.as_ref() } {
         // SAFETY: `len` is NULL or may be written, as the caller promises.
-        Some(dialect) => unsafe { lend_name(&dialect.name, len) },
+        Some(dialect) => unsafe { c_name_of(&dialect.name, len) },
         None => {
             fail_no_handle("dialect");
             ptr::null()
@@ -429,14 +445,12 @@ pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: 
     }
 }
 
-/// The family of a rule of the dialect, as `ASIDE_OPEN` events number them: what the span or header names in the file
-/// as its family, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length without the NUL;
-/// `len` may be NULL.
+/// Returns the family of a rule of the dialect, as `ASIDE_OPEN` events number the rules: what the span or header names
+/// in the file as its family, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length
+/// without the NUL; `len` may be NULL.
 ///
-/// Returns memory of the dialect, good as long as that is. NULL where `dialect` is NULL, or where there is no such rule
-/// (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
-///
-/// Threads: any, at any time.
+/// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
+/// rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_family(
     dialect: *const aside_dialect,
@@ -444,17 +458,15 @@ pub unsafe extern "C" fn aside_dialect_family(
     len: *mut size_t,
 ) -> *const c_char {
     // SAFETY: the caller's promises.
-    unsafe { lend_word(dialect, rule, |words| Some(&words.family), len) }
+    unsafe { c_word_of(dialect, rule, |words| Some(&words.family), len) }
 }
 
-/// What an `ASIDE_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's name, the
-/// fence's info string, the beginning of the header (the first one, where a header begins with none). UTF-8, with a NUL
-/// at its end. `*len` becomes its length without the NUL; `len` may be NULL.
+/// Returns what an `ASIDE_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
+/// name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
+/// with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
 ///
-/// Returns memory of the dialect, good as long as that is. NULL where `dialect` is NULL, or where there is no such rule
-/// or tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
-///
-/// Threads: any, at any time.
+/// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
+/// rule or tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_opener(
     dialect: *const aside_dialect,
@@ -463,14 +475,14 @@ pub unsafe extern "C" fn aside_dialect_opener(
     len: *mut size_t,
 ) -> *const c_char {
     // SAFETY: the caller's promises.
-    unsafe { lend_word(dialect, rule, |words| words.openers.get(tag as usize), len) }
+    unsafe { c_word_of(dialect, rule, |words| words.openers.get(tag as usize), len) }
 }
 
-/// Lends a word of a rule.
+/// Returns a word of a rule as C reads it.
 ///
 /// # Safety
 /// `dialect` is NULL or a dialect that is still there, and `len` is NULL or may be written.
-unsafe fn lend_word(
+unsafe fn c_word_of(
     dialect: *const aside_dialect,
     rule: u32,
     pick: impl FnOnce(&Words) -> Option<&Vec<u8>>,
@@ -480,7 +492,7 @@ unsafe fn lend_word(
     match unsafe { dialect.as_ref() } {
         Some(dialect) => match dialect.words.get(rule as usize).and_then(pick) {
             // SAFETY: the caller's promise.
-            Some(word) => unsafe { lend_name(word, len) },
+            Some(word) => unsafe { c_name_of(word, len) },
             None => {
                 fail(ASIDE_ERROR_RANGE);
                 ptr::null()
@@ -493,9 +505,7 @@ unsafe fn lend_word(
     }
 }
 
-/// The most bytes that a scanner of this dialect holds back for what may come. 0 where `dialect` is NULL.
-///
-/// Threads: any, at any time.
+/// Returns the largest number of bytes that a scanner of this dialect holds back. 0 if `dialect` is NULL.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -> size_t {
     // SAFETY: NULL or a dialect that is still there, as the caller promises.
@@ -508,42 +518,36 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
     }
 }
 
-/// Returns where a stream of this dialect starts if `aside_options.start` is `ASIDE_START_DEFAULT`: another `ASIDE_START_`
-/// value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
-/// `ASIDE_START_DEFAULT` where `dialect` is NULL.
-///
-/// Threads: any, at any time.
+/// Returns where a stream of this dialect starts if `aside_options.start` is `ASIDE_START_DEFAULT`: another
+/// `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
+/// `ASIDE_START_DEFAULT` if `dialect` is NULL.
 #[ffi_export]
-pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> u32 {
+pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> aside_start {
     // SAFETY: NULL or a dialect that is still there, as the caller promises.
     match unsafe { dialect.as_ref() } {
         Some(dialect) => start_number(dialect.dialect.start()),
         None => {
-            fail_null("dialect");
+            fail_no_handle("dialect");
             ASIDE_START_DEFAULT
         }
     }
 }
 
-/// How many dialects are built in.
-///
-/// Threads: any, at any time.
+/// Returns how many dialects are built in.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_count() -> size_t {
     dialect::COUNT
 }
 
-/// The name of the built-in dialect number `index`, sorted, from 0: UTF-8 with a NUL at its end. `*len` becomes its
-/// length without the NUL; `len` may be NULL.
+/// Returns the name of the built-in dialect number `index`, in sorted order, from 0: UTF-8 with a NUL at its end.
+/// `*len` becomes its length without the NUL; `len` may be NULL.
 ///
-/// Returns memory that lives as long as the library. NULL where `index` is not below `aside_dialect_count()`.
-///
-/// Threads: any, at any time.
+/// The memory lives as long as the library. NULL if `index` is not below `aside_dialect_count()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_name_at(index: size_t, len: *mut size_t) -> *const c_char {
     match dialect::c_name(index) {
         // SAFETY: `len` is NULL or may be written, as the caller promises.
-        Some(name) => unsafe { lend_name(name.to_bytes_with_nul(), len) },
+        Some(name) => unsafe { c_name_of(name.to_bytes_with_nul(), len) },
         None => {
             fail(ASIDE_ERROR_RANGE);
             ptr::null()

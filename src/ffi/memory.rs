@@ -1,20 +1,21 @@
-//! Pointers from C made into Rust values, and memory that may run out.
+//! Pointers from C as Rust values, and Rust values as pointers for C. Nothing here may abort: if memory runs out, that is a
+//! status.
 
 use std::alloc::{Layout, alloc};
 use std::ptr;
 
 use libc::{c_char, size_t};
 
+use super::constants::*;
 use super::status::{fail, fail_null, fail_with, guard};
-use super::types::*;
 
-/// No version of a struct will ever be larger; a size above it is memory that nobody set.
+/// The largest size that any version of a struct may have; a size above it is uninitialised memory.
 pub(super) const STRUCT_MAX: usize = 4096;
 
 /// A struct that begins with its size, so that later versions can add fields at its end.
 pub(super) trait Versioned: Copy {
-    /// The least that a caller's has: its size in 0.1.0, as far as its last field of then; of options, of which each may be
-    /// left out, the size alone. It stays, however much is added.
+    /// The smallest size of a caller's struct: in 0.1.0, up to its last field; for options, each of which may be left out, the
+    /// field `size` alone. It never changes, however many fields are added.
     const FIRST: usize;
 }
 
@@ -28,7 +29,7 @@ macro_rules! layout {
 }
 pub(super) use layout;
 
-/// The caller's bytes. NULL is good where the length is 0.
+/// Returns the caller's bytes. NULL is allowed if the length is 0.
 ///
 /// # Safety
 /// A pointer that is not NULL leads to `len` bytes that nobody changes during `'a`.
@@ -48,7 +49,7 @@ pub(super) unsafe fn bytes<'a>(at: *const c_char, len: size_t, what: &str) -> Re
     Ok(unsafe { std::slice::from_raw_parts(at.cast(), len) })
 }
 
-/// The text of a TOML file. Where it is not UTF-8, the failure has this status and names the line.
+/// Returns the text of a TOML file. If it is not UTF-8, the failure has this status and names the line.
 pub(super) fn file_text(toml: &[u8], status: aside_status) -> Result<&str, aside_status> {
     std::str::from_utf8(toml).map_err(|error| {
         let line = 1 + toml[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
@@ -56,25 +57,25 @@ pub(super) fn file_text(toml: &[u8], status: aside_status) -> Result<&str, aside
     })
 }
 
-/// A pointer for C to bytes of ours: never NULL, and never a made-up address, even for no bytes.
+/// Returns a pointer for C to borrowed bytes: never NULL, and never a made-up address, even for no bytes.
 #[inline]
-pub(super) fn lend(bytes: &[u8]) -> *const c_char {
+pub(super) fn as_c_ptr(bytes: &[u8]) -> *const c_char {
     if bytes.is_empty() { c"".as_ptr() } else { bytes.as_ptr().cast() }
 }
 
-/// The same for an array of structs.
-pub(super) fn lend_array<T>(entries: &[T]) -> *const T {
+/// Returns a pointer for C to a borrowed array of structs, never NULL.
+pub(super) fn as_c_array<T>(entries: &[T]) -> *const T {
     static NOTHING: u64 = 0;
     const { assert!(align_of::<T>() <= align_of::<u64>()) };
     if entries.is_empty() { (&raw const NOTHING).cast() } else { entries.as_ptr() }
 }
 
-/// A copy for C, from `malloc` and with a NUL behind it.
+/// Writes a copy for C to `out`, from `malloc` and with a NUL after it.
 ///
 /// # Safety
 /// Both outputs may be written.
-pub(super) unsafe fn give(bytes: &[u8], out: *mut *mut c_char, out_len: *mut size_t) -> aside_status {
-    // SAFETY: malloc gives NULL or room for the bytes and a NUL; the outputs may be written, as the caller promises.
+pub(super) unsafe fn write_copy(bytes: &[u8], out: *mut *mut c_char, out_len: *mut size_t) -> aside_status {
+    // SAFETY: malloc returns NULL or room for the bytes and a NUL; the outputs may be written, as the caller promises.
     unsafe {
         let copy = libc::malloc(bytes.len() + 1).cast::<u8>();
         if copy.is_null() {
@@ -88,7 +89,7 @@ pub(super) unsafe fn give(bytes: &[u8], out: *mut *mut c_char, out_len: *mut siz
     ASIDE_OK
 }
 
-/// The size that the caller's struct begins with, for `fill_sized`.
+/// Returns the size that the caller's struct begins with, for `fill_sized`.
 ///
 /// # Safety
 /// `at` is NULL or leads to a struct whose first field is its size.
@@ -106,7 +107,8 @@ pub(super) unsafe fn size_of_given<T: Versioned>(at: *const T, what: &str) -> Re
     }
 }
 
-/// The caller's struct, whichever version it is: what it does not have is zero. A later version's field must be zero.
+/// Reads the caller's struct, whichever version it is: fields that it does not have are zero. Fields of a later version must be
+/// zero.
 ///
 /// # Safety
 /// `from` is NULL or has as many bytes as its first field says, and a `T` may be all zero.
@@ -130,10 +132,10 @@ pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Res
     }
 }
 
-/// Fills the caller's struct, as much as it has of the fields; a later version's become 0.
+/// Fills the fields that the caller's struct has; those of a later version become 0.
 ///
 /// # Safety
-/// `size` came from `size_of_given`, and so many bytes may be written.
+/// `size` came from `size_of_given`, and that many bytes may be written.
 pub(super) unsafe fn fill_sized<T: Versioned>(to: *mut T, size: usize, value: T) {
     let known = size.min(size_of::<T>());
     // SAFETY: the caller's promise.
@@ -143,7 +145,7 @@ pub(super) unsafe fn fill_sized<T: Versioned>(to: *mut T, size: usize, value: T)
     }
 }
 
-/// Frees a handle that came from a Box. NULL is left alone, and so is one that a call is inside of.
+/// Frees a handle that came from a Box. Does nothing for NULL, and fails if a call is inside.
 ///
 /// # Safety
 /// `handle` is NULL or still there; not busy, this is its last use.
@@ -163,7 +165,7 @@ pub(super) unsafe fn free<T>(handle: *mut T, is_busy: impl FnOnce(&T) -> bool) {
     )
 }
 
-/// `Box::new` that says when there is no memory, instead of aborting.
+/// Makes a Box, or returns None if there is no memory, instead of aborting.
 pub(super) fn try_box<T>(value: T) -> Option<Box<T>> {
     const { assert!(size_of::<T>() > 0) };
     // SAFETY: the layout is not of size 0; what comes back is checked, written, and then is what a Box owns.
@@ -177,8 +179,8 @@ pub(super) fn try_box<T>(value: T) -> Option<Box<T>> {
     }
 }
 
-/// Gives a handle to C; NULL where there is no memory.
-pub(super) fn hand_out<T>(handle: T) -> *mut T {
+/// Returns a handle for C; NULL if there is no memory.
+pub(super) fn into_handle<T>(handle: T) -> *mut T {
     match try_box(handle) {
         Some(handle) => Box::into_raw(handle),
         None => {

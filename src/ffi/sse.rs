@@ -1,15 +1,17 @@
-//! Event streams for C. The doc comments of this file are comments of `aside.h`.
+//! Event streams for C: the handle of a rewriter and its functions. C borrows the output until the next call, so it must not
+//! move before that.
 
 use std::ptr;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::gate::{Gate, is_ready, is_whole};
-use super::memory::{bytes, free, hand_out, lend, read_sized};
-use super::scanner::{failed, start, start_number, stray_close};
-use super::status::{fail_no_handle, fail_null, fail_with, guard_handle};
-use super::types::*;
+use super::constants::*;
+use super::dialect::aside_dialect;
+use super::handle_guard::{HandleGuard, is_ready, is_whole};
+use super::memory::{Versioned, as_c_ptr, bytes, free, into_handle, layout, read_sized};
+use super::numbers::{start, start_number, stray_close};
+use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use crate::Start;
 use crate::sse::{Body, Field, Options, Rewriter};
 
@@ -25,10 +27,52 @@ const _: () = {
 /// Room for output that a rewriter keeps from call to call; thousands of them may wait for their next bytes.
 const KEPT_OUT: usize = 1 << 18;
 
-/// What a rewriter's handle holds behind its state.
-pub(super) struct Stream {
+/// The state of one event stream that is rewritten. From `aside_sse_new()`; freed by `aside_sse_free()`.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_sse {
+    guard: HandleGuard<Stream>,
+}
+
+/// Options of `aside_sse_new()`. Set all of it to zero, then `size`; later versions may add fields at the end.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_sse_options {
+    /// `sizeof(aside_sse_options)` of the caller's header.
+    pub size: size_t,
+    /// What is open at the first byte of each choice's text.
+    pub start: aside_start,
+    /// What the field for the thinking is called.
+    pub field: aside_field,
+    /// What comes in.
+    pub body: aside_body,
+    /// 1: nothing is split, and the output is the input. 0: the text is split.
+    pub off: u32,
+    /// The largest number of bytes of an event, or of a JSON body, that is read: longer ones pass unchanged. 0: 16 MiB.
+    pub max_event: u64,
+    /// What becomes of a closer of the thinking without an opener, after content.
+    pub stray_close: aside_stray_close,
+    /// 0.
+    pub reserved: u32,
+}
+
+impl Versioned for aside_sse_options {
+    const FIRST: usize = size_of::<size_t>();
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_sse_options 40: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32,
+        reserved 36);
+    assert!(aside_sse_options::FIRST == 8);
+};
+
+/// What a rewriter's handle holds.
+struct Stream {
     rewriter: Rewriter,
-    /// What the last call gave, for C to look into.
+    /// The output of the last call, which C borrows.
     out: Vec<u8>,
 }
 
@@ -38,7 +82,7 @@ const _: fn() = || {
     is_send::<Rewriter>();
 };
 
-/// Runs `body` as the only call inside the rewriter, if `may` likes the state that it is in.
+/// Runs `body` as the only call inside the rewriter, if `may` accepts its state.
 ///
 /// # Safety
 /// `sse` is NULL or a rewriter that is still there.
@@ -50,11 +94,11 @@ unsafe fn enter(
     if sse.is_null() {
         return fail_no_handle("sse");
     }
-    // SAFETY: it is there, and only calls that are admitted use the stream.
-    unsafe { (*sse).gate.admit(may, body) }
+    // SAFETY: it is there, and only calls that have entered use the stream.
+    unsafe { (*sse).guard.enter(may, body) }
 }
 
-/// Calls the rewriter with its empty output, and lends what that holds then.
+/// Calls the rewriter with its empty output, and gives C a pointer to what that holds then.
 ///
 /// # Safety
 /// `sse` is NULL or there; the outputs are NULL or may be written.
@@ -77,7 +121,7 @@ unsafe fn rewrite(
         }
         // SAFETY: neither is NULL, and the caller promises that they may be written.
         unsafe {
-            out.write_unaligned(lend(&stream.out));
+            out.write_unaligned(as_c_ptr(&stream.out));
             out_len.write_unaligned(stream.out.len());
         }
         ASIDE_OK
@@ -92,7 +136,7 @@ unsafe fn rewrite(
 /// As of `enter`.
 unsafe fn before_stream(
     sse: *mut aside_sse,
-    start: u32,
+    start: aside_start,
     call: impl FnOnce(&mut Rewriter, Option<Start>) -> Result<(), crate::Error>,
 ) -> aside_status {
     let body = |stream: &mut Stream| match self::start(start) {
@@ -127,7 +171,10 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
         ASIDE_FIELD_REASONING => Field::Reasoning,
         ASIDE_FIELD_THINKING => Field::Thinking,
         other => {
-            return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.field {other} is no ASIDE_FIELD_ value")));
+            return Err(fail_with(
+                ASIDE_ERROR_OPTION,
+                format_args!("options.field {other} is not an ASIDE_FIELD_ value"),
+            ));
         }
     };
     let body = match all.body {
@@ -135,7 +182,10 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
         ASIDE_BODY_EVENTS => Body::Events,
         ASIDE_BODY_JSON => Body::Json,
         other => {
-            return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.body {other} is no ASIDE_BODY_ value")));
+            return Err(fail_with(
+                ASIDE_ERROR_OPTION,
+                format_args!("options.body {other} is not an ASIDE_BODY_ value"),
+            ));
         }
     };
     if all.off > 1 {
@@ -149,17 +199,15 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
     Ok(Options { start: start(all.start)?, field, body, max_event, off: all.off == 1, stray_close })
 }
 
-/// == Event streams ==
+/// Makes a rewriter. The bytes of an OpenAI-style answer go in, an event stream or a JSON body; the same bytes come
+/// out, with the thinking moved from `content` to a field of its own. `options` may be NULL: `reasoning_content`, and
+/// the start that the dialect says. Neither is used after the call: the dialect may be freed before the rewriter.
 ///
-/// Makes a rewriter: the bytes of an OpenAI-style answer go in, an event stream or a JSON body, and the same bytes come
-/// out with the thinking moved from `content` to a field of its own. `options` may be NULL: `reasoning_content`, and the
-/// start that the dialect says. Neither is used after the call: the dialect may be freed before the rewriter.
-///
-/// Returns a rewriter that the caller owns: `aside_sse_free()`. NULL where that fails; `aside_last_status()` is then
+/// Returns a rewriter that the caller owns: `aside_sse_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
 /// `ASIDE_ERROR_MEMORY`.
 ///
-/// Threads: any, at any time.
+/// Threads: any thread may call this at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_new(
     dialect: *const aside_dialect,
@@ -182,71 +230,69 @@ pub unsafe extern "C" fn aside_sse_new(
                 return ptr::null_mut();
             }
         };
-        hand_out(aside_sse { gate: Gate::new(Stream { rewriter, out: Vec::new() }) })
+        into_handle(aside_sse { guard: HandleGuard::new(Stream { rewriter, out: Vec::new() }) })
     })
 }
 
-/// Frees a rewriter and what it lent. NULL is left alone. What it held back is lost: `aside_sse_finish()` first.
+/// Frees a rewriter and its output. Does nothing for NULL. Bytes that are held back are lost: call `aside_sse_finish()`
+/// before.
 ///
 /// Threads: no other thread may be using this rewriter.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(sse, |sse| sse.gate.close()) }
+    unsafe { free(sse, |sse| sse.guard.close()) }
 }
 
-/// Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
-/// `ASIDE_START_` value. For a host that learns it from the request: one rewriter then serves a model with thinking on and
-/// off. Finishing or resetting the rewriter goes back to its own start.
+/// Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
+/// `ASIDE_START_` value. For a host that learns it from the request: one rewriter then serves a model with thinking on
+/// and off. Finishing or resetting the rewriter restores its own start.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
-/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the stream has begun (nothing has changed after these);
+/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
-///
-/// Threads: one at a time for one rewriter.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_start_at(sse: *mut aside_sse, start: u32) -> aside_status {
+pub unsafe extern "C" fn aside_sse_start_at(sse: *mut aside_sse, start: aside_start) -> aside_status {
     // SAFETY: the caller promises a rewriter that is NULL or there.
     unsafe { before_stream(sse, start, |rewriter, start| rewriter.start_at(start)) }
 }
 
-/// Reads the next stream by another dialect, and says where it starts, before its first byte: an `ASIDE_START_` value, where
-/// `ASIDE_START_DEFAULT` is that dialect's own start. What `aside_dialect_find_for_template()` finds goes here. Finishing or
-/// resetting the rewriter goes back to its own dialect and start. The dialect may be freed after the call.
+/// Reads the next stream by another dialect, and sets where it starts, before its first byte: an `ASIDE_START_` value;
+/// `ASIDE_START_DEFAULT` is that dialect's own start. For what `aside_dialect_find_for_template()` finds. Finishing or
+/// resetting the rewriter restores its own dialect and start. The dialect may be freed after the call.
 ///
 /// Returns as `aside_sse_start_at()`.
 ///
-/// Threads: one at a time for one rewriter; the dialect may be used by any threads meanwhile.
+/// Threads: other threads may be using the dialect.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_use_dialect(
     sse: *mut aside_sse,
     dialect: *const aside_dialect,
-    start: u32,
+    start: aside_start,
 ) -> aside_status {
     // SAFETY: NULL or a dialect that is still there, as the caller promises.
-    let Some(dialect) = (unsafe { dialect.as_ref() }) else { return fail_null("dialect") };
+    let Some(dialect) = (unsafe { dialect.as_ref() }) else { return fail_no_handle("dialect") };
     // SAFETY: the caller promises a rewriter that is NULL or there.
     unsafe { before_stream(sse, start, |rewriter, start| rewriter.use_dialect(&dialect.dialect, start)) }
 }
 
-/// Says where the next stream starts, before its first byte: the text of each choice goes on behind a rendered prompt that
-/// ends in the `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the rewriter goes
-/// back to its own start; a `len` of 0 takes back what an earlier prompt said. `tail` is not used after the call; it must not
-/// be memory that the rewriter lent.
+/// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that
+/// ends in the `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the
+/// rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must
+/// not be memory of the rewriter.
 ///
-/// `*start` becomes an `ASIDE_START_` value, what is open at the first byte of each choice's text; `start` may be NULL. It is
-/// written on success only.
+/// `*start` becomes an `ASIDE_START_` value, what is open at the first byte of each choice's text; `start` may be NULL.
+/// It is written on success only.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` where the stream has
-/// begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
-///
-/// Threads: one at a time for one rewriter.
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
+/// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
+/// error).
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_start_from_prompt(
     sse: *mut aside_sse,
     tail: *const c_char,
     len: size_t,
-    start: *mut u32,
+    start: *mut aside_start,
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes.
     let tail = match unsafe { bytes(tail, len, "tail") } {
@@ -267,21 +313,21 @@ pub unsafe extern "C" fn aside_sse_start_from_prompt(
     unsafe { enter(sse, is_ready, body) }
 }
 
-/// Takes the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes to
-/// send on: all events that are whole, perhaps none. `buf` may be NULL where `len` is 0, and is not used after the call; it
-/// must not be memory that the rewriter lent.
+/// Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes
+/// to send on: all events that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the
+/// call; it must not be memory of the rewriter.
 ///
-/// `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, good until the next call with it. Both
-/// are written on success only.
+/// `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, valid until the next call with it.
+/// Both are written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
-/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). What cannot be read passes as it came and is
-/// no error.
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
+/// that is not an error.
 ///
-/// Threads: one at a time for one rewriter. Memory: it grows with the largest event, up to a small multiple of
-/// `options.max_event`, and by 1 MiB at most for chunks that one event becomes; by what is held back of each of at most 128
-/// choices, up to twice `aside_dialect_max_hold()`; and `*out` is what came out, which may be 150 times what went in, where
-/// each event has many choices and a long `id`.
+/// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for
+/// chunks that one event becomes; by what is held back of each of at most 128 choices, up to twice
+/// `aside_dialect_max_hold()`. `*out` may be 150 times as long as the input, if each event has many choices and a long
+/// `id`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_feed(
     sse: *mut aside_sse,
@@ -299,13 +345,11 @@ pub unsafe extern "C" fn aside_sse_feed(
     }
 }
 
-/// Ends the stream. `*out` becomes what was held back: an event without the blank line behind it, text that might have
-/// become a marker. The rewriter is then as new, but for what `aside_sse_too_long()` and `aside_sse_encoded()` say, and the
-/// next feed begins a new stream.
+/// Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
+/// become a marker. The rewriter is then reset, except for what `aside_sse_too_long()` and `aside_sse_encoded()`
+/// return, and the next feed begins a new stream.
 ///
 /// Returns as `aside_sse_feed()`.
-///
-/// Threads: one at a time for one rewriter.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_finish(
     sse: *mut aside_sse,
@@ -316,28 +360,25 @@ pub unsafe extern "C" fn aside_sse_finish(
     unsafe { rewrite(sse, out, out_len, |rewriter, out| rewriter.finish(out)) }
 }
 
-/// Drops everything, and makes the rewriter as new: what was held back, the count, and every error but
-/// `ASIDE_ERROR_PANIC`. Memory that it lent is no longer good.
+/// Resets the rewriter: drops what is held back, the count, and every error except `ASIDE_ERROR_PANIC`. Memory that C
+/// has borrowed from it is no longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-///
-/// Threads: one at a time for one rewriter.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_reset(sse: *mut aside_sse) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is NULL or there, and only calls that are admitted use the stream.
+    // SAFETY: the caller promises a rewriter that is NULL or there, and only calls that have entered use the stream.
     unsafe {
         let Some(sse) = sse.as_ref() else { return fail_no_handle("sse") };
-        sse.gate.renew(|stream| {
+        sse.guard.renew(|stream| {
             stream.rewriter.reset();
             stream.out = Vec::new();
         })
     }
 }
 
-/// How many events and bodies passed unread since the start or the last reset, because they were longer than
-/// `options.max_event`. 0 with a message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under way.
-///
-/// Threads: one at a time for one rewriter.
+/// Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
+/// `options.max_event`. Returns 0 and sets a message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under
+/// way.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_too_long(sse: *const aside_sse) -> u64 {
     let mut count = 0;
@@ -351,12 +392,10 @@ pub unsafe extern "C" fn aside_sse_too_long(sse: *const aside_sse) -> u64 {
     count
 }
 
-/// Whether the stream passes unread because its first bytes are no text: it is compressed (gzip, zstd, zlib or Brotli), or in
-/// another encoding than UTF-8. 1 or 0, of the stream that was finished last until another begins. Ask the server for
-/// `Accept-Encoding: identity`, or decode the body before it is fed. 0 with a message for NULL, after `ASIDE_ERROR_PANIC`, and
-/// while a call is under way.
-///
-/// Threads: one at a time for one rewriter.
+/// Returns whether the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or
+/// Brotli), or in another encoding than UTF-8. 1 or 0; after the end of a stream this is its value, until another
+/// begins. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. Returns 0 and sets a
+/// message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under way.
 #[ffi_export]
 pub unsafe extern "C" fn aside_sse_encoded(sse: *const aside_sse) -> i32 {
     let mut is_encoded = false;

@@ -1,4 +1,5 @@
-//! How a failure leaves: its status is returned, its message waits in this thread for `aside_last_error`.
+//! How a failure is reported: its status is returned, and its message stays in this thread for `aside_last_error`. To report a
+//! failure must never allocate, because memory may be what ran out.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -8,11 +9,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use libc::c_char;
+use safer_ffi::prelude::*;
 
-use super::types::*;
+use super::constants::*;
+use crate::Error;
 
-/// A thread's last failure. A message is written into the thread's own room, so that it takes no memory: when that has run
-/// out, a failure must still be told. Nor does the room need a destructor, for to register one takes memory too.
+/// A thread's last failure. A message is written into a buffer of the thread, which needs no allocation, and no destructor
+/// either: registering one allocates too.
 struct Last {
     status: aside_status,
     /// A general sentence, or `ROOM`.
@@ -152,12 +155,15 @@ pub(super) fn fail_panic(payload: Box<dyn Any + Send>) -> aside_status {
     status
 }
 
-pub(super) fn last_status() -> aside_status {
-    LAST.with_borrow(|last| last.status)
-}
-
-pub(super) fn last_message() -> *const c_char {
-    LAST.with_borrow(|last| last.message)
+/// Fails as a scanner's error says.
+#[cold]
+pub(super) fn failed(error: Error) -> aside_status {
+    match error {
+        Error::OutOfMemory => fail(ASIDE_ERROR_MEMORY),
+        Error::TokenLengths => fail_with(ASIDE_ERROR_LENGTH, error),
+        Error::FinishPending | Error::StreamBegun => fail_with(ASIDE_ERROR_ORDER, error),
+        Error::NoSuchStart => fail_with(ASIDE_ERROR_OPTION, format_args!("start: {error}")),
+    }
 }
 
 /// Runs the body of an entry that has no scanner; a panic becomes `otherwise` and a message.
@@ -165,17 +171,43 @@ pub(super) fn guard<T>(otherwise: impl FnOnce(aside_status) -> T, body: impl FnO
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| otherwise(fail_panic(payload)))
 }
 
-/// The same of an entry that returns a handle, NULL where it fails.
+/// Runs the body of an entry that returns a handle; NULL if it panics.
 pub(super) fn guard_handle<T>(body: impl FnOnce() -> *mut T) -> *mut T {
     let handle = guard(|_| ptr::null_mut(), body);
     made_handle(!handle.is_null());
     handle
 }
 
-/// For entries that make a handle: whether they did. Only a mistake of the caller is worth keeping: memory that ran out
-/// says nothing about the handle.
+/// Notes whether an entry that makes a handle has made one. Only a mistake of the caller is kept: memory that ran out says
+/// nothing about the handle.
 pub(super) fn made_handle(made: bool) {
     LAST.with_borrow_mut(|last| last.is_of_handle = !made && last.status != ASIDE_ERROR_MEMORY);
+}
+
+/// Returns the message of the last failure in this thread: UTF-8 with a NUL at its end, never NULL, empty if nothing
+/// has failed. It has at most 2,047 bytes: a longer one is cut and ends in `…`. Success does not change it. Valid until
+/// the next failure in this thread.
+///
+/// If a function fails because a handle is NULL, and the failure before it is the reason why there is no handle (a
+/// misspelled dialect, say), the message of that failure stays. The status becomes `ASIDE_ERROR_NULL`.
+///
+/// Memory: no message allocates any.
+#[ffi_export]
+pub unsafe extern "C" fn aside_last_error() -> *const c_char {
+    LAST.with_borrow(|last| last.message)
+}
+
+/// Returns the status of the last failure in this thread: why a function returned NULL or 0. `ASIDE_OK` if nothing has
+/// failed.
+#[ffi_export]
+pub unsafe extern "C" fn aside_last_status() -> aside_status {
+    LAST.with_borrow(|last| last.status)
+}
+
+/// Returns the general sentence of a status, for any number: with a NUL at its end, never NULL, never freed.
+#[ffi_export]
+pub unsafe extern "C" fn aside_status_text(status: aside_status) -> *const c_char {
+    sentence(status).as_ptr()
 }
 
 #[cfg(test)]
@@ -184,7 +216,7 @@ mod tests {
 
     fn message() -> String {
         // SAFETY: never NULL, and there is a NUL at its end.
-        unsafe { CStr::from_ptr(last_message()) }.to_str().unwrap().to_owned()
+        unsafe { CStr::from_ptr(aside_last_error()) }.to_str().unwrap().to_owned()
     }
 
     #[test]
@@ -200,7 +232,7 @@ mod tests {
             }
         }
         fail_with(ASIDE_ERROR_DIALECT, "a\0b");
-        assert_eq!((message(), last_status()), ("a\u{fffd}b".into(), ASIDE_ERROR_DIALECT));
+        assert_eq!((message(), unsafe { aside_last_status() }), ("a\u{fffd}b".into(), ASIDE_ERROR_DIALECT));
         fail(ASIDE_ERROR_MEMORY);
         assert_eq!(message(), "out of memory");
     }

@@ -1,5 +1,6 @@
 /* Tool results: one call, its report, streams, hosts' filters and caches, and every misuse that can be seen. */
 #include "check.h"
+#include <aside_compress.h>
 
 #define HUGE_LEN ((size_t)-1)
 

@@ -1,5 +1,6 @@
 /* Numbers and layouts that can never change: a program that was compiled against an older header relies on them. */
 #include "check.h"
+#include <aside_compress.h>
 #include <stddef.h>
 
 int main(void)
@@ -10,7 +11,7 @@ int main(void)
     CHECK(ASIDE_ERROR_BUSY == -1007 && ASIDE_ERROR_ORDER == -1008 && ASIDE_ERROR_MEMORY == -1009);
     CHECK(ASIDE_ERROR_RANGE == -1010 && ASIDE_ERROR_PANIC == -1011);
     CHECK(ASIDE_ERROR_JOIN == -1012 && ASIDE_ERROR_FILTER == -1013 && ASIDE_ERROR_ORIGINAL == -1014);
-    CHECK(ASIDE_KEPT == 0 && ASIDE_REPLACED == 1 && ASIDE_LEFT_OUT == 2 && ASIDE_NO_FILTER == 0xffffffff);
+    CHECK(ASIDE_KEPT == 0 && ASIDE_REPLACED == 1 && ASIDE_LEFT_OUT == 2 && ASIDE_NO_FILTER == -1);
     CHECK(ASIDE_OPEN == 1 && ASIDE_ATTRIBUTE == 2 && ASIDE_TEXT == 3 && ASIDE_FRAMING == 4 && ASIDE_CLOSE == 5);
     CHECK(ASIDE_RECLASSIFY == 6 && ASIDE_BUDGET == 7);
     CHECK(ASIDE_CONTENT == 0 && ASIDE_THINKING == 1 && ASIDE_NARRATION == 2 && ASIDE_TOOL == 3);

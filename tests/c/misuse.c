@@ -1,5 +1,6 @@
 /* Every pointer NULL, every number wrong: a status and a message, and nothing else has changed. */
 #include "check.h"
+#include <aside_compress.h>
 
 #define HUGE_LEN ((size_t)-1)
 
@@ -200,6 +201,56 @@ static void handles_that_were_not_made(void)
     aside_scanner_free(scanner);
 }
 
+/* So does each function that takes a dialect, or a part of a compressor. */
+static void every_handle_that_was_not_made(void)
+{
+    const char *bytes;
+    char *out;
+    size_t len, count;
+    aside_scanner *scanner = scanner_named("inline-think");
+    aside_sse *sse = aside_sse_new(aside_dialect_find("inline-think", 12), NULL);
+
+    CHECK(sse != NULL && aside_dialect_find("inline-thimk", 12) == NULL);
+#define SAYS_WHY(call)                      \
+    do {                                    \
+        CHECK_STATUS(call, ASIDE_ERROR_NULL); \
+        CHECK_SAYS("no dialect `inline-thimk`"); \
+    } while (0)
+#define MAKES_NOTHING(call) SAYS_WHY((call) == 0 ? aside_last_status() : ASIDE_OK)
+    MAKES_NOTHING(aside_scanner_new(NULL, NULL));
+    MAKES_NOTHING(aside_scanner_clone(NULL));
+    MAKES_NOTHING(aside_sse_new(NULL, NULL));
+    MAKES_NOTHING(aside_dialect_start(NULL));
+    MAKES_NOTHING(aside_dialect_max_hold(NULL));
+    MAKES_NOTHING(aside_dialect_name(NULL, &len));
+    MAKES_NOTHING(aside_dialect_family(NULL, 0, &len));
+    MAKES_NOTHING(aside_dialect_opener(NULL, 0, 0, &len));
+    SAYS_WHY(aside_strip(NULL, "a", 1, &out, &len));
+    SAYS_WHY(aside_escape(NULL, "a", 1, &out, &len));
+    SAYS_WHY(aside_join(NULL, "a", 1, "b", 1, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out, &len));
+    SAYS_WHY(aside_sse_use_dialect(sse, NULL, ASIDE_START_DEFAULT));
+    SAYS_WHY(aside_sse_use_dialect(NULL, NULL, ASIDE_START_DEFAULT));
+    MAKES_NOTHING(aside_scanner_new(NULL, NULL));
+#undef SAYS_WHY
+#define SAYS_WHY(call)                      \
+    do {                                    \
+        CHECK_STATUS(call, ASIDE_ERROR_NULL); \
+        CHECK_SAYS("built_in is neither");  \
+    } while (0)
+    CHECK(aside_registry_new(7) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
+    SAYS_WHY(aside_registry_add_last_run(NULL, 1));
+    MAKES_NOTHING(aside_compressor_new(NULL, NULL));
+    SAYS_WHY(aside_compress(NULL, NULL, NULL, 0, NULL));
+    MAKES_NOTHING(aside_tool_stream_new(NULL, NULL, 4096));
+    SAYS_WHY(aside_tool_stream_feed(NULL, "a", 1, &bytes, &len));
+    SAYS_WHY(aside_compressed_part(NULL, 0, &bytes, &len));
+    MAKES_NOTHING(aside_command_line_commands(NULL, &count));
+#undef SAYS_WHY
+#undef MAKES_NOTHING
+    aside_scanner_free(scanner);
+    aside_sse_free(sse);
+}
+
 int main(void)
 {
     int status;
@@ -210,6 +261,7 @@ int main(void)
     scanners();
     strips();
     handles_that_were_not_made();
+    every_handle_that_was_not_made();
     joins();
 
     /* Success leaves the last message where it is. */

@@ -1,6 +1,7 @@
 /* Several threads share a dialect, each with scanners of its own, and a compressor; and two threads meet in one scanner. */
 #define _DEFAULT_SOURCE
 #include "check.h"
+#include <aside_compress.h>
 #include <pthread.h>
 
 static const aside_dialect *shared;

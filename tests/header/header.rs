@@ -1,10 +1,11 @@
-//! `include/aside.h` is what src/ffi says, C and C++ read it without a warning, and the library exports just that.
+//! Holds the headers in `include` to src/ffi: C, C++ and cffi read them without a warning, and the library exports just what
+//! they declare. Nobody writes a declaration by hand.
 //!
-//! cbindgen writes the header but takes type names on trust; safer-ffi prints plain prototypes of what the compiler
-//! really exports. One C file that includes both is refused by the C compiler if they differ. `ASIDE_BLESS=1` rewrites
-//! the checked-in files.
+//! cbindgen writes the declarations, and the templates `src/ffi/*.h.in` their order. But cbindgen takes type names on trust;
+//! safer-ffi prints plain prototypes of what the compiler really exports. One C file that includes both is refused by the C
+//! compiler if they differ. `ASIDE_BLESS=1` rewrites the checked-in files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -24,22 +25,45 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// The header as the sources say it; with `ASIDE_BLESS=1`, written before any test looks at the checked-in one.
-static HEADER: LazyLock<String> = LazyLock::new(|| {
-    let header = generate();
-    bless("include/aside.h", &header);
-    header
+/// The headers, the first for what the others include.
+const HEADERS: [&str; 2] = ["aside.h", "aside_compress.h"];
+
+/// The headers as the sources say them; with `ASIDE_BLESS=1`, written before any test looks at the checked-in ones.
+static TEXTS: LazyLock<[String; 2]> = LazyLock::new(|| {
+    let texts = HEADERS.map(|name| fill(&template(name), &DECLARATIONS));
+    for (name, text) in HEADERS.iter().zip(&texts) {
+        bless(&format!("include/{name}"), text);
+    }
+    texts
 });
 
-/// The files of src/ffi that the header comes from, in the order in which a reader wants it.
+/// Each declaration of the sources with its comment, by the name that it declares.
+static DECLARATIONS: LazyLock<BTreeMap<String, String>> = LazyLock::new(declarations);
+
+/// All headers in one.
+static HEADER: LazyLock<String> = LazyLock::new(|| TEXTS.concat());
+
+fn template(name: &str) -> String {
+    fs::read_to_string(root().join("src/ffi").join(format!("{name}.in"))).unwrap()
+}
+
+/// The files of src/ffi that the declarations come from.
 const SOURCES: &[&str] = &[
-    "types.rs",
+    "constants.rs",
+    "version.rs",
+    "status.rs",
     "dialect.rs",
-    "scanner/mod.rs",
+    "simple.rs",
+    "scanner/event.rs",
+    "scanner/options.rs",
+    "scanner/handle.rs",
     "scanner/callback.rs",
+    "scanner/token.rs",
     "scanner/array.rs",
     "scanner/text.rs",
     "scanner/progress.rs",
+    "scanner/borrowed.rs",
+    "scanner/thoughts.rs",
     "sse.rs",
     "compress/types.rs",
     "compress/registry.rs",
@@ -47,22 +71,15 @@ const SOURCES: &[&str] = &[
     "compress/compressor.rs",
     "compress/command_line.rs",
     "compress/tool_stream.rs",
-    "mod.rs",
 ];
 
-/// Lets cbindgen write the header from the sources.
-fn generate() -> String {
-    let mut config = cbindgen::Config::from_file(root().join("cbindgen.toml")).unwrap();
-    config.after_includes = Some(format!(
-        "\n/**\n * The version of this header.\n */\n#define ASIDE_VERSION \"{}\"\n\n\
-         /**\n * The function of that version: a call of it does not link with an older library.\n */\n\
-         #define ASIDE_VERSION_SYMBOL {}",
-        env!("CARGO_PKG_VERSION"),
-        version_symbol()
-    ));
+/// Lets cbindgen write the declarations.
+fn declarations() -> BTreeMap<String, String> {
+    let config = cbindgen::Config::from_file(root().join("cbindgen.toml")).unwrap();
     let mut sources = String::new();
     for file in SOURCES {
-        for line in fs::read_to_string(root().join("src/ffi").join(file)).unwrap().lines() {
+        let text = fs::read_to_string(root().join("src/ffi").join(file)).unwrap();
+        for line in text.split("#[cfg(test)]").next().unwrap_or_default().lines() {
             // cbindgen does not know safer-ffi's attribute, and all is in one file here.
             if !line.starts_with("mod ")
                 && !line.starts_with("//!")
@@ -79,44 +96,87 @@ fn generate() -> String {
     let builder = cbindgen::Builder::new().with_config(config).with_src(copy);
     let mut header = Vec::new();
     builder.generate().expect("cbindgen reads src/ffi").write(&mut header);
-    tidy(&String::from_utf8(header).unwrap())
+    let header = String::from_utf8(header).unwrap();
+    let blocks = header.split("\n\n").map(str::trim).filter(|block| !block.is_empty());
+    let declarations = blocks.map(|block| (declared(block).to_owned(), on_one_line(block)));
+    declarations.filter(|(name, _)| name.to_ascii_lowercase().starts_with("aside_")).collect()
 }
 
-/// The function that carries this version in its name.
-fn version_symbol() -> String {
-    format!("aside_version_{}", env!("CARGO_PKG_VERSION").replace(|c: char| !c.is_ascii_alphanumeric(), "_"))
+/// The name that a declaration of cbindgen's declares.
+fn declared(block: &str) -> &str {
+    let code = block.split_once("*/").map_or(block, |(_, code)| code).trim();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if code.starts_with("typedef") || code.starts_with('#') {
+        let mut words = code.split(|c| !is_word(c));
+        return words.find(|word| word.to_ascii_lowercase().starts_with("aside_")).unwrap_or_default();
+    }
+    code.split('(').next().unwrap().rsplit(|c| !is_word(c)).next().unwrap()
 }
 
-/// What cbindgen has no option for: headings (comments that begin with `== Heading ==`), comments of one line on one
-/// line, and negative numbers in parentheses.
-fn tidy(header: &str) -> String {
-    let rule = "=".repeat(74);
+/// Puts comments of one line on one line.
+fn on_one_line(block: &str) -> String {
     let mut out: Vec<String> = Vec::new();
-    let mut lines = header.lines();
-    while let Some(line) = lines.next() {
-        if let Some(heading) = line.strip_prefix(" * == ").and_then(|line| line.strip_suffix(" ==")) {
-            out.pop();
-            out.extend([format!("/* {rule} *"), format!(" * {heading}"), format!(" * {rule} */"), String::new()]);
-            out.push("/**".to_owned());
-            lines.next();
-        } else if let (" */", [.., first, text]) = (line.trim_start_matches("    "), &out[..]) {
+    for line in block.lines() {
+        if let (" */", [.., first, text]) = (line.trim_start_matches("    "), &out[..]) {
             let indent = &line[..line.len() - 3];
             match text.strip_prefix(&format!("{indent} * ")) {
                 Some(text) if *first == format!("{indent}/**") && line.len() + text.len() < 120 => {
                     let text = format!("{indent}/** {text} */");
                     out.truncate(out.len() - 2);
                     out.push(text);
+                    continue;
                 }
-                _ => out.push(line.to_owned()),
-            }
-        } else {
-            match line.split_once(" -").filter(|_| line.starts_with("#define")) {
-                Some((name, number)) => out.push(format!("{name} (-{number})")),
-                None => out.push(line.to_owned()),
+                _ => {}
             }
         }
+        out.push(line.to_owned());
     }
-    out.join("\n") + "\n"
+    out.join("\n")
+}
+
+/// The name of the declaration that a template's line stands for.
+fn placed(line: &str) -> Option<&str> {
+    line.trim().strip_prefix('@')?.strip_suffix('@').filter(|name| !name.contains('@'))
+}
+
+/// Writes a header: each `@name@` becomes that declaration, inside an `enum` as an enumerator; lines that begin with `@@ `
+/// become a heading.
+fn fill(template: &str, declarations: &BTreeMap<String, String>) -> String {
+    let rule = "=".repeat(74);
+    let mut out = String::new();
+    let mut lines = template.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(heading) = line.strip_prefix("@@ ") {
+            out += &format!("/* {rule} *\n * {heading}\n");
+            let mut blank = " *\n";
+            while let Some(text) = lines.peek().and_then(|line| line.strip_prefix("@@ ")) {
+                out += &format!("{blank} * {text}\n");
+                blank = "";
+                lines.next();
+            }
+            out += &format!(" * {rule} */\n");
+        } else if let Some(name) = placed(line) {
+            let declaration = declarations.get(name).unwrap_or_else(|| panic!("src/ffi has no {name}"));
+            let indent = &line[..line.len() - line.trim_start().len()];
+            for line in declaration.lines() {
+                let line = match line.strip_prefix("#define ").filter(|_| !indent.is_empty()) {
+                    Some(number) => format!("{},", number.replacen(' ', " = ", 1)),
+                    None => line.to_owned(),
+                };
+                out += &format!("{indent}{line}\n");
+            }
+        } else {
+            let line =
+                line.replace("@VERSION@", env!("CARGO_PKG_VERSION")).replace("@VERSION_SYMBOL@", &version_symbol());
+            out += &format!("{line}\n");
+        }
+    }
+    out
+}
+
+/// The function that carries this version in its name.
+fn version_symbol() -> String {
+    format!("aside_version_{}", env!("CARGO_PKG_VERSION").replace(|c: char| !c.is_ascii_alphanumeric(), "_"))
 }
 
 fn bless(path: &str, text: &str) {
@@ -166,10 +226,50 @@ fn library() -> PathBuf {
 }
 
 #[test]
-fn header_is_what_the_sources_say() {
-    compare("include/aside.h", &HEADER);
+fn headers_are_what_the_sources_say() {
+    for (name, text) in HEADERS.iter().zip(&*TEXTS) {
+        compare(&format!("include/{name}"), text);
+    }
 }
 
+#[test]
+fn every_declaration_has_one_place_in_the_templates() {
+    let templates = HEADERS.map(template).concat();
+    let mut places: Vec<&str> = templates.lines().filter_map(placed).collect();
+    places.sort_unstable();
+    assert_eq!(places, DECLARATIONS.keys().collect::<Vec<_>>());
+    assert!(DECLARATIONS.len() > 150, "cbindgen printed in another form: this test reads nothing");
+}
+
+#[test]
+fn cffi_reads_the_headers() {
+    let program = "\
+import re, sys
+try:
+    import cffi
+except ImportError:
+    print('skipped')
+    sys.exit()
+text = ''.join(open(name).read() for name in sys.argv[1:])
+text = re.sub(r'#ifdef __cplusplus.*?#endif', '', text, flags=re.S)
+ffi = cffi.FFI()
+ffi.cdef(''.join(line for line in text.splitlines(True) if not line.startswith('#')))
+c = ffi.dlopen(None)
+print(c.ASIDE_ERROR_NULL, c.ASIDE_TOOL, c.ASIDE_NO_FILTER, ffi.sizeof('aside_event'), ffi.sizeof('aside_status'))
+";
+    let files = HEADERS.map(|name| root().join("include").join(name));
+    LazyLock::force(&TEXTS);
+    // Debian's package is for the system's Python, which need not be the first on the PATH.
+    let outputs = ["python3", "/usr/bin/python3"]
+        .map(|python| Command::new(python).arg("-c").arg(program).args(&files).output())
+        .into_iter()
+        .flatten();
+    for output in outputs {
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(["skipped\n", "-1001 3 -1 64 4\n"].contains(&&*said), "cffi reads {said}");
+    }
+}
 #[test]
 fn every_file_with_something_for_the_header_is_read() {
     fn look(folder: &Path, found: &mut BTreeSet<PathBuf>) {
@@ -191,11 +291,12 @@ fn every_file_with_something_for_the_header_is_read() {
 }
 
 #[test]
-fn header_compiles_alone_without_a_warning() {
-    LazyLock::force(&HEADER);
+fn headers_compile_alone_without_a_warning() {
+    LazyLock::force(&TEXTS);
     let folder = scratch("alone");
     let source = folder.join("alone.c");
-    fs::write(&source, "#include \"aside.h\"\n#include \"aside.h\"\nint aside_header_alone;\n").unwrap();
+    let includes: String = HEADERS.iter().rev().map(|name| format!("#include \"{name}\"\n").repeat(2)).collect();
+    fs::write(&source, includes + "int aside_header_alone;\n").unwrap();
     for standard in ["c99", "c11", "c++11", "c++17", "c++20"] {
         let cpp = standard.starts_with("c++");
         run(compiler(cpp)
@@ -262,7 +363,7 @@ fn header_declares_what_the_compiler_exports() {
     }
     // c_char is an alias of one of these in Rust, which shows through; nothing else here has 8 bits.
     let c = format!(
-        "#include <stddef.h>\n#include <stdint.h>\n#include \"aside.h\"\n\
+        "#include <stddef.h>\n#include <stdint.h>\n#include \"aside_compress.h\"\n\
          #define int8_t char\n#define uint8_t char\n{maps}{types}\n{asserts}\n{functions}\n"
     );
     let folder = scratch("witness");
@@ -316,7 +417,7 @@ fn field(line: &str) -> Option<&str> {
 fn names(header: &str) -> BTreeSet<String> {
     blocks(header)
         .iter()
-        .filter(|block| !block.starts_with("typedef"))
+        .filter(|block| !block.starts_with("typedef") && !block.starts_with("enum"))
         .filter_map(|block| block.split('(').next()?.split_whitespace().last())
         .map(|name| name.trim_start_matches('*').to_owned())
         .collect()
@@ -357,7 +458,11 @@ fn every_function_is_used_by_the_c_tests() {
 fn every_number_and_field_is_held_by_the_c_tests() {
     let c = fs::read_to_string(root().join("tests/c/layout.c")).unwrap();
     let words: BTreeSet<&str> = c.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
-    let numbers = HEADER.lines().filter_map(|line| Some(line.strip_prefix("#define ")?.split_once(' ')?.0));
+    let number = |line| {
+        let defined = str::strip_prefix(line, "#define ").or(line.strip_prefix("    ASIDE_").map(|_| line.trim()));
+        Some(defined?.split_once(' ')?.0)
+    };
+    let numbers = HEADER.lines().filter_map(number);
     let unheld: Vec<&str> = numbers.filter(|name| !words.contains(name)).collect();
     assert!(unheld.is_empty(), "tests/c/layout.c lacks {unheld:?}");
 
@@ -378,6 +483,8 @@ fn every_declaration_is_documented() {
     let lines: Vec<&str> = HEADER.lines().collect();
     for pair in lines.windows(2) {
         let declares = pair[1].starts_with("#define ASIDE_") && !pair[1].ends_with("_H")
+            || pair[1].starts_with("    ASIDE_")
+            || pair[1] == "enum {"
             || pair[1].starts_with("typedef")
             || !pair[1].starts_with([' ', '/']) && names.iter().any(|name| pair[1].contains(&format!("{name}(")));
         assert!(!declares || pair[0].ends_with("*/"), "no comment: {}", pair[1]);
@@ -395,7 +502,7 @@ fn library_is_named_after_the_binary_interface() {
 #[test]
 fn a_symbol_carries_the_version() {
     let symbol = version_symbol();
-    assert!(names(&HEADER).contains(&symbol), "src/ffi/mod.rs: add `{symbol}`, and keep those of before");
+    assert!(names(&HEADER).contains(&symbol), "src/ffi/version.rs: add `{symbol}`, and keep those of before");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // aside_compress.hpp - what tools print, made shorter before a model reads it: the C interface for C++17 and up
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Header-only, beside aside.hpp, over aside.h, which says more of each call. Needs exceptions.
+// Header-only, next to aside.hpp, over aside_compress.h, which says more about each call. Needs exceptions.
 //
 // A whole program. It prints a banner, the first of the equal lines, and how many came behind it:
 //
@@ -39,6 +39,7 @@
 #define ASIDE_COMPRESS_HPP
 
 #include <aside.hpp>
+#include <aside_compress.h>
 
 #if !ASIDE_HAS_EXCEPTIONS
 #error "aside_compress.hpp needs exceptions"
@@ -334,7 +335,7 @@ public:
             for (std::size_t of = 0; of < from.stretch_count; of++) {
                 const aside_stretch &s = from.stretches[of];
                 part.stretches.push_back({s.start, s.len, s.hash, static_cast<Change>(s.change),
-                                          s.filter == ASIDE_NO_FILTER ? std::string_view() : report.filters[s.filter]});
+                                          s.filter == ASIDE_NO_FILTER ? std::string_view() : report.filters[static_cast<std::size_t>(s.filter)]});
             }
             report.parts.push_back(std::move(part));
         }

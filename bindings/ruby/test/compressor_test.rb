@@ -484,8 +484,8 @@ class CompressorTest < Minitest::Test
     banner = Aside.format_banner(%w[a b], before: 4000, after: 12)
     assert_equal [true, Encoding::UTF_8], [banner.start_with?("[Output compressed by a, b (4000 → 12 chars). "), banner.encoding]
     assert_raises(Aside::OptionError) { Aside.format_banner(["\xFF"], before: 1, after: 1) }
-    header = File.read(File.join(CHECKOUT, "include/aside.h"))
-    assert_includes header, "ASIDE_MIN_COMPRESSIBLE_LENGTH #{Aside::MIN_COMPRESSIBLE_LENGTH}\n"
+    header = File.read(File.join(CHECKOUT, "include/aside_compress.h"))
+    assert_includes header, "ASIDE_MIN_COMPRESSIBLE_LENGTH = #{Aside::MIN_COMPRESSIBLE_LENGTH},\n"
   end
 
   def test_threads

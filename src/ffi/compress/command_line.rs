@@ -1,4 +1,4 @@
-//! A command line, taken apart as compressors do it.
+//! Command lines, parsed as compressors do it, for hosts that choose filters themselves. Nothing is run.
 
 use std::ptr;
 
@@ -8,11 +8,9 @@ use safer_ffi::prelude::*;
 use super::types::*;
 use super::{shown, text};
 use crate::compress::Invocation;
-use crate::ffi::memory::{free, layout, lend_array};
+use crate::ffi::memory::{as_c_array, free, layout};
 use crate::ffi::status::{fail_no_handle, fail_null, guard_handle};
 
-/// == Types ==
-///
 /// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
 /// `aside_command_line_free()`.
 #[derive_ReprC]
@@ -31,35 +29,31 @@ pub struct aside_command_line {
 pub struct aside_command {
     /// The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`.
     pub name: aside_bytes,
-    /// The first argument that is no option nor an option's value: `diff` of `git -C dir diff`; the script of `npm run`.
-    /// Without bytes where there is none.
+    /// The first argument that is neither an option nor an option's value: `diff` of `git -C dir diff`; the script of
+    /// `npm run`. Empty if there is none.
     pub subcommand: aside_bytes,
-    /// All words behind the program, their quotes taken off.
+    /// All words after the program, without their quotes.
     pub words: *const aside_bytes,
     /// How many there are.
     pub word_count: size_t,
-    /// 1 where its output is seen: not of `cd` and the like, nor where it goes to a file or into a program that writes
-    /// something of its own. Otherwise 0.
+    /// 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
+    /// something of its own.
     pub prints: u32,
-    /// 1 where its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0.
+    /// 1 if its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0.
     pub piped: u32,
 }
 
-// As in `ffi::types`.
+// No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_command 56: name 0, subcommand 16, words 32, word_count 40, prints 48, piped 52);
 };
 
-/// == Tool results: command lines ==
-///
-/// Takes a command line apart as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
+/// Parses a command line as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
 /// `line` has `len` bytes of UTF-8.
 ///
-/// Returns the commands, which the caller owns: `aside_command_line_free()`. NULL where that fails; `aside_last_status()` is
-/// then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
-///
-/// Threads: any, at any time.
+/// Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
+/// is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
 #[ffi_export]
 pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size_t) -> *mut aside_command_line {
     guard_handle(|| {
@@ -79,7 +73,7 @@ impl aside_command_line {
         let command = |(run, words): (&Invocation, &Vec<aside_bytes>)| aside_command {
             name: shown(run.command().as_bytes()),
             subcommand: shown(run.subcommand().unwrap_or_default().as_bytes()),
-            words: lend_array(words),
+            words: as_c_array(words),
             word_count: words.len(),
             prints: run.prints().into(),
             piped: run.is_piped().into(),
@@ -89,13 +83,11 @@ impl aside_command_line {
     }
 }
 
-/// The commands of a line, in their order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`, `npx` …),
-/// assignments and redirections are not among them. None where the line is better left alone: with `case`, or with shells in
-/// shells more than eight deep.
+/// Returns the commands of a line, in order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`,
+/// `npx` …), assignments and redirections are not among them. There are none if the line is better left alone: with
+/// `case`, or with shells in shells more than eight deep.
 ///
-/// Returns the first of `*count` commands: memory of `line`, good as long as that is. NULL where `line` or `count` is.
-///
-/// Threads: any, at any time.
+/// Returns the first of `*count` commands: memory of `line`, valid as long as that is. NULL if `line` or `count` is.
 #[ffi_export]
 pub unsafe extern "C" fn aside_command_line_commands(
     line: *const aside_command_line,
@@ -113,10 +105,10 @@ pub unsafe extern "C" fn aside_command_line_commands(
     }
     // SAFETY: not NULL, and the caller promises that it may be written.
     unsafe { count.write_unaligned(line.commands.len()) };
-    lend_array(&line.commands)
+    as_c_array(&line.commands)
 }
 
-/// Frees a command line and the commands that it lent. NULL is left alone.
+/// Frees a command line and its commands. Does nothing for NULL.
 ///
 /// Threads: no other thread may be using it.
 #[ffi_export]

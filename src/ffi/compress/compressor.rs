@@ -1,4 +1,4 @@
-//! Whole tool results: the compressor, a result with its report, what is protected, and banners.
+//! Whole tool results: the compressor, and a result with its report. A result never changes, so that C may borrow all of it.
 
 use std::ptr;
 use std::sync::Arc;
@@ -13,30 +13,32 @@ use super::{array, called, inside, is_inside, shown, text, texts};
 use crate::compress::{
     Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
 };
-use crate::ffi::gate::{is_ready, refuse};
-use crate::ffi::memory::{bytes, fill_sized, free, give, lend, lend_array, read_sized, size_of_given, try_box};
+use crate::ffi::constants::*;
+use crate::ffi::handle_guard::{is_ready, refuse};
+use crate::ffi::memory::{
+    as_c_array, as_c_ptr, bytes, fill_sized, free, read_sized, size_of_given, try_box, write_copy,
+};
 use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
-use crate::ffi::types::*;
 
-/// Makes tool results shorter. It never changes, its caches apart: any number of threads may use one at once. From
-/// `aside_compressor_new()`; freed by `aside_compressor_free()`.
+/// Makes tool results shorter. It never changes, except for its caches. From `aside_compressor_new()`; freed by
+/// `aside_compressor_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_compressor {
     pub(super) compressor: Arc<Compressor>,
 }
 
-/// What came out of one call, and its report. It never changes. From `aside_compress()` or `aside_tool_stream_finish()`;
-/// freed by `aside_compressed_free()`.
+/// What came out of one call, and its report. It never changes. From `aside_compress()` or
+/// `aside_tool_stream_finish()`; freed by `aside_compressed_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_compressed {
     compressed: Compressed,
-    lent: Lent,
+    borrowed: Borrowed,
 }
 
-/// What a report lends to C.
-struct Lent {
+/// What C borrows from a report.
+struct Borrowed {
     filters: Vec<aside_bytes>,
     failed: Vec<aside_failed>,
     parts: Vec<aside_part_report>,
@@ -44,12 +46,10 @@ struct Lent {
     _stretches: Vec<Vec<aside_stretch>>,
 }
 
-/// == Tool results: one call ==
+/// Makes a compressor of a registry, which it consumes: `registry` must not be used after that, nor freed. `options`
+/// may be NULL: no budget.
 ///
-/// Makes a compressor of a registry, which it takes over: `registry` must not be used any more, nor freed. `options` may be
-/// NULL: no budget.
-///
-/// Returns a compressor that the caller owns: `aside_compressor_free()`. NULL where that fails, and the registry is still
+/// Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails, and the registry is still
 /// the caller's; `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
 /// `ASIDE_ERROR_BUSY` or `ASIDE_ERROR_OPTION` (a budget that is too small, or a sentence that is not UTF-8).
 ///
@@ -80,14 +80,14 @@ pub unsafe extern "C" fn aside_compressor_new(
                 fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
                 return ptr::null_mut();
             }
-            let state = (*registry).gate.state.load(Relaxed);
+            let state = (*registry).guard.state.load(Relaxed);
             if !is_ready(state) {
                 refuse(state);
                 return ptr::null_mut();
             }
         }
         // SAFETY: it came from a Box, no call is inside, and the caller promises that this is its last use.
-        let registry = unsafe { Box::from_raw(registry) }.gate.inner.into_inner();
+        let registry = unsafe { Box::from_raw(registry) }.guard.inner.into_inner();
         let mut compressor = Compressor::new(registry);
         if budget > 0 {
             compressor = compressor.budget(budget).expect("it is large enough");
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn aside_compressor_new(
     })
 }
 
-/// Frees a compressor. NULL is left alone. Streams that were made from it go on.
+/// Frees a compressor. Does nothing for NULL. Streams that were made from it go on.
 ///
 /// Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
 ///
@@ -110,17 +110,15 @@ pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor
     unsafe { free(compressor, |compressor| is_inside(&compressor.compressor)) }
 }
 
-/// Compresses the parts of one tool's result: `count` texts, in order. A part whose `at` is NULL is something else than text
-/// and passed over. Neither `*call` nor the parts are used after the call.
+/// Compresses the parts of one tool's result: `count` texts, in order. A part whose `at` is NULL is not text, and is
+/// skipped. Neither `*call` nor the parts are used after the call.
 ///
-/// `*out` becomes the outcome of each part, and a report, which the caller owns: `aside_compressed_free()`. It is written on
-/// success only. What filters and caches fail in stands in the report and is no failure of the call.
+/// `*out` becomes the outcome of each part, and a report, which the caller owns: `aside_compressed_free()`. It is
+/// written on success only. Failures of filters and caches are in the report and do not fail the call.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON; `ASIDE_ERROR_BUSY`
-/// inside a callback of the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
-///
-/// Threads: any, at any time.
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON;
+/// `ASIDE_ERROR_BUSY` inside a callback of the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compress(
     compressor: *const aside_compressor,
@@ -155,7 +153,7 @@ pub unsafe extern "C" fn aside_compress(
                 inside(&compressor.compressor, || {
                     let call = Call::new(called.tool_id, &called.input).now(called.now);
                     let compressed = compressor.compressor.compress(&call, &parts);
-                    give_compressed(compressed, out)
+                    write_compressed(compressed, out)
                 })
             }
         },
@@ -176,7 +174,7 @@ impl aside_compressed {
                     len: stretch.range.len() as u64,
                     hash: stretch.hash,
                     change: stretch.change as u32,
-                    filter: stretch.filter.map_or(ASIDE_NO_FILTER, |filter| filter as u32),
+                    filter: stretch.filter.map_or(ASIDE_NO_FILTER, |filter| filter as i32),
                 };
                 part.stretches.iter().map(stretch).collect()
             })
@@ -185,40 +183,39 @@ impl aside_compressed {
             part: part.part,
             len: part.length as u64,
             hash: part.hash,
-            stretches: lend_array(stretches),
+            stretches: as_c_array(stretches),
             stretch_count: stretches.len(),
         };
         let failed = |failed: &crate::compress::Failed| aside_failed {
             id: shown(failed.filter.as_bytes()),
             reason: shown(failed.reason.as_bytes()),
         };
-        let lent = Lent {
+        let borrowed = Borrowed {
             filters: report.filters.iter().map(|id| shown(id.as_bytes())).collect(),
             failed: report.failed.iter().map(failed).collect(),
             parts: report.parts.iter().zip(&stretches).map(part).collect(),
             _stretches: stretches,
         };
-        aside_compressed { compressed, lent }
+        aside_compressed { compressed, borrowed }
     }
 }
 
-/// Hands a result over to C.
+/// Boxes a result for C.
 ///
 /// # Safety
 /// `out` may be written.
-pub(super) unsafe fn give_compressed(compressed: Compressed, out: *mut *mut aside_compressed) -> aside_status {
+pub(super) unsafe fn write_compressed(compressed: Compressed, out: *mut *mut aside_compressed) -> aside_status {
     let Some(compressed) = try_box(aside_compressed::new(compressed)) else { return fail(ASIDE_ERROR_MEMORY) };
     // SAFETY: the caller's promise.
     unsafe { out.write_unaligned(Box::into_raw(compressed)) };
     ASIDE_OK
 }
 
-/// What becomes of the part number `index`. `*text` and `*len` are written where it changes: memory of `compressed`, good as
-/// long as that is, without a NUL at its end. A length of 0 says that the part goes, because another says what it said.
+/// Returns what becomes of the part number `index`. `*text` and `*len` are written if it changes: memory of
+/// `compressed`, valid as long as that is, without a NUL at its end. A length of 0 means that the part is removed,
+/// because another one says the same.
 ///
-/// Returns `ASIDE_OK` where the part changes; `ASIDE_NONE` where it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
-///
-/// Threads: any, at any time.
+/// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_part(
     compressed: *const aside_compressed,
@@ -239,17 +236,15 @@ pub unsafe extern "C" fn aside_compressed_part(
     };
     // SAFETY: neither is NULL, and the caller promises that they may be written.
     unsafe {
-        text.write_unaligned(lend(result));
+        text.write_unaligned(as_c_ptr(result));
         len.write_unaligned(result.len());
     }
     ASIDE_OK
 }
 
-/// What was done: fills `*report`, whose `size` is set before.
+/// Fills `*report` with what was done. Set `report->size` before.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
-///
-/// Threads: any, at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_report(
     compressed: *const aside_compressed,
@@ -259,7 +254,7 @@ pub unsafe extern "C" fn aside_compressed_report(
         |status| status,
         || {
             // SAFETY: the caller promises that it is NULL or there.
-            let Some(aside_compressed { compressed, lent }) = (unsafe { compressed.as_ref() }) else {
+            let Some(aside_compressed { compressed, borrowed }) = (unsafe { compressed.as_ref() }) else {
                 return fail_no_handle("compressed");
             };
             // SAFETY: every version begins with its size, and the caller promises that many bytes.
@@ -271,12 +266,12 @@ pub unsafe extern "C" fn aside_compressed_report(
                 size,
                 before: compressed.report.before as u64,
                 after: compressed.report.after as u64,
-                filters: lend_array(&lent.filters),
-                filter_count: lent.filters.len(),
-                failed: lend_array(&lent.failed),
-                failed_count: lent.failed.len(),
-                parts: lend_array(&lent.parts),
-                part_count: lent.parts.len(),
+                filters: as_c_array(&borrowed.filters),
+                filter_count: borrowed.filters.len(),
+                failed: as_c_array(&borrowed.failed),
+                failed_count: borrowed.failed.len(),
+                parts: as_c_array(&borrowed.parts),
+                part_count: borrowed.parts.len(),
                 hit: shown(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
                 cut_protected: compressed.report.cut_protected.into(),
                 reserved: 0,
@@ -288,13 +283,11 @@ pub unsafe extern "C" fn aside_compressed_report(
     )
 }
 
-/// `len` bytes at `start` of a part's original, to give back what was left out. `original` is the text of the part number
-/// `part` as it came in: `original_len` bytes. `*out` becomes a pointer into it.
+/// Returns `len` bytes at `start` of a part's original in `*out`, to show what was left out. `original` is the text of
+/// the part number `part` as it came in: `original_len` bytes. `*out` becomes a pointer into it.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` where this is another text, or no filter changed that part;
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
 /// `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
-///
-/// Threads: any, at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_slice(
     compressed: *const aside_compressed,
@@ -324,7 +317,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
             match compressed.compressed.report.slice(part, original, range) {
                 Ok(slice) => {
                     // SAFETY: not NULL, and the caller promises that it may be written.
-                    unsafe { out.write_unaligned(lend(slice)) };
+                    unsafe { out.write_unaligned(as_c_ptr(slice)) };
                     ASIDE_OK
                 }
                 Err(SliceError::OtherOriginal) => fail(ASIDE_ERROR_ORIGINAL),
@@ -334,7 +327,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
     )
 }
 
-/// Frees what came out of a call, and all that it lent. NULL is left alone.
+/// Frees what came out of a call, and all memory that C has borrowed from it. Does nothing for NULL.
 ///
 /// Threads: no other thread may be using it.
 #[ffi_export]
@@ -343,9 +336,8 @@ pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed
     unsafe { free(compressed, |_| false) }
 }
 
-/// Whether a text is of a machine format and so passes untouched: 1 or 0; a status below 0 where `text` cannot be read.
-///
-/// Threads: any, at any time.
+/// Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
+/// read.
 #[ffi_export]
 pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) -> i32 {
     guard(
@@ -360,16 +352,14 @@ pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) ->
     )
 }
 
-/// The line that a compressed text begins with, without a line end: by which filters, from how many UTF-16 code units to how
-/// many.
+/// Returns the first line of a compressed text in `*out`, without a line end: by which filters, from how many UTF-16
+/// code units to how many.
 ///
-/// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes and a NUL behind them. Both are
-/// written on success only.
+/// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
+/// Both are written on success only.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not UTF-8),
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
-///
-/// Threads: any, at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_format_banner(
     filter_ids: *const aside_bytes,
@@ -393,7 +383,7 @@ pub unsafe extern "C" fn aside_format_banner(
                 };
                 let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
                 let banner = format_banner(&ids, number(before), number(after));
-                give(banner.as_bytes(), out, out_len)
+                write_copy(banner.as_bytes(), out, out_len)
             }
         },
     )

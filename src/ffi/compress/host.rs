@@ -1,4 +1,4 @@
-//! Filters and caches of the host.
+//! Filters and caches of the host. Their callbacks run in any thread, and may fail but never unwind.
 
 use std::mem::offset_of;
 
@@ -8,19 +8,20 @@ use safer_ffi::prelude::*;
 use super::types::*;
 use super::{text, texts};
 use crate::compress::{Cache, Filter, Filtered, Hit, Input};
-use crate::ffi::memory::{Versioned, bytes, layout, lend};
+use crate::ffi::constants::*;
+use crate::ffi::memory::{Versioned, as_c_ptr, bytes, layout};
 use crate::ffi::status::{fail_null, fail_with, guard};
-use crate::ffi::types::*;
 
-/// What a host's callback says, beside the number that it returns: `aside_reply_write()`. It belongs to the library and is
-/// good until the callback returns.
+/// What a callback of the host replies, next to the number that it returns: `aside_reply_write()`. It belongs to the
+/// library and is valid until the callback returns.
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_reply {
     text: Vec<u8>,
 }
 
-/// Whether a host's filter is for this call: 1 or 0; below 0 for a failure, as of `apply`. `input` is JSON, UTF-8.
+/// Says whether a host's filter is for this call: return 1 or 0; below 0 for a failure, as for `apply`. `input` is
+/// JSON, UTF-8.
 pub type aside_matches_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -45,8 +46,8 @@ pub type aside_apply_fn = Option<
     ) -> i32,
 >;
 
-/// Sees every call of a cache's tools, before any cache looks up. `input` is JSON with sorted keys and no white space:
-/// equal inputs are equal bytes. Return 0; below 0 for a failure, with its reason in `reply`.
+/// Sees every call of a cache's tools, before any cache looks it up. `input` is JSON with sorted keys and no white
+/// space: equal inputs are equal bytes. Return 0; below 0 for a failure, with its reason in `reply`.
 pub type aside_observe_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -58,8 +59,8 @@ pub type aside_observe_fn = Option<
     ) -> i32,
 >;
 
-/// The recorded result of a call. Return 1 with its raw text in `reply` and its time in `*timestamp`; 0 if there is none;
-/// below 0 for a failure, with its reason in `reply`.
+/// Looks up the recorded result of a call. Return 1 with its raw text in `reply` and its time in `*timestamp`; 0 if
+/// there is none; below 0 for a failure, with its reason in `reply`.
 pub type aside_lookup_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -88,14 +89,14 @@ pub type aside_record_fn = Option<
     ) -> i32,
 >;
 
-/// Called once, when nothing needs `user` any more: in whichever thread frees the last that did. It must not use what is
-/// being freed.
+/// Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use
+/// what is being freed.
 pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
-/// A host's own filter. Set all of it to zero, then `size`. It promises only that what it calls compressed is shorter; that is
-/// checked. Its callbacks run in the threads that compress, several at once if the host does so. They may use the library,
-/// but for the compressor that called them: that says `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them,
-/// nor may their thread end in them.
+/// A filter of the host. Set all of it to zero, then `size`. It promises only that a text which it calls compressed is
+/// shorter; that is checked. Its callbacks run in the threads that compress, several at the same time if the host does
+/// so. They may use the library, except for the compressor that called them: that returns `ASIDE_ERROR_BUSY`. No C++
+/// exception and no `longjmp` may leave them, nor may their thread end in them.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -106,15 +107,15 @@ pub struct aside_filter {
     pub id: aside_bytes,
     /// Ids of the tools whose results it is for.
     pub tool_ids: *const aside_bytes,
-    /// How many. 0: all tools.
+    /// How many there are. 0: all tools.
     pub tool_id_count: size_t,
-    /// Whether it is for a call. NULL: always.
+    /// Says whether it is for a call. NULL: always.
     pub matches: aside_matches_fn,
     /// Makes a text shorter. Not NULL.
     pub apply: aside_apply_fn,
     /// May be NULL.
     pub release: aside_release_fn,
-    /// Given to each callback.
+    /// Passed to each callback.
     pub user: *mut c_void,
 }
 
@@ -122,29 +123,29 @@ impl Versioned for aside_filter {
     const FIRST: usize = offset_of!(aside_filter, user) + size_of::<*mut c_void>();
 }
 
-/// A host's own cache: remembers results. It is trusted only where the fresh text is the recorded one. Set all of it to
-/// zero, then `size`. For its callbacks holds what `aside_filter` says.
+/// A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
+/// to zero, then `size`. What `aside_filter` says of callbacks holds for these too.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_cache {
     /// `sizeof(aside_cache)` of the caller's header.
     pub size: size_t,
-    /// Its name in reports, as of a filter.
+    /// Its name in reports, as for a filter.
     pub id: aside_bytes,
     /// Ids of the tools whose results it is for.
     pub tool_ids: *const aside_bytes,
-    /// How many. 0: all tools.
+    /// How many there are. 0: all tools.
     pub tool_id_count: size_t,
     /// Sees every call. May be NULL.
     pub observe: aside_observe_fn,
-    /// Gives a recorded result. Not NULL.
+    /// Returns a recorded result. Not NULL.
     pub lookup: aside_lookup_fn,
     /// Records one. Not NULL.
     pub record: aside_record_fn,
     /// May be NULL.
     pub release: aside_release_fn,
-    /// Given to each callback.
+    /// Passed to each callback.
     pub user: *mut c_void,
 }
 
@@ -152,7 +153,7 @@ impl Versioned for aside_cache {
     const FIRST: usize = offset_of!(aside_cache, user) + size_of::<*mut c_void>();
 }
 
-// As in `ffi::types`.
+// No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_filter 72: size 0, id 8, tool_ids 24, tool_id_count 32, matches 40, apply 48, release 56, user 64);
@@ -210,7 +211,7 @@ pub(super) struct HostFilter {
     pub(super) owner: Owner,
 }
 
-/// What a callback returned and said beside it; below 0 it failed, and what it said is the reason.
+/// What a callback returned and replied; below 0 it failed, and the reply is the reason.
 fn answer(call: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
     let mut reply = aside_reply { text: Vec::new() };
     let code = call(&raw mut reply);
@@ -234,8 +235,9 @@ impl Filter for HostFilter {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
         let Some(matches) = self.matches else { return Ok(true) };
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
-        let (code, _) =
-            answer(|reply| unsafe { matches(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply) })?;
+        let (code, _) = answer(|reply| unsafe {
+            matches(self.owner.user, as_c_ptr(tool), tool.len(), as_c_ptr(json), json.len(), reply)
+        })?;
         Ok(code > 0)
     }
 
@@ -243,7 +245,7 @@ impl Filter for HostFilter {
         let json = input.json().as_bytes();
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
         let (code, text) = answer(|reply| unsafe {
-            (self.apply)(self.owner.user, lend(text), text.len(), lend(json), json.len(), reply)
+            (self.apply)(self.owner.user, as_c_ptr(text), text.len(), as_c_ptr(json), json.len(), reply)
         })?;
         Ok(Filtered { text, compressed: code > 0 })
     }
@@ -285,7 +287,9 @@ impl Cache for HostCache {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
         let Some(observe) = self.observe else { return Ok(()) };
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
-        answer(|reply| unsafe { observe(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply) })?;
+        answer(|reply| unsafe {
+            observe(self.owner.user, as_c_ptr(tool), tool.len(), as_c_ptr(json), json.len(), reply)
+        })?;
         Ok(())
     }
 
@@ -295,7 +299,7 @@ impl Cache for HostCache {
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
         let (code, text) = answer(|reply| unsafe {
             let at = &raw mut timestamp;
-            (self.lookup)(self.owner.user, lend(tool), tool.len(), lend(json), json.len(), reply, at)
+            (self.lookup)(self.owner.user, as_c_ptr(tool), tool.len(), as_c_ptr(json), json.len(), reply, at)
         })?;
         Ok((code > 0).then_some(Hit { text, timestamp }))
     }
@@ -304,18 +308,18 @@ impl Cache for HostCache {
         let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
         answer(|reply| unsafe {
-            let (user, text_at) = (self.owner.user, lend(text));
-            (self.record)(user, lend(tool), tool.len(), lend(json), json.len(), text_at, text.len(), now, reply)
+            let (user, text_at) = (self.owner.user, as_c_ptr(text));
+            (self.record)(user, as_c_ptr(tool), tool.len(), as_c_ptr(json), json.len(), text_at, text.len(), now, reply)
         })?;
         Ok(())
     }
 }
 
-/// Appends to what a callback says: the shorter text, the recorded text, or the reason of a failure.
+/// Appends to what a callback replies: the shorter text, the recorded text, or the reason of a failure.
 ///
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
 ///
-/// Threads: the one in which the callback runs.
+/// Threads: only the one in which the callback runs.
 #[ffi_export]
 pub unsafe extern "C" fn aside_reply_write(reply: *mut aside_reply, buf: *const c_char, len: size_t) -> aside_status {
     guard(

@@ -1,5 +1,5 @@
-//! Tool results for C: the texts that callers give, and one call of a thread at a time inside a compressor. The doc comments
-//! of this folder are comments of `aside.h`.
+//! Tool results for C. A callback must never get back into the compressor that called it: this file keeps, for each thread, the
+//! compressors that it is inside of. The doc comments of this folder are those of `aside_compress.h`.
 
 mod command_line;
 mod compressor;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 use safer_ffi::prelude::*;
 
 use self::types::*;
-use super::memory::{bytes, lend, read_sized};
+use super::constants::*;
+use super::memory::{as_c_ptr, bytes, read_sized};
 use super::status::{fail, fail_panic, fail_with};
-use super::types::*;
 use crate::compress::{Compressor, Input};
 
 thread_local! {
@@ -76,7 +76,7 @@ unsafe fn array<'a, T: Copy + 'a>(
 }
 
 fn shown(bytes: &[u8]) -> aside_bytes {
-    aside_bytes { at: lend(bytes), len: bytes.len() }
+    aside_bytes { at: as_c_ptr(bytes), len: bytes.len() }
 }
 
 /// What the caller says of a call.

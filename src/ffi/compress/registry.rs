@@ -1,4 +1,5 @@
-//! What a compressor is made of: registries of filters and caches, and the check of a filter's file.
+//! Registries of filters and caches, and the check of a filter file. A registry is changed only before it becomes a compressor,
+//! so that compressors need no lock.
 
 use std::ptr;
 
@@ -9,28 +10,25 @@ use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, ids};
 use super::text;
 use super::types::*;
 use crate::compress::{LastRun, Registry, check_filter};
-use crate::ffi::gate::{Gate, is_ready};
+use crate::ffi::constants::*;
+use crate::ffi::handle_guard::{HandleGuard, is_ready};
 use crate::ffi::memory::{bytes, file_text, free, read_sized};
 use crate::ffi::status::{fail_no_handle, fail_null, fail_with, guard, guard_handle};
-use crate::ffi::types::*;
 
-/// Filters and caches on their way into a compressor. From `aside_registry_new()`; freed by `aside_registry_free()`, or
-/// taken over by `aside_compressor_new()`. One thread at a time may use it.
+/// Filters and caches for a compressor. From `aside_registry_new()`; freed by `aside_registry_free()`, or consumed by
+/// `aside_compressor_new()`.
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_registry {
-    pub(super) gate: Gate<Registry>,
+    pub(super) guard: HandleGuard<Registry>,
 }
 
-/// == Tool results: what a compressor is made of ==
+/// Makes a registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
 ///
-/// A registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
+/// Returns a registry that the caller owns, until `aside_compressor_new()` consumes it: `aside_registry_free()`. NULL
+/// if `built_in` is neither.
 ///
-/// Returns a registry that the caller owns, until `aside_compressor_new()` takes it: `aside_registry_free()`. NULL where
-/// `built_in` is neither.
-///
-/// Threads: any, at any time. Memory: in all of this half of the library, if it runs out, the process ends. Where a
-/// function names `ASIDE_ERROR_MEMORY`, that is for want of a place for what it returns.
+/// Threads: any thread may call this at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registry {
     guard_handle(|| {
@@ -42,17 +40,17 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
                 return ptr::null_mut();
             }
         };
-        Box::into_raw(Box::new(aside_registry { gate: Gate::new(registry) }))
+        Box::into_raw(Box::new(aside_registry { guard: HandleGuard::new(registry) }))
     })
 }
 
-/// Frees a registry that no compressor has taken. NULL is left alone.
+/// Frees a registry that no compressor has consumed. Does nothing for NULL.
 ///
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(registry, |registry| registry.gate.close()) }
+    unsafe { free(registry, |registry| registry.guard.close()) }
 }
 
 /// Changes a registry.
@@ -60,10 +58,10 @@ pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
 /// # Safety
 /// `registry` is NULL or there.
 unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry) -> aside_status) -> aside_status {
-    // SAFETY: the caller's promise; only calls that are admitted use the registry.
+    // SAFETY: the caller's promise; only calls that have entered use the registry.
     unsafe {
         match registry.as_ref() {
-            Some(registry) => registry.gate.admit(is_ready, body),
+            Some(registry) => registry.guard.enter(is_ready, body),
             None => fail_no_handle("registry"),
         }
     }
@@ -78,13 +76,11 @@ unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, a
     file_text(unsafe { bytes(toml, len, "toml") }?, ASIDE_ERROR_FILTER)
 }
 
-/// Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read, not
-/// run: `aside_filter_check()`.
+/// Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read but
+/// not run: that is `aside_filter_check()`.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-///
-/// Threads: one at a time for one registry.
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_toml(
     registry: *mut aside_registry,
@@ -103,13 +99,12 @@ pub unsafe extern "C" fn aside_registry_add_toml(
     }
 }
 
-/// Adds a host's filter. It replaces one of the same id. `*filter` and the texts that it leads to are not used after
-/// the call; the callbacks and `user` are, until `release` is called.
+/// Adds a filter of the host. It replaces one of the same id. `*filter` and the texts that it leads to are not used
+/// after the call; the callbacks and `user` are, until `release` is called.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for a text that is not UTF-8 or no id; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
-/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After a failure `release` is not called.
-///
-/// Threads: one at a time for one registry.
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for a text that is not UTF-8 or an id that is not allowed;
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After a
+/// failure `release` is not called.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_filter(
     registry: *mut aside_registry,
@@ -140,10 +135,8 @@ pub unsafe extern "C" fn aside_registry_add_filter(
     )
 }
 
-/// Adds a host's cache. It replaces one of the same id. What is used after the call, and what is returned: as of
+/// Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
 /// `aside_registry_add_filter()`.
-///
-/// Threads: one at a time for one registry.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_cache(
     registry: *mut aside_registry,
@@ -177,12 +170,10 @@ pub unsafe extern "C" fn aside_registry_add_cache(
     )
 }
 
-/// Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes. An entry counts its tool
-/// id, input and text, and 256 bytes more. Those recorded longest ago make place for new ones.
+/// Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes. An entry counts its
+/// tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-///
-/// Threads: one at a time for one registry.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_registry, size: size_t) -> aside_status {
     // SAFETY: the caller promises a registry that is NULL or there.
@@ -197,8 +188,6 @@ pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_regist
 /// Adds the filter `minify-json`, the only one for text that is protected.
 ///
 /// Returns as `aside_registry_add_last_run()`.
-///
-/// Threads: one at a time for one registry.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registry) -> aside_status {
     // SAFETY: the caller promises a registry that is NULL or there.
@@ -210,12 +199,10 @@ pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registr
     }
 }
 
-/// Takes out the filter or cache of this id.
+/// Removes the filter or cache of this id.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_NONE` where there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
+/// Returns `ASIDE_OK`; `ASIDE_NONE` if there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
 /// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-///
-/// Threads: one at a time for one registry.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_remove(
     registry: *mut aside_registry,
@@ -235,7 +222,7 @@ pub unsafe extern "C" fn aside_registry_remove(
 ///
 /// Returns as `aside_registry_add_toml()`.
 ///
-/// Threads: any, at any time.
+/// Threads: any thread may call this at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_filter_check(toml: *const c_char, len: size_t) -> aside_status {
     guard(

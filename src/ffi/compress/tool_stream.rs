@@ -1,4 +1,4 @@
-//! Tool results that are still being printed.
+//! Tool results that are still being printed. C borrows the output of a call until the next one.
 
 use std::ptr;
 use std::sync::Arc;
@@ -6,44 +6,43 @@ use std::sync::Arc;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::compressor::{aside_compressed, aside_compressor, give_compressed};
+use super::compressor::{aside_compressed, aside_compressor, write_compressed};
 use super::types::*;
 use super::{called, inside, is_inside};
 use crate::compress::{Compressed, Compressor, Stream};
-use crate::ffi::gate::{Gate, is_ready};
-use crate::ffi::memory::{bytes, free, lend};
+use crate::ffi::constants::*;
+use crate::ffi::handle_guard::{HandleGuard, is_ready};
+use crate::ffi::memory::{as_c_ptr, bytes, free};
 use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard_handle, made_handle};
-use crate::ffi::types::*;
 
-/// The output of one tool, compressed as it comes. From `aside_tool_stream_new()`; freed by `aside_tool_stream_free()`. One
-/// thread at a time may use it.
+/// The output of one tool, compressed while it comes. From `aside_tool_stream_new()`; freed by
+/// `aside_tool_stream_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_tool_stream {
-    gate: Gate<Streaming>,
+    guard: HandleGuard<Streaming>,
 }
 
-/// A stream, until it is finished, and what its last call gave.
+/// A stream, until it is finished, and the output of its last call.
 struct Streaming {
     compressor: Arc<Compressor>,
     stream: Option<Stream>,
     out: Vec<u8>,
 }
 
-/// == Tool results: as they come ==
+/// Makes a stream for one tool's output, with `memory` bytes for it: at least four times the budget, and at least
+/// 4,096. If the text fits into that, the result is that of one call, without a banner, and comes at the end. A longer
+/// text without a budget is put out while it comes, without its repeats; with a budget it is put out at the end: head,
+/// tail and error regions.
 ///
-/// Makes a stream for one tool's output, with `memory` bytes for it: at least four times the budget, and at least 4,096. While
-/// the text fits into that, the result is that of one call, without a banner, and comes at the end. A longer text without
-/// a budget comes out as it goes, less its repeats; with one it comes at the end: head, tail and error regions.
+/// The stream holds at most 2.5 times `memory` between its calls, and the length of `*out`; inside a call 128 KiB and
+/// usually 5 times `memory`, at most 26 times, if all lines are of one or two bytes.
 ///
-/// The stream holds at most 2.5 times `memory` between its calls, and what `*out` was; inside a call 128 KiB and 5 times
-/// `memory` as a rule, at most 26 times, where all lines are of one or two bytes.
+/// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`
+/// inside a callback of the same compressor, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
 ///
-/// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL where that fails; `aside_last_status()` is then
-/// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY` inside a
-/// callback of the same compressor, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
-///
-/// Threads: any, at any time.
+/// Threads: any thread may call this at any time.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_new(
     compressor: *const aside_compressor,
@@ -68,7 +67,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
         match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
             Ok(stream) => {
                 let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
-                Box::into_raw(Box::new(aside_tool_stream { gate: Gate::new(streaming) }))
+                Box::into_raw(Box::new(aside_tool_stream { guard: HandleGuard::new(streaming) }))
             }
             Err(error) => {
                 fail_with(ASIDE_ERROR_OPTION, error);
@@ -78,17 +77,17 @@ pub unsafe extern "C" fn aside_tool_stream_new(
     })
 }
 
-/// Frees a stream. NULL is left alone. Inside a callback of a filter that it has called nothing is freed
+/// Frees a stream. Does nothing for NULL. Inside a callback of a filter that it has called nothing is freed
 /// (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
 ///
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(stream, |stream| stream.gate.close()) }
+    unsafe { free(stream, |stream| stream.guard.close()) }
 }
 
-/// Runs `body` with a stream that is not finished, and lends what it put out.
+/// Runs `body` with a stream that is not finished, and gives C a pointer to its output.
 ///
 /// # Safety
 /// `stream` is NULL or there; the outputs are NULL or may be written.
@@ -101,10 +100,10 @@ unsafe fn streaming(
     if out.is_null() || out_len.is_null() {
         return fail_null("out or out_len");
     }
-    // SAFETY: the caller's promise; only calls that are admitted use the stream.
+    // SAFETY: the caller's promise; only calls that have entered use the stream.
     unsafe {
         let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
-        handle.gate.admit(is_ready, |streaming| {
+        handle.guard.enter(is_ready, |streaming| {
             let Streaming { compressor, stream, out: text } = streaming;
             if stream.is_none() {
                 return fail_with(ASIDE_ERROR_ORDER, "the stream is finished");
@@ -113,7 +112,7 @@ unsafe fn streaming(
                 text.clear();
                 let status = body(stream, text);
                 if status == ASIDE_OK {
-                    out.write_unaligned(lend(text));
+                    out.write_unaligned(as_c_ptr(text));
                     out_len.write_unaligned(text.len());
                 }
                 status
@@ -122,13 +121,12 @@ unsafe fn streaming(
     }
 }
 
-/// Takes the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, `*out_len` bytes, often none:
-/// memory of the stream, good until its next call. `buf` is not used after the call; it must not be memory that the stream lent.
+/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, `*out_len` bytes, often
+/// none: memory of the stream, valid until its next call. `buf` is not used after the call; it must not be memory of
+/// the stream.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
 /// `ASIDE_ERROR_PANIC`.
-///
-/// Threads: one at a time for one stream.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_feed(
     stream: *mut aside_tool_stream,
@@ -151,13 +149,12 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
     }
 }
 
-/// Ends the output. `*out` becomes the rest of the result, as of `aside_tool_stream_feed()`. `*report` becomes what was done,
-/// without parts of its own: `aside_compressed_report()`, `aside_compressed_slice()`, `aside_compressed_free()`; `report` may
-/// be NULL. The stream takes no more text then.
+/// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. `*report` becomes what
+/// was done, without parts of its own: `aside_compressed_report()`, `aside_compressed_slice()`,
+/// `aside_compressed_free()`; `report` may be NULL. The stream takes no more text after that.
 ///
-/// Returns as `aside_tool_stream_feed()`, or `ASIDE_ERROR_MEMORY`, where the report has no place: then nothing is written.
-///
-/// Threads: one at a time for one stream.
+/// Returns as `aside_tool_stream_feed()`, or `ASIDE_ERROR_MEMORY` if the report could not be allocated: then nothing is
+/// written.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_finish(
     stream: *mut aside_tool_stream,
@@ -173,7 +170,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
             if report.is_null() {
                 return ASIDE_OK;
             }
-            give_compressed(Compressed { parts: Vec::new(), report: said }, report)
+            write_compressed(Compressed { parts: Vec::new(), report: said }, report)
         })
     };
     if !report.is_null() {

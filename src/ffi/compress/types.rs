@@ -1,4 +1,4 @@
-//! What the functions of tool results take and give.
+//! The structs and numbers that several functions of tool results share.
 
 use std::mem::offset_of;
 
@@ -8,25 +8,26 @@ use safer_ffi::prelude::*;
 use crate::compress::{Change, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH};
 use crate::ffi::memory::{Versioned, layout};
 
-/// == What tool results are measured by, and what becomes of them ==
-///
-/// Texts shorter than this, in UTF-16 code units, are never touched.
+/// Texts shorter than this, in UTF-16 code units, are never changed.
 pub const ASIDE_MIN_COMPRESSIBLE_LENGTH: u32 = 1024;
 
 /// The smallest budget of a compressor, in bytes.
 pub const ASIDE_MIN_BUDGET: u32 = 1024;
 
-/// `stretch.change`: it is in the result, byte for byte.
+/// `ASIDE_KEPT`, `ASIDE_REPLACED` or `ASIDE_LEFT_OUT`.
+pub type aside_change = u32;
+
+/// It is in the result, byte for byte.
 pub const ASIDE_KEPT: u32 = 0;
 
-/// `stretch.change`: other bytes stand for it.
+/// Other bytes stand for it.
 pub const ASIDE_REPLACED: u32 = 1;
 
-/// `stretch.change`: it is not there; a marker line may stand for it.
+/// It is not in the result; a marker line may stand for it.
 pub const ASIDE_LEFT_OUT: u32 = 2;
 
-/// `stretch.filter` of what was kept.
-pub const ASIDE_NO_FILTER: u32 = 0xffff_ffff;
+/// No filter: the stretch was kept.
+pub const ASIDE_NO_FILTER: i32 = -1;
 
 const _: () = {
     assert!(MIN_COMPRESSIBLE_LENGTH == ASIDE_MIN_COMPRESSIBLE_LENGTH as usize);
@@ -36,7 +37,7 @@ const _: () = {
     assert!(Change::LeftOut as u32 == ASIDE_LEFT_OUT);
 };
 
-/// Some bytes. `at` may be NULL where `len` is 0.
+/// A range of bytes. `at` may be NULL if `len` is 0.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -47,19 +48,19 @@ pub struct aside_bytes {
     pub len: size_t,
 }
 
-/// Options of a compressor. Set all of it to zero, then `size`; fields may be added at the end in later versions.
+/// Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_compressor_options {
     /// `sizeof(aside_compressor_options)` of the caller's header.
     pub size: size_t,
-    /// How many bytes the text parts of a result may have together, banners and markers included; at least
-    /// `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never touched stays whole all the same, and each other text part has
-    /// at least `ASIDE_MIN_BUDGET` for itself: 100 of them may come to 100 KiB, however small the budget is. The built-in
-    /// filter `budget` sees to it: without that one, only a stream that outgrows its memory keeps to a budget.
+    /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at
+    /// least `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never changed stays whole in any case, and each other text
+    /// part has at least `ASIDE_MIN_BUDGET` for itself: 100 of them may have 100 KiB, however small the budget is. The
+    /// built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
     pub budget: u64,
-    /// The banner's last sentence, UTF-8: how a user of this host switches compression off. Without bytes: a general one.
+    /// The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one.
     pub switch_off: aside_bytes,
 }
 
@@ -67,7 +68,7 @@ impl Versioned for aside_compressor_options {
     const FIRST: usize = offset_of!(aside_compressor_options, switch_off) + size_of::<aside_bytes>();
 }
 
-/// One tool call whose result is to be compressed. Set all of it to zero, then `size`.
+/// One tool call whose result is compressed. Set all of it to zero, then `size`.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -76,8 +77,8 @@ pub struct aside_call {
     pub size: size_t,
     /// The tool's id, UTF-8.
     pub tool_id: aside_bytes,
-    /// What the tool was called with: JSON. A terminal tool's has `command`, and may have `cwd` and `exit_code`. Without
-    /// bytes: null.
+    /// What the tool was called with: JSON. That of a terminal tool has `command`, and may have `cwd` and `exit_code`.
+    /// If empty: null.
     pub input: aside_bytes,
     /// The time in seconds since 1970, for caches. The library has no clock of its own.
     pub now: u64,
@@ -87,7 +88,7 @@ impl Versioned for aside_call {
     const FIRST: usize = offset_of!(aside_call, now) + size_of::<u64>();
 }
 
-/// A stretch of an original. All of them together, in order, are the original.
+/// A stretch of an original. All of them, joined in order, are the original.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -98,10 +99,10 @@ pub struct aside_stretch {
     pub len: u64,
     /// XXH3 (64 bits, seed 0) of its bytes.
     pub hash: u64,
-    /// `ASIDE_KEPT`, `ASIDE_REPLACED` or `ASIDE_LEFT_OUT`.
-    pub change: u32,
-    /// Who did it: an index into `report.filters`; `ASIDE_NO_FILTER` for what was kept.
-    pub filter: u32,
+    /// What became of it: an `aside_change` value.
+    pub change: aside_change,
+    /// The filter that changed it: an index into `report.filters`. `ASIDE_NO_FILTER` if it was kept.
+    pub filter: i32,
 }
 
 /// What became of a text part that filters changed.
@@ -109,19 +110,19 @@ pub struct aside_stretch {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_part_report {
-    /// The part's place in the result that came in.
+    /// The part's index in the result that came in.
     pub part: size_t,
     /// Bytes of the original.
     pub len: u64,
     /// XXH3 (64 bits, seed 0) of the original.
     pub hash: u64,
-    /// The original, tiled.
+    /// The stretches of the original.
     pub stretches: *const aside_stretch,
     /// How many there are.
     pub stretch_count: size_t,
 }
 
-/// A filter or cache that failed in a call and was passed over.
+/// A filter or cache that failed in a call and was skipped.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -132,8 +133,8 @@ pub struct aside_failed {
     pub reason: aside_bytes,
 }
 
-/// What one call did. Set `size` before. What the pointers lead to is memory of the `aside_compressed`, good as long as that
-/// is; fields may be added at the end in later versions.
+/// What one call did. Set `size` before. The pointers lead to memory of the `aside_compressed`, valid as long as that
+/// is; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -156,9 +157,9 @@ pub struct aside_report {
     pub parts: *const aside_part_report,
     /// How many there are.
     pub part_count: size_t,
-    /// The cache that had the same output; without bytes if none had.
+    /// The cache that had the same output; empty if none had.
     pub hit: aside_bytes,
-    /// 1 where text of a machine format was cut, because it outgrew a stream's memory and there was a budget; otherwise 0.
+    /// 1 if text of a machine format was cut, because it outgrew a stream's memory and there was a budget; otherwise 0.
     pub cut_protected: u32,
     /// 0.
     pub reserved: u32,
@@ -168,7 +169,7 @@ impl Versioned for aside_report {
     const FIRST: usize = offset_of!(aside_report, reserved) + size_of::<u32>();
 }
 
-// As in `ffi::types`.
+// No layout ever changes; C checks the same in tests/c/layout.c.
 const _: () = {
     layout!(aside_stretch 32: start 0, len 8, hash 16, change 24, filter 28);
 };

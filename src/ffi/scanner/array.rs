@@ -1,19 +1,57 @@
-//! Feeding into an array of events.
+//! Feeding into an array of events, for hosts where callbacks are expensive. No pointer is written into the array.
 
 use std::ptr;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
+use super::borrowed::{Borrowed, append, clear};
+use super::event::{aside_event, record, text_record};
 use super::feed::feed;
-use super::sink::{Sink, Work, append, clear, feed_of_tokens, record, text_record};
-use super::{Lent, Stream, enter, failed};
-use crate::ffi::gate::is_ready;
-use crate::ffi::memory::{STRUCT_MAX, lend};
-use crate::ffi::status::{fail_null, fail_with};
-use crate::ffi::types::*;
+use super::handle::{Stream, aside_scanner, enter};
+use super::sink::{Sink, Work};
+use super::token::{aside_token, feed_of_tokens};
+use crate::ffi::constants::*;
+use crate::ffi::handle_guard::is_ready;
+use crate::ffi::memory::{STRUCT_MAX, as_c_ptr, layout};
+use crate::ffi::status::{fail_null, fail_with, failed};
 use crate::scanner::Text;
 use crate::{Events, Kind};
+
+/// What a call with an event array reports next to the events. Filled by the library, on success and on `ASIDE_MORE`
+/// only.
+///
+/// The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
+/// below `offset`, the event begins in bytes that an earlier call had held back: these are the last ones of `held`. The
+/// rest of it, if any, is at the start of `buf`.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_fed {
+    /// How many events were written.
+    pub count: size_t,
+    /// How many bytes of `buf` are done: they are fed, and must not be fed again.
+    pub consumed: size_t,
+    /// The offset in the stream of `buf[0]`.
+    pub offset: u64,
+    /// The bytes directly before `buf[0]` that had been held back. Never NULL; memory of the scanner, valid until the
+    /// next call with this scanner. After `aside_scanner_start_from_prompt()` it may begin with bytes of the prompt,
+    /// which are in no event.
+    pub held: *const c_char,
+    /// Its length.
+    pub held_len: size_t,
+    /// Names and decoded values of the attributes, at `event.text_at`. Never NULL; memory of the scanner, valid until
+    /// the next call with this scanner.
+    pub attributes: *const c_char,
+    /// Its length.
+    pub attributes_len: size_t,
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_fed 56: count 0, consumed 8, offset 16, held 24, held_len 32, attributes 40, attributes_len 48);
+};
 
 /// With this much attribute text in an event array's call, the call pauses: what a scanner holds stays bounded.
 const ATTRIBUTES_LIMIT: usize = 64 * 1024;
@@ -24,7 +62,7 @@ const EVENT_MIN: usize = 32;
 #[inline]
 fn fed_text(count: usize, consumed: usize, offset: u64, held: &[u8]) -> aside_fed {
     let attributes = c"".as_ptr();
-    aside_fed { count, consumed, offset, held: lend(held), held_len: held.len(), attributes, attributes_len: 0 }
+    aside_fed { count, consumed, offset, held: as_c_ptr(held), held_len: held.len(), attributes, attributes_len: 0 }
 }
 
 /// The caller's array of events, whose entries are as large as the caller's header says, and the report of the call.
@@ -83,7 +121,7 @@ impl Array {
     unsafe fn fill(
         &self,
         events: &mut Events<'_>,
-        place: &mut Option<Box<Lent>>,
+        place: &mut Option<Box<Borrowed>>,
     ) -> Result<(aside_status, usize), aside_status> {
         let mut count = 0;
         let mut attributes = 0;
@@ -122,7 +160,7 @@ impl Sink for Array {
     unsafe fn text(self, scanner: *mut aside_scanner, chunk: &[u8], text: Text) -> aside_status {
         // SAFETY: the caller's promise: the scanner is there, and both outputs may be written.
         unsafe {
-            let scanner = &(*(*scanner).gate.inner.get()).scanner;
+            let scanner = &(*(*scanner).guard.inner.get()).scanner;
             let held = if text.is_held { scanner.before() } else { &[] };
             if text.len > 0 {
                 self.events.write_unaligned(text_record(scanner.channel(), text.offset, text.len));
@@ -148,14 +186,14 @@ impl Sink for Array {
                 }
                 return ASIDE_OK;
             }
-            clear(&mut stream.lent);
+            clear(&mut stream.borrowed);
             let offset = stream.scanner.offset();
             let mut events = match work.start(&mut stream.scanner) {
                 Ok(events) => events,
                 Err(error) => return failed(error),
             };
             // SAFETY: the caller promises that the array is as large as it says.
-            let filled = unsafe { self.fill(&mut events, &mut stream.lent) };
+            let filled = unsafe { self.fill(&mut events, &mut stream.borrowed) };
             stream.consumed = fed + events.consumed();
             drop(events);
             let (status, count) = match filled {
@@ -163,14 +201,14 @@ impl Sink for Array {
                 Err(status) => return status,
             };
             let held = stream.scanner.before();
-            let attributes = stream.lent.as_ref().map_or(&[][..], |lent| &lent.attributes);
+            let attributes = stream.borrowed.as_ref().map_or(&[][..], |borrowed| &borrowed.attributes);
             let fed = aside_fed {
                 count,
                 consumed: stream.consumed,
                 offset,
-                held: lend(held),
+                held: as_c_ptr(held),
                 held_len: held.len(),
-                attributes: lend(attributes),
+                attributes: as_c_ptr(attributes),
                 attributes_len: attributes.len(),
             };
             // SAFETY: not NULL, and the caller promises that it may be written.
@@ -182,19 +220,18 @@ impl Sink for Array {
     }
 }
 
-/// == Scanners, without a callback ==
+/// Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `events`, which has
+/// room for `capacity` (at least 1) of `event_size` bytes each. `event_size` is `sizeof(aside_event)` of the caller's
+/// header; a library of another version fills what both know, and zeroes the rest. Events have no pointers: `aside_fed`
+/// says where their bytes are.
 ///
-/// `aside_scanner_feed()` for hosts where a callback is dear: writes the events into `events`, which has room for
-/// `capacity` (at least 1) of `event_size` bytes each. `event_size` is `sizeof(aside_event)` of the caller's header; a
-/// library of another version fills what both know, and zeroes the rest. Events have no pointers: `aside_fed` says
-/// where their bytes are.
+/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `out->attributes` has reached 64 KiB
+/// (it is longer if the last attribute is); take the events, then call again with what is left of `buf`,
+/// `out->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
+/// `ASIDE_ERROR_SIZE`; `*out` is not written then, the contents of `events` mean nothing, and
+/// `aside_scanner_consumed()` returns how far it came.
 ///
-/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `out->attributes` has reached 64 KiB (it is
-/// longer where the last attribute is); take the events, then call again with what is left of `buf`, `out->consumed` bytes
-/// further on (nothing left: with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`; `*out` is not
-/// written then, what is in `events` means nothing, and `aside_scanner_consumed()` says how far it came.
-///
-/// Threads: one at a time for one scanner. Memory: none is allocated, but for collecting, headers, and tags with attributes.
+/// Memory: none is allocated, except for collecting, headers, and tags with attributes.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_into(
     scanner: *mut aside_scanner,
@@ -209,10 +246,8 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     unsafe { feed(scanner, buf, len, Array { events, capacity, event_size, out }) }
 }
 
-/// `aside_scanner_finish()` into an array, as `aside_scanner_feed_into()`. All bytes of its events are in `out->held`.
-/// After `ASIDE_MORE` call it again until it says `ASIDE_OK`.
-///
-/// Threads: one at a time for one scanner.
+/// Finishes as `aside_scanner_finish()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
+/// `out->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_finish_into(
     scanner: *mut aside_scanner,
@@ -225,9 +260,8 @@ pub unsafe extern "C" fn aside_scanner_finish_into(
     unsafe { Array { events, capacity, event_size, out }.events(scanner, Work::Finish, 0) }
 }
 
-/// `aside_scanner_flush()` into an array, as `aside_scanner_feed_into()`. All bytes of its events are in `out->held`.
-///
-/// Threads: one at a time for one scanner.
+/// Flushes as `aside_scanner_flush()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
+/// `out->held`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_flush_into(
     scanner: *mut aside_scanner,
@@ -240,10 +274,11 @@ pub unsafe extern "C" fn aside_scanner_flush_into(
     unsafe { Array { events, capacity, event_size, out }.events(scanner, Work::Flush, 0) }
 }
 
-/// `aside_scanner_feed_tokens()` into an array, as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it again with
-/// what is left of the buffer and the tokens that are not wholly done, the first of them with the length that is left.
+/// Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it
+/// again with what is left of the buffer and the tokens that are not wholly done, the first of them with the length
+/// that is left.
 ///
-/// Threads: one at a time for one scanner. Memory: the first such call makes room for what it must remember.
+/// Memory: the first such call allocates what it must remember.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     scanner: *mut aside_scanner,
@@ -266,10 +301,8 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     }
 }
 
-/// `aside_scanner_force_close()` into an array, as `aside_scanner_feed_into()`. All bytes of its events are in
-/// `out->held`.
-///
-/// Threads: one at a time for one scanner.
+/// Closes the thinking as `aside_scanner_force_close()`, into an array as `aside_scanner_feed_into()`. All bytes of its
+/// events are in `out->held`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_force_close_into(
     scanner: *mut aside_scanner,

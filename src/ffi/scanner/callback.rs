@@ -1,18 +1,21 @@
-//! Feeding with a callback.
+//! Feeding with a callback. While it runs the handle must be BUSY, because it may call back.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
+use super::borrowed::{append, clear};
+use super::event::{aside_event_fn, record, text_record};
 use super::feed::feed;
-use super::sink::{Sink, Work, append, clear, feed_of_tokens, record, text_record};
-use super::{Stream, enter, failed};
+use super::handle::{Stream, aside_scanner, enter};
+use super::sink::{Sink, Work};
+use super::token::{aside_token, feed_of_tokens};
 use crate::Kind;
-use crate::ffi::gate::{BUSY, READY, is_ready};
-use crate::ffi::memory::lend;
-use crate::ffi::status::fail_null;
-use crate::ffi::types::*;
+use crate::ffi::constants::*;
+use crate::ffi::handle_guard::{BUSY, READY, is_ready};
+use crate::ffi::memory::as_c_ptr;
+use crate::ffi::status::{fail_null, failed};
 use crate::scanner::Text;
 
 /// A function that each event is handed to.
@@ -35,12 +38,12 @@ impl Sink for Callback {
         let Some(function) = self.function.filter(|_| text.len > 0) else { return ASIDE_OK };
         // SAFETY: the caller's promise: the record and the text outlive the call, and the state is BUSY while it runs.
         unsafe {
-            let scanner_inside = &(*(*scanner).gate.inner.get()).scanner;
+            let scanner_inside = &(*(*scanner).guard.inner.get()).scanner;
             let record = text_record(scanner_inside.channel(), text.offset, text.len);
             let bytes = scanner_inside.bytes(&text, chunk).as_ptr();
-            (*scanner).gate.state.store(BUSY, Relaxed);
+            (*scanner).guard.state.store(BUSY, Relaxed);
             let verdict = function(self.user, &record, bytes.cast());
-            (*scanner).gate.state.store(READY, Relaxed);
+            (*scanner).guard.state.store(READY, Relaxed);
             if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED }
         }
     }
@@ -55,7 +58,7 @@ impl Sink for Callback {
                 stream.consumed = chunk.len();
                 let record = text_record(stream.scanner.channel(), text.offset, text.len);
                 // SAFETY: the caller's promise; the record and the bytes outlive the call.
-                let verdict = unsafe { function(self.user, &record, lend(chunk)) };
+                let verdict = unsafe { function(self.user, &record, as_c_ptr(chunk)) };
                 return if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED };
             }
             let mut events = match work.start(&mut stream.scanner) {
@@ -71,8 +74,8 @@ impl Sink for Callback {
                 let record = record(&event);
                 let text = match &event.kind {
                     Kind::Attribute(attribute) => {
-                        clear(&mut stream.lent);
-                        match append(&mut stream.lent, attribute.name, attribute.value) {
+                        clear(&mut stream.borrowed);
+                        match append(&mut stream.borrowed, attribute.name, attribute.value) {
                             Ok((_, text)) => text,
                             Err(status) => break status,
                         }
@@ -80,7 +83,7 @@ impl Sink for Callback {
                     _ => event.bytes,
                 };
                 // SAFETY: the caller's promise; record and text outlive the call.
-                if unsafe { function(self.user, &record, lend(text)) } != 0 {
+                if unsafe { function(self.user, &record, as_c_ptr(text)) } != 0 {
                     break ASIDE_STOPPED;
                 }
             };
@@ -92,16 +95,16 @@ impl Sink for Callback {
     }
 }
 
-/// Feeds the next `len` bytes of the stream, cut anywhere, and calls `callback` for each event that they settle. `buf`
-/// may be NULL where `len` is 0; such a call delivers only what is still due after a pause. `buf` must not change during
-/// the call and is not used after it; it must not be memory that the scanner lent.
+/// Feeds the next `len` bytes of the stream, cut anywhere, and calls `callback` for each event that they complete.
+/// `buf` may be NULL if `len` is 0; such a call delivers only events that are pending after a pause. `buf` must not
+/// change during the call and is not used after it; it must not be memory of the scanner.
 ///
-/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed what is left, from
-/// `buf + aside_scanner_consumed(scanner)` on, and events that are still due come first. Below 0: `ASIDE_ERROR_NULL`,
+/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed what is left, from `buf +
+/// aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the scanner stays in error).
 ///
-/// Threads: one at a time for one scanner. Memory: none is allocated, but for collecting, headers, and tags with attributes.
+/// Memory: none is allocated, except for collecting, headers, and tags with attributes.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed(
     scanner: *mut aside_scanner,
@@ -114,13 +117,11 @@ pub unsafe extern "C" fn aside_scanner_feed(
     unsafe { feed(scanner, buf, len, Callback { function: callback, user }) }
 }
 
-/// Ends the stream: settles what is held back, closes what is open. After `ASIDE_OK` the scanner is as new, and the
+/// Ends the stream: decides what is held back, and closes what is open. After `ASIDE_OK` the scanner is reset, and the
 /// next feed begins a new stream at offset 0.
 ///
-/// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it says `ASIDE_OK`: a feed in between
-/// fails with `ASIDE_ERROR_ORDER`.
-///
-/// Threads: one at a time for one scanner.
+/// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
+/// between fails with `ASIDE_ERROR_ORDER`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_finish(
     scanner: *mut aside_scanner,
@@ -132,11 +133,9 @@ pub unsafe extern "C" fn aside_scanner_finish(
 }
 
 /// Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
-/// show everything now; a marker of which a part was flushed is no marker any more.
+/// show everything now. If a part of a marker was flushed, the rest of it is text too.
 ///
 /// Returns as `aside_scanner_feed()`.
-///
-/// Threads: one at a time for one scanner.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_flush(
     scanner: *mut aside_scanner,
@@ -147,16 +146,16 @@ pub unsafe extern "C" fn aside_scanner_flush(
     unsafe { Callback { function: callback, user }.events(scanner, Work::Flush, 0) }
 }
 
-/// `aside_scanner_feed()` for bytes whose tokens are known: `tokens` has `count` of them, and their lengths add up to
-/// `len`. Markers that a dialect calls special then count only where a special token begins them, so that a marker typed
-/// as ordinary text stays text, and `aside_scanner_counts()` tells the tokens of each channel. Feeds with and without
-/// tokens may be mixed.
+/// Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` of them, and their lengths add
+/// up to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
+/// typed as ordinary text stays text, and `aside_scanner_counts()` counts the tokens of each channel. Feeds with and
+/// without tokens may be mixed.
 ///
-/// Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also where the lengths do not add up: nothing has changed
-/// then. After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the
+/// Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
+/// After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the
 /// first of them with the length that is left of it.
 ///
-/// Threads: one at a time for one scanner. Memory: the first such call makes room for what it must remember.
+/// Memory: the first such call allocates what it must remember.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_tokens(
     scanner: *mut aside_scanner,
@@ -177,14 +176,12 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
 }
 
 /// Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
-/// Where the innermost span is no thinking, nothing happens; nor before the first byte, where a prompt has opened one.
-/// A closer that comes next, with only blanks before it, is removed (a fence's is not: it is text). For a host that ends
-/// a thinking which has become too long.
+/// Nothing happens if the innermost span is not thinking, or before the first byte if a prompt has opened one. A closer
+/// that comes next, with only blanks before it, is removed (that of a fence is not: it is text). For a host that ends
+/// thinking which has become too long.
 ///
-/// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between goes on with the thinking,
-/// if the close has not been delivered.
-///
-/// Threads: one at a time for one scanner.
+/// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
+/// the close has not been delivered.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_force_close(
     scanner: *mut aside_scanner,

@@ -1,10 +1,11 @@
-//! The one way to feed, whatever the sink.
+//! The one way to feed, whatever the sink: short and long chunks go apart, because most are short and must not pay for the
+//! rest.
 
 use libc::{c_char, size_t};
 
+use super::handle::{aside_scanner, inside, ready};
 use super::sink::Sink;
-use super::{inside, ready};
-use crate::ffi::types::*;
+use crate::ffi::constants::*;
 use crate::scanner::{SHORT, Text};
 
 /// Feeds a chunk. Most are short, and loop in a state of the automaton: their text goes straight to the sink.

@@ -58,8 +58,8 @@ module Aside
     REPORT_SIZE = 96
     FAILED = ["J4", 32].freeze
     PART_REPORT = ["JQ2J2", 40].freeze
-    STRETCH = ["Q3L2", 32].freeze
-    NO_FILTER = 0xFFFF_FFFF
+    STRETCH = ["Q3Ll", 32].freeze
+    NO_FILTER = -1
     COMMAND = ["J6L2", 56].freeze
 
     class << self

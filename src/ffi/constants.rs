@@ -1,0 +1,214 @@
+//! The numbers that cross the boundary, and their names in C. They are plain integers, so that an unknown one from C is an
+//! error and not undefined behaviour. This file must import nothing: every other one may name a status.
+//!
+//! The doc comments of this folder are the comments of the headers.
+
+/// What a function returns: 0 is done, above 0 is a pause and not an error, below 0 is a failure. Failures are far from
+/// any value of `errno`. `aside_last_error()` has the message of a failure, `aside_status_text()` the general sentence.
+pub type aside_status = i32;
+
+/// Done.
+pub const ASIDE_OK: i32 = 0;
+
+/// A pause: the callback returned non-zero. The event that it was called with counts as delivered.
+/// `aside_scanner_consumed()` bytes of the buffer are done; the next call goes on after them.
+pub const ASIDE_STOPPED: i32 = 1;
+
+/// A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again with
+/// what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it.
+pub const ASIDE_MORE: i32 = 2;
+
+/// Not a failure: there is nothing to take.
+pub const ASIDE_NONE: i32 = 3;
+
+/// A pointer that is needed is NULL.
+pub const ASIDE_ERROR_NULL: i32 = -1001;
+
+/// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's, or no
+/// array of tokens can be where they are said to be.
+pub const ASIDE_ERROR_LENGTH: i32 = -1002;
+
+/// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
+pub const ASIDE_ERROR_UNKNOWN: i32 = -1003;
+
+/// The text of a dialect file has an error. The message names line and key.
+pub const ASIDE_ERROR_DIALECT: i32 = -1004;
+
+/// An option has a value that it cannot have, or that the dialect has no use for.
+pub const ASIDE_ERROR_OPTION: i32 = -1005;
+
+/// A `size` field, an `event_size` or a `capacity` cannot be right.
+pub const ASIDE_ERROR_SIZE: i32 = -1006;
+
+/// The scanner, rewriter, registry, compressor or stream is in use: it was called from its own callback, or, as far as that
+/// can be detected, from two threads at the same time where that is not allowed. Nothing has changed.
+pub const ASIDE_ERROR_BUSY: i32 = -1007;
+
+/// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
+/// that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after its end.
+pub const ASIDE_ERROR_ORDER: i32 = -1008;
+
+/// Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
+/// `aside_sse_reset()`.
+pub const ASIDE_ERROR_MEMORY: i32 = -1009;
+
+/// An index is not below the count.
+pub const ASIDE_ERROR_RANGE: i32 = -1010;
+
+/// A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A library that
+/// was built with `panic = "abort"` ends the process instead.)
+pub const ASIDE_ERROR_PANIC: i32 = -1011;
+
+/// A text cannot be joined or escaped. The message says which part and which byte of it would be read as something else,
+/// or what the dialect lacks.
+pub const ASIDE_ERROR_JOIN: i32 = -1012;
+
+/// The text of a filter file has an error, or does not pass its own tests. The message names line and key.
+pub const ASIDE_ERROR_FILTER: i32 = -1013;
+
+/// The text is not the one that the report is about.
+pub const ASIDE_ERROR_ORIGINAL: i32 = -1014;
+
+/// An `ASIDE_OPEN`, `ASIDE_TEXT`, … value.
+pub type aside_kind = u32;
+
+/// A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
+pub const ASIDE_OPEN: u32 = 1;
+
+/// An attribute of the marker that has just opened a span. It has no bytes of the stream.
+pub const ASIDE_ATTRIBUTE: u32 = 2;
+
+/// Text of the channel. It is never empty, and never cuts a character of valid UTF-8.
+pub const ASIDE_TEXT: u32 = 3;
+
+/// Bytes that belong to no text, such as the newline that a family puts around its markers.
+pub const ASIDE_FRAMING: u32 = 4;
+
+/// A span ends. The bytes are its closing marker; there are none if it ends without one.
+pub const ASIDE_CLOSE: u32 = 5;
+
+/// All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
+/// `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
+pub const ASIDE_RECLASSIFY: u32 = 6;
+
+/// The thinking exceeds `options.budget` here. It has no bytes of the stream and stands between two characters. It comes
+/// once for each span or stream, as `options.budget_scope` says.
+pub const ASIDE_BUDGET: u32 = 7;
+
+/// An `ASIDE_CONTENT`, `ASIDE_THINKING`, … value.
+pub type aside_channel = u32;
+
+/// What the reader is meant to see.
+pub const ASIDE_CONTENT: u32 = 0;
+
+/// What the model thinks (`reasoning`, `reasoning_content` in some interfaces).
+pub const ASIDE_THINKING: u32 = 1;
+
+/// What the model says about what it is doing.
+pub const ASIDE_NARRATION: u32 = 2;
+
+/// Tool calls.
+pub const ASIDE_TOOL: u32 = 3;
+
+/// From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped.
+pub const ASIDE_NOT_TEXT: i32 = -1;
+
+/// An `ASIDE_CAUSE_` value.
+pub type aside_cause = u32;
+
+/// The closing marker came.
+pub const ASIDE_CAUSE_MARKER: u32 = 0;
+
+/// Something else came that ends such a span.
+pub const ASIDE_CAUSE_IMPLIED: u32 = 1;
+
+/// The stream ended inside the span.
+pub const ASIDE_CAUSE_END: u32 = 2;
+
+/// `aside_scanner_force_close()` ended it.
+pub const ASIDE_CAUSE_FORCED: u32 = 3;
+
+/// The text of a tool call broke its grammar. No span ends with this cause.
+pub const ASIDE_CAUSE_MALFORMED: u32 = 4;
+
+/// An `ASIDE_START_` value.
+pub type aside_start = u32;
+
+/// As the dialect says.
+pub const ASIDE_START_DEFAULT: u32 = 0;
+
+/// No span is open.
+pub const ASIDE_START_CONTENT: u32 = 1;
+
+/// The stream begins inside a thinking span, whose opener was in the prompt.
+pub const ASIDE_START_THINKING: u32 = 2;
+
+/// The stream begins inside a narration span.
+pub const ASIDE_START_NARRATION: u32 = 3;
+
+/// The stream begins inside a tool span.
+pub const ASIDE_START_TOOL: u32 = 4;
+
+/// The stream begins inside a channel header, of a dialect that has headers.
+pub const ASIDE_START_HEADER: u32 = 5;
+
+/// An `ASIDE_STRAY_CLOSE_` value.
+pub type aside_stray_close = u32;
+
+/// As the dialect says.
+pub const ASIDE_STRAY_CLOSE_DIALECT: u32 = 0;
+
+/// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
+/// think.
+pub const ASIDE_STRAY_CLOSE_TEXT: u32 = 1;
+
+/// `ASIDE_BUDGET_BYTES` or `ASIDE_BUDGET_CHARACTERS`.
+pub type aside_budget_unit = u32;
+
+/// Bytes.
+pub const ASIDE_BUDGET_BYTES: u32 = 0;
+
+/// Characters.
+pub const ASIDE_BUDGET_CHARACTERS: u32 = 1;
+
+/// `ASIDE_BUDGET_SPAN` or `ASIDE_BUDGET_STREAM`.
+pub type aside_budget_scope = u32;
+
+/// Each thinking span has the whole budget.
+pub const ASIDE_BUDGET_SPAN: u32 = 0;
+
+/// All thinking of the stream shares it.
+pub const ASIDE_BUDGET_STREAM: u32 = 1;
+
+/// An `ASIDE_MARKERS_` value.
+pub type aside_markers = u32;
+
+/// The call fails with `ASIDE_ERROR_JOIN`.
+pub const ASIDE_MARKERS_REFUSE: u32 = 0;
+
+/// The call breaks the markers, as `aside_escape()` does.
+pub const ASIDE_MARKERS_ESCAPE: u32 = 1;
+
+/// An `ASIDE_FIELD_` value.
+pub type aside_field = u32;
+
+/// `reasoning_content`.
+pub const ASIDE_FIELD_REASONING_CONTENT: u32 = 0;
+
+/// `reasoning`.
+pub const ASIDE_FIELD_REASONING: u32 = 1;
+
+/// `thinking`.
+pub const ASIDE_FIELD_THINKING: u32 = 2;
+
+/// An `ASIDE_BODY_` value.
+pub type aside_body = u32;
+
+/// The first byte that is not white space decides. JSON begins with `{`, an event stream never does.
+pub const ASIDE_BODY_UNKNOWN: u32 = 0;
+
+/// An event stream, `text/event-stream`.
+pub const ASIDE_BODY_EVENTS: u32 = 1;
+
+/// One JSON object, `application/json`.
+pub const ASIDE_BODY_JSON: u32 = 2;

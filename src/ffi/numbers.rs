@@ -1,0 +1,41 @@
+//! Numbers of C that scanners, rewriters and simple calls share, as the crate's own types. None is trusted: an unknown one is
+//! a failure.
+
+use super::constants::*;
+use super::status::fail_with;
+use crate::{Channel, Start, StrayClose};
+
+/// An `ASIDE_START_` value.
+pub(super) fn start(number: aside_start) -> Result<Option<Start>, aside_status> {
+    Ok(match number {
+        ASIDE_START_DEFAULT => None,
+        ASIDE_START_CONTENT => Some(Start::Channel(Channel::Content)),
+        ASIDE_START_THINKING => Some(Start::Channel(Channel::Thinking)),
+        ASIDE_START_NARRATION => Some(Start::Channel(Channel::Narration)),
+        ASIDE_START_TOOL => Some(Start::Channel(Channel::Tool)),
+        ASIDE_START_HEADER => Some(Start::Header),
+        other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("start {other} is not an ASIDE_START_ value"))),
+    })
+}
+
+/// An `ASIDE_STRAY_CLOSE_` value.
+pub(super) fn stray_close(number: aside_stray_close) -> Result<StrayClose, aside_status> {
+    match number {
+        ASIDE_STRAY_CLOSE_DIALECT => Ok(StrayClose::Dialect),
+        ASIDE_STRAY_CLOSE_TEXT => Ok(StrayClose::Text),
+        other => {
+            Err(fail_with(ASIDE_ERROR_OPTION, format_args!("stray_close {other} is not an ASIDE_STRAY_CLOSE_ value")))
+        }
+    }
+}
+
+/// The number of a start.
+pub(super) fn start_number(start: Start) -> aside_start {
+    match start {
+        Start::Channel(Channel::Content) => ASIDE_START_CONTENT,
+        Start::Channel(Channel::Thinking) => ASIDE_START_THINKING,
+        Start::Channel(Channel::Narration) => ASIDE_START_NARRATION,
+        Start::Channel(Channel::Tool) => ASIDE_START_TOOL,
+        Start::Header => ASIDE_START_HEADER,
+    }
+}

@@ -1,0 +1,69 @@
+//! Memory of a scanner that C may look into between calls. It must stay where it is until the call that its description names.
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use crate::Thought;
+use crate::ffi::constants::*;
+use crate::ffi::memory::{layout, try_box};
+use crate::ffi::status::fail;
+
+/// An attribute of a thought.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_attribute {
+    /// Its name. Never NULL, no NUL at its end.
+    pub name: *const c_char,
+    /// The length of the name.
+    pub name_len: size_t,
+    /// Its decoded value. Never NULL, no NUL at its end.
+    pub value: *const c_char,
+    /// The length of the value.
+    pub value_len: size_t,
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_attribute 32: name 0, name_len 8, value 16, value_len 24);
+};
+
+/// Memory that C may look into between calls.
+#[derive(Default)]
+pub(super) struct Borrowed {
+    pub(super) attributes: Vec<u8>,
+    pub(super) thought: Option<Thought>,
+    pub(super) pairs: Vec<aside_attribute>,
+}
+
+/// Returns the memory to borrow from, made at its first use. A function of the field, so that the scanner can be in use at the
+/// same time.
+pub(super) fn borrowed(place: &mut Option<Box<Borrowed>>) -> Result<&mut Borrowed, aside_status> {
+    if place.is_none() {
+        *place = try_box(Borrowed::default());
+    }
+    place.as_deref_mut().ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
+}
+
+/// Forgets attribute texts of before.
+#[inline]
+pub(super) fn clear(place: &mut Option<Box<Borrowed>>) {
+    if let Some(borrowed) = place {
+        borrowed.attributes.clear();
+    }
+}
+
+/// Appends an attribute's name and value to the borrowed text. Returns where they begin, and the whole text.
+pub(super) fn append<'a>(
+    place: &'a mut Option<Box<Borrowed>>,
+    name: &[u8],
+    value: &[u8],
+) -> Result<(usize, &'a [u8]), aside_status> {
+    let text = &mut borrowed(place)?.attributes;
+    let at = text.len();
+    text.try_reserve(name.len() + value.len()).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+    text.extend_from_slice(name);
+    text.extend_from_slice(value);
+    Ok((at, text))
+}

@@ -1,0 +1,118 @@
+//! Events as C sees them. `aside_event` has no pointers: Go keeps none in memory that C writes to.
+
+use std::ffi::c_void;
+
+use libc::c_char;
+use safer_ffi::prelude::*;
+
+use crate::ffi::constants::*;
+use crate::ffi::memory::layout;
+use crate::{Channel, Event, Kind};
+
+/// One event: 64 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
+/// are the stream.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_event {
+    /// What it reports. Ignore values that you do not know: later versions may add some.
+    pub kind: aside_kind,
+    /// The channel of the span that opens or closes, or of the text; for framing, the channel around it.
+    pub channel: aside_channel,
+    /// For `ASIDE_CLOSE`, why the span ended; otherwise 0.
+    pub cause: aside_cause,
+    /// For `ASIDE_OPEN`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a header.
+    pub rule: u32,
+    /// Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_ATTRIBUTE`, where the marker is.
+    pub offset: u64,
+    /// How many bytes. For `ASIDE_ATTRIBUTE`, 0.
+    pub len: u64,
+    /// For `ASIDE_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it.
+    pub tag: u32,
+    /// For `ASIDE_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`. Otherwise 0.
+    pub text_at: u32,
+    /// For `ASIDE_ATTRIBUTE`, the length of its name.
+    pub name_len: u32,
+    /// For `ASIDE_ATTRIBUTE`, the length of its decoded value, which follows the name directly.
+    pub value_len: u32,
+    /// For `ASIDE_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte.
+    pub raw_name_at: u32,
+    /// Its length there; 0 if the marker has no name for it.
+    pub raw_name_len: u32,
+    /// For `ASIDE_ATTRIBUTE`, where the value is in the marker, not decoded, counted from the marker's first byte.
+    pub raw_value_at: u32,
+    /// Its length there.
+    pub raw_value_len: u32,
+}
+
+/// Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
+/// `ASIDE_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
+/// `event->value_len` bytes. It is never NULL and has no NUL at its end. `event` and `bytes` are valid until the
+/// callback returns; copy what is needed longer.
+///
+/// Return 0 to go on; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
+///
+/// The callback runs in the thread that feeds. It may use other scanners and any dialect; every function that is given
+/// the scanner that is feeding returns `ASIDE_ERROR_BUSY` and does nothing. No C++ exception and no `longjmp` may leave
+/// it: catch the exception, return 1, and throw it again after the call. Nor may its thread end in it.
+pub type aside_event_fn =
+    Option<unsafe extern "C" fn(user: *mut c_void, event: *const aside_event, bytes: *const c_char) -> i32>;
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+const _: () = {
+    layout!(aside_event 64: kind 0, channel 4, cause 8, rule 12, offset 16, len 24, tag 32, text_at 36, name_len 40,
+        value_len 44, raw_name_at 48, raw_name_len 52, raw_value_at 56, raw_value_len 60);
+};
+
+/// An event of text as C sees it.
+#[inline]
+pub(super) fn text_record(channel: Channel, offset: u64, len: usize) -> aside_event {
+    aside_event {
+        kind: ASIDE_TEXT,
+        channel: channel as u32,
+        cause: 0,
+        rule: 0,
+        offset,
+        len: len as u64,
+        tag: 0,
+        text_at: 0,
+        name_len: 0,
+        value_len: 0,
+        raw_name_at: 0,
+        raw_name_len: 0,
+        raw_value_at: 0,
+        raw_value_len: 0,
+    }
+}
+
+/// An event as C sees it, all but an attribute's names and values.
+#[inline]
+pub(super) fn record(event: &Event<'_>) -> aside_event {
+    let mut record = text_record(event.channel, event.offset, event.bytes.len());
+    match &event.kind {
+        Kind::Text => {}
+        Kind::Open { rule, tag } => {
+            record.kind = ASIDE_OPEN;
+            record.rule = *rule;
+            record.tag = *tag;
+        }
+        Kind::Framing => record.kind = ASIDE_FRAMING,
+        Kind::Reclassify => record.kind = ASIDE_RECLASSIFY,
+        Kind::Budget => record.kind = ASIDE_BUDGET,
+        Kind::Close(cause) => {
+            record.kind = ASIDE_CLOSE;
+            record.cause = *cause as u32;
+        }
+        Kind::Attribute(attribute) => {
+            // The limit for a tag is a u32 itself, and no decoded value is longer than its raw form.
+            record.kind = ASIDE_ATTRIBUTE;
+            record.name_len = attribute.name.len() as u32;
+            record.value_len = attribute.value.len() as u32;
+            record.raw_name_at = attribute.raw_name.start as u32;
+            record.raw_name_len = attribute.raw_name.len() as u32;
+            record.raw_value_at = attribute.raw_value.start as u32;
+            record.raw_value_len = attribute.raw_value.len() as u32;
+        }
+    }
+    record
+}

@@ -1,0 +1,244 @@
+//! The handle of a scanner: making and freeing it, where its streams start, and the way into it.
+
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::borrowed::Borrowed;
+use super::options::{aside_options, options as read_options};
+use crate::ffi::constants::*;
+use crate::ffi::dialect::aside_dialect;
+use crate::ffi::handle_guard::{HandleGuard, READY, is_ready, is_whole};
+use crate::ffi::memory::{bytes, free, into_handle};
+use crate::ffi::numbers::start_number;
+use crate::ffi::status::{fail_no_handle, failed, guard_handle, made_handle};
+use crate::{Cause, Channel, Error, Scanner};
+
+const _: () = {
+    assert!(Channel::Content as u32 == ASIDE_CONTENT);
+    assert!(Channel::Thinking as u32 == ASIDE_THINKING);
+    assert!(Channel::Narration as u32 == ASIDE_NARRATION);
+    assert!(Channel::Tool as u32 == ASIDE_TOOL);
+    assert!(Cause::Marker as u32 == ASIDE_CAUSE_MARKER);
+    assert!(Cause::Implied as u32 == ASIDE_CAUSE_IMPLIED);
+    assert!(Cause::EndOfStream as u32 == ASIDE_CAUSE_END);
+    assert!(Cause::Forced as u32 == ASIDE_CAUSE_FORCED);
+    assert!(Cause::Malformed as u32 == ASIDE_CAUSE_MALFORMED);
+};
+
+// A scanner may go from thread to thread.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Scanner>();
+};
+
+/// The state of one stream. From `aside_scanner_new()`; freed by `aside_scanner_free()`.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_scanner {
+    pub(super) guard: HandleGuard<Stream>,
+}
+
+/// What a scanner's handle holds, in this order: what most feeds need is close together.
+#[repr(C)]
+pub(super) struct Stream {
+    pub(super) consumed: usize,
+    pub(super) scanner: Scanner,
+    /// Made when first needed: an idle scanner stays small.
+    pub(super) borrowed: Option<Box<Borrowed>>,
+}
+
+/// Runs `body` as the only call inside the scanner, if `may` accepts its state.
+///
+/// # Safety
+/// `scanner` is NULL or a scanner that is still there.
+#[inline]
+pub(super) unsafe fn enter(
+    scanner: *const aside_scanner,
+    may: impl FnOnce(i32) -> bool,
+    body: impl FnOnce(&mut Stream) -> aside_status,
+) -> aside_status {
+    if scanner.is_null() {
+        return fail_no_handle("scanner");
+    }
+    // SAFETY: it is there, and only calls that have entered use the stream.
+    unsafe { (*scanner).guard.enter(may, body) }
+}
+
+/// Reads a number from a scanner; 0 if the call may not enter.
+///
+/// # Safety
+/// As of `enter`.
+pub(super) unsafe fn read<T: Default>(scanner: *const aside_scanner, body: impl FnOnce(&Stream) -> T) -> T {
+    let mut value = T::default();
+    // SAFETY: the caller's promise.
+    unsafe {
+        enter(scanner, is_whole, |stream| {
+            value = body(stream);
+            ASIDE_OK
+        })
+    };
+    value
+}
+
+/// Returns the stream and the caller's bytes, for the ways to feed that cannot panic: there is no `catch_unwind` around them.
+/// None if anything is wrong, or there are no bytes, or more than `most`.
+///
+/// # Safety
+/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes. They are
+/// used only while nobody else can be inside: the state must be BUSY while a callback runs.
+#[inline(always)]
+pub(super) unsafe fn ready<'a>(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    most: usize,
+) -> Option<(&'a mut Stream, &'a [u8])> {
+    // SAFETY: a scanner that is not NULL is there.
+    if scanner.is_null() || unsafe { (*scanner).guard.state.load(Relaxed) } != READY {
+        return None;
+    }
+    if buf.is_null() || len.wrapping_sub(1) >= most {
+        return None;
+    }
+    // SAFETY: both are there, as was seen. The state is READY, so no call is inside.
+    unsafe { Some(inside(scanner, buf, len)) }
+}
+
+/// Returns the stream and the caller's bytes, after `ready` has checked them.
+///
+/// # Safety
+/// `ready` has returned the stream and the chunk in this call, and no `&mut Stream` from before is used again.
+#[inline(always)]
+pub(super) unsafe fn inside<'a>(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+) -> (&'a mut Stream, &'a [u8]) {
+    // SAFETY: the caller's promise.
+    unsafe { (&mut *(*scanner).guard.inner.get(), std::slice::from_raw_parts(buf.cast(), len)) }
+}
+
+/// Makes a handle of a scanner. `consumed`: bytes of the chunk that it was stopped in.
+fn scanner_into_handle(scanner: Result<Scanner, Error>, consumed: usize) -> *mut aside_scanner {
+    match scanner {
+        Ok(scanner) => {
+            into_handle(aside_scanner { guard: HandleGuard::new(Stream { scanner, consumed, borrowed: None }) })
+        }
+        Err(error) => {
+            failed(error);
+            ptr::null_mut()
+        }
+    }
+}
+
+/// Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected, no budget.
+/// Neither is used after the call: the dialect may be freed before the scanner.
+///
+/// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
+/// `ASIDE_ERROR_MEMORY`.
+///
+/// Threads: any thread may call this at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_new(
+    dialect: *const aside_dialect,
+    options: *const aside_options,
+) -> *mut aside_scanner {
+    guard_handle(|| {
+        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        let Some(dialect) = (unsafe { dialect.as_ref() }) else {
+            fail_no_handle("dialect");
+            return ptr::null_mut();
+        };
+        // SAFETY: NULL or as large as it says, as the caller promises.
+        let Ok(options) = (unsafe { read_options(options) }) else {
+            return ptr::null_mut();
+        };
+        scanner_into_handle(Scanner::with_options(&dialect.dialect, &options), 0)
+    })
+}
+
+/// Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
+/// What is fed to one does not change the other. Thoughts that were not taken are in both. The second one does not
+/// share the memory that C has borrowed from the first.
+///
+/// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` (also for a scanner that is in that error) or
+/// `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *mut aside_scanner {
+    let mut clone = ptr::null_mut();
+    // SAFETY: NULL or there, as the caller promises.
+    unsafe {
+        enter(scanner, is_ready, |stream| {
+            clone = scanner_into_handle(stream.scanner.try_clone(), stream.consumed);
+            ASIDE_OK
+        })
+    };
+    made_handle(!clone.is_null());
+    clone
+}
+
+/// Frees a scanner and all memory that C has borrowed from it. Does nothing for NULL. Bytes that are held back are
+/// lost: call `aside_scanner_finish()` before.
+///
+/// Inside a callback of the same scanner nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`): free it
+/// after the call that feeds.
+///
+/// Threads: no other thread may be using this scanner.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(scanner, |scanner| scanner.guard.close()) }
+}
+
+/// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in the `len` bytes of
+/// `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
+/// that the stream may start inside a span or a header, and framing that the prompt has begun goes on in the stream.
+/// Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
+/// scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
+/// the scanner.
+///
+/// `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success
+/// only.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
+/// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+///
+/// Memory: the first such call allocates what it must remember.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_start_from_prompt(
+    scanner: *mut aside_scanner,
+    tail: *const c_char,
+    len: size_t,
+    start: *mut aside_start,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes.
+    let tail = match unsafe { bytes(tail, len, "tail") } {
+        Ok(tail) => tail,
+        Err(status) => return status,
+    };
+    let body = |stream: &mut Stream| match stream.scanner.start_from_prompt(tail) {
+        Ok(begins) => {
+            if !start.is_null() {
+                // SAFETY: not NULL, and the caller promises that it may be written.
+                unsafe { start.write_unaligned(start_number(begins)) };
+            }
+            ASIDE_OK
+        }
+        Err(error) => failed(error),
+    };
+    // SAFETY: a scanner that is there, as the caller promises.
+    unsafe { enter(scanner, is_ready, body) }
+}
+
+/// Panics inside a scanner, so that tests can see what C gets then. No release has it.
+#[cfg(feature = "panic-hook")]
+#[ffi_export]
+pub unsafe extern "C" fn aside_test_panic(scanner: *mut aside_scanner) -> aside_status {
+    // SAFETY: NULL or there, as the caller promises.
+    unsafe { enter(scanner, is_ready, |_| panic!("asked for by aside_test_panic")) }
+}

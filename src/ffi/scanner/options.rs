@@ -1,0 +1,90 @@
+//! The options of a scanner. A struct of any version is read; what it does not say is as the dialect says.
+
+use libc::size_t;
+use safer_ffi::prelude::*;
+
+use crate::ffi::constants::*;
+use crate::ffi::memory::{Versioned, layout, read_sized};
+use crate::ffi::numbers::{start, stray_close};
+use crate::ffi::status::fail_with;
+use crate::{Budget, BudgetScope, BudgetUnit, Options};
+
+/// Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_options {
+    /// `sizeof(aside_options)` of the caller's header.
+    pub size: size_t,
+    /// What is open at the first byte.
+    pub start: aside_start,
+    /// What becomes of a closer of the thinking without an opener, after content.
+    pub stray_close: aside_stray_close,
+    /// Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
+    /// a time: text, types, and attributes, of which each counts as at least 48. What does not fit is cut off, the text
+    /// last.
+    pub collect: u64,
+    /// How much thinking there may be before an `ASIDE_BUDGET` event. 0 if `has_budget` is not 1.
+    pub budget: u64,
+    /// 1: there is a budget.
+    pub has_budget: u32,
+    /// What the budget counts.
+    pub budget_unit: aside_budget_unit,
+    /// What has the budget.
+    pub budget_scope: aside_budget_scope,
+    /// 0.
+    pub reserved: u32,
+}
+
+impl Versioned for aside_options {
+    const FIRST: usize = size_of::<size_t>();
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_options 48: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,
+        budget_scope 40, reserved 44);
+    assert!(aside_options::FIRST == 8);
+};
+
+/// The caller's options, whichever version of the struct they are.
+///
+/// # Safety
+/// `options` is NULL or has as many bytes as its `size` says.
+pub(super) unsafe fn options(options: *const aside_options) -> Result<Options, aside_status> {
+    if options.is_null() {
+        return Ok(Options::default());
+    }
+    // SAFETY: the caller's promise; the struct is made of plain numbers.
+    let all = unsafe { read_sized(options, "options") }?;
+    if all.reserved != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
+    }
+    let stray_close = stray_close(all.stray_close)?;
+    let start = start(all.start)?;
+    let collect = (all.collect > 0).then(|| usize::try_from(all.collect).unwrap_or(usize::MAX));
+    Ok(Options { start, collect, budget: budget(&all)?, stray_close })
+}
+
+fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {
+    let unknown =
+        |field: &str, value: u32| Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{field} cannot be {value}")));
+    match options.has_budget {
+        0 if options.budget == 0 => return Ok(None),
+        0 => return Err(fail_with(ASIDE_ERROR_OPTION, "options.budget is set, and options.has_budget is not")),
+        1 => {}
+        other => return unknown("has_budget", other),
+    }
+    let unit = match options.budget_unit {
+        ASIDE_BUDGET_BYTES => BudgetUnit::Bytes,
+        ASIDE_BUDGET_CHARACTERS => BudgetUnit::Characters,
+        other => return unknown("budget_unit", other),
+    };
+    let scope = match options.budget_scope {
+        ASIDE_BUDGET_SPAN => BudgetScope::Span,
+        ASIDE_BUDGET_STREAM => BudgetScope::Stream,
+        other => return unknown("budget_scope", other),
+    };
+    Ok(Some(Budget { limit: options.budget, unit, scope }))
+}

@@ -1,0 +1,61 @@
+//! Tokens of C. They must never be copied: an array of C's is read as an array of the crate's.
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::sink::Work;
+use crate::Token;
+use crate::ffi::constants::*;
+use crate::ffi::memory::{bytes, layout};
+use crate::ffi::status::{fail_null, fail_with, failed};
+use crate::scanner::check_lengths;
+
+/// A token of the model, as the caller's tokenizer knows it. A token of zero bytes counts nowhere.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_token {
+    /// How many bytes of the buffer it has.
+    pub len: u32,
+    /// 1: it is one of the tokenizer's added tokens. 0: it is text, whatever it looks like.
+    pub special: u32,
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+const _: () = {
+    layout!(aside_token 8: len 0, special 4);
+    // An array of one is read as an array of the other.
+    assert!(size_of::<Token>() == size_of::<aside_token>() && align_of::<Token>() == align_of::<aside_token>());
+};
+
+/// Returns the caller's bytes with their tokens.
+///
+/// # Safety
+/// As of `bytes` and `tokens`.
+#[inline]
+pub(super) unsafe fn feed_of_tokens<'a>(
+    buf: *const c_char,
+    len: size_t,
+    tokens: *const aside_token,
+    count: size_t,
+) -> Result<Work<'a>, aside_status> {
+    // SAFETY: the caller's promise.
+    let (chunk, tokens) = unsafe { (bytes(buf, len, "buf")?, self::tokens(tokens, count)?) };
+    check_lengths(chunk, tokens).map_err(failed)?;
+    Ok(Work::FeedTokens(chunk, tokens))
+}
+
+/// Returns the caller's tokens. NULL is allowed if there are none.
+///
+/// # Safety
+/// A pointer that is not NULL leads to `count` tokens that nobody changes during `'a`.
+pub(super) unsafe fn tokens<'a>(tokens: *const aside_token, count: usize) -> Result<&'a [Token], aside_status> {
+    if tokens.is_null() {
+        return if count == 0 { Ok(&[]) } else { Err(fail_null("tokens")) };
+    }
+    if count > isize::MAX as usize / size_of::<Token>() || !tokens.is_aligned() {
+        return Err(fail_with(ASIDE_ERROR_LENGTH, "no array of tokens can be there"));
+    }
+    // SAFETY: not NULL, aligned and of a possible length; the layouts are the same, and any numbers will do.
+    Ok(unsafe { std::slice::from_raw_parts(tokens.cast(), count) })
+}

@@ -1,0 +1,152 @@
+//! The calls for a whole text at once: what most hosts need, so none of them asks for a handle but the dialect.
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::constants::*;
+use super::dialect::aside_dialect;
+use super::memory::{bytes, write_copy};
+use super::numbers;
+use super::status::{fail, fail_no_handle, fail_null, fail_with, guard};
+use crate::{Dialect, JoinError, JoinOptions, OnMarker};
+
+/// Returns the content of a whole text in `*out`: what a reader is meant to see, with ASCII white space trimmed at both
+/// ends. `text` has `len` bytes.
+///
+/// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
+/// Both are written on success only.
+///
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_strip(
+    dialect: *const aside_dialect,
+    text: *const c_char,
+    len: size_t,
+    out: *mut *mut c_char,
+    out_len: *mut size_t,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or there, and outputs that may be written.
+    unsafe {
+        make(dialect, out, out_len, |dialect| {
+            let text = bytes(text, len, "text")?;
+            crate::strip(dialect, text).map_err(|_| fail(ASIDE_ERROR_MEMORY))
+        })
+    }
+}
+
+/// Joins thinking and content into one text, as a model of the dialect writes them: the text splits back into the same
+/// bytes. `thinking` has `thinking_len` bytes and `content` has `content_len`; any bytes are allowed. Without thinking
+/// no block for it is written, unless the text starts inside one.
+///
+/// `start` is what is open where the text begins, and must be given to the scanner that splits it:
+/// `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
+/// is written. `markers` says what to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or
+/// `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not
+/// enough, U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a
+/// line end. The text then splits back into the escaped parts.
+///
+/// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
+/// Both are written on success only.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or says what the dialect
+/// does not write: no text is joined from `ASIDE_START_NARRATION` and `ASIDE_START_TOOL`; `ASIDE_ERROR_OPTION`, also
+/// for a start that the dialect does not have; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
+/// `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_join(
+    dialect: *const aside_dialect,
+    thinking: *const c_char,
+    thinking_len: size_t,
+    content: *const c_char,
+    content_len: size_t,
+    start: aside_start,
+    markers: aside_markers,
+    out: *mut *mut c_char,
+    out_len: *mut size_t,
+) -> aside_status {
+    // SAFETY: the caller promises that many bytes of each, a dialect that is NULL or there, and outputs that may be written.
+    unsafe {
+        make(dialect, out, out_len, |dialect| {
+            let thinking = bytes(thinking, thinking_len, "thinking")?;
+            let content = bytes(content, content_len, "content")?;
+            let options = JoinOptions { start: numbers::start(start)?, markers: self::markers(markers)? };
+            crate::join(dialect, thinking, content, &options).map_err(not_joined)
+        })
+    }
+}
+
+/// Returns a text without the dialect's markers in `*out`, for a prompt that a user's text goes into: U+200B (zero
+/// width space, 3 bytes) is put after the first character of each marker, turn markers included, so that it reads the
+/// same and is not a marker. A marker that counts only at the first byte of a stream gets it in front, if the text
+/// begins with that marker. A text that was escaped is not changed again. `text` has `len` bytes; any bytes are
+/// allowed.
+///
+/// Escape a text whole: a marker that is put together from two texts is seen in neither. The host must keep out special
+/// tokens that the dialect does not name.
+///
+/// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
+/// Both are written on success only.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single character, or
+/// one that contains U+200B); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_escape(
+    dialect: *const aside_dialect,
+    text: *const c_char,
+    len: size_t,
+    out: *mut *mut c_char,
+    out_len: *mut size_t,
+) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or there, and outputs that may be written.
+    unsafe {
+        make(dialect, out, out_len, |dialect| {
+            let text = bytes(text, len, "text")?;
+            crate::escape(dialect, text).map_err(not_joined)
+        })
+    }
+}
+
+/// Writes for C the text that `body` makes with a dialect.
+///
+/// # Safety
+/// `dialect` is NULL or there; the outputs are NULL or may be written.
+unsafe fn make(
+    dialect: *const aside_dialect,
+    out: *mut *mut c_char,
+    out_len: *mut size_t,
+    body: impl FnOnce(&Dialect) -> Result<Vec<u8>, aside_status>,
+) -> aside_status {
+    guard(
+        |status| status,
+        || {
+            // SAFETY: the caller's promise.
+            let Some(dialect) = (unsafe { dialect.as_ref() }) else {
+                return fail_no_handle("dialect");
+            };
+            if out.is_null() || out_len.is_null() {
+                return fail_null("out or out_len");
+            }
+            match body(&dialect.dialect) {
+                // SAFETY: neither is NULL, and the caller promises that they may be written.
+                Ok(text) => unsafe { write_copy(&text, out, out_len) },
+                Err(status) => status,
+            }
+        },
+    )
+}
+
+fn markers(number: u32) -> Result<OnMarker, aside_status> {
+    match number {
+        ASIDE_MARKERS_REFUSE => Ok(OnMarker::Refuse),
+        ASIDE_MARKERS_ESCAPE => Ok(OnMarker::Escape),
+        other => Err(fail_with(ASIDE_ERROR_OPTION, format_args!("markers {other} is not an ASIDE_MARKERS_ value"))),
+    }
+}
+
+fn not_joined(error: JoinError) -> aside_status {
+    match error {
+        JoinError::OutOfMemory => fail(ASIDE_ERROR_MEMORY),
+        JoinError::NoSuchStart => fail_with(ASIDE_ERROR_OPTION, format_args!("start: {error}")),
+        error => fail_with(ASIDE_ERROR_JOIN, error),
+    }
+}
