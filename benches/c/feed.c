@@ -189,10 +189,7 @@ static const struct {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-__attribute__((noinline)) uint64_t counted(uint64_t (*run)(void))
-{
-    return run();
-}
+__attribute__((noinline)) uint64_t counted(uint64_t (*run)(void)) { return run(); }
 
 static double seconds(void)
 {

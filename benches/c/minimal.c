@@ -10,19 +10,19 @@ enum { SHORT_CHUNK = 16 };
 
 static const char *const markers[] = {"<think>", "</think>"};
 
-static int32_t tell(minimal_scanner *scanner, uint32_t kind, size_t len, const char *bytes, aside_event_fn callback, void *user)
+static int32_t tell(minimal_scanner *scanner, uint32_t kind, size_t len, const char *bytes, aside_event_fn callback,
+                    void *user)
 {
-    aside_event event = {.kind = kind, .channel = scanner->state == THINKING ? ASIDE_THINKING : ASIDE_CONTENT,
-                         .offset = scanner->offset, .len = len};
+    aside_event event = {.kind = kind,
+                         .channel = scanner->state == THINKING ? ASIDE_THINKING : ASIDE_CONTENT,
+                         .offset = scanner->offset,
+                         .len = len};
 
     scanner->offset += len;
     return callback(user, &event, bytes);
 }
 
-static int is_blank(char byte)
-{
-    return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
+static int is_blank(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
 /* How many bytes at the end are a character whose end has not come. */
 static size_t cut(const char *buf, size_t len)
@@ -80,7 +80,8 @@ static int32_t feed_slowly(minimal_scanner *scanner, const char *buf, size_t len
             if (marker[scanner->held_len] == '\0') {
                 if (scanner->state == LEAD)
                     scanner->state = THINKING;
-                tell(scanner, marker == markers[0] ? ASIDE_OPEN : ASIDE_CLOSE, scanner->held_len, scanner->held, callback, user);
+                tell(scanner, marker == markers[0] ? ASIDE_OPEN : ASIDE_CLOSE, scanner->held_len, scanner->held, callback,
+                     user);
                 if (marker == markers[1])
                     scanner->state = CONTENT;
                 scanner->held_len = 0;
@@ -115,8 +116,8 @@ static int32_t feed_slowly(minimal_scanner *scanner, const char *buf, size_t len
 
 int32_t minimal_feed(minimal_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user)
 {
-    if (scanner->state == LEAD || scanner->held_len > 0 || (unsigned char)buf[len - 1] >= 0x80 ||
-        (scanner->state == THINKING && find_opener(buf, len) < len))
+    if (scanner->state == LEAD || scanner->held_len > 0 || (unsigned char)buf[len - 1] >= 0x80
+        || (scanner->state == THINKING && find_opener(buf, len) < len))
         return feed_slowly(scanner, buf, len, callback, user);
     return tell(scanner, ASIDE_TEXT, len, buf, callback, user);
 }

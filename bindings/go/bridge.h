@@ -169,10 +169,7 @@ static inline aside_status aside_go_counts(aside_go *go, uint32_t channel)
     return aside_go_settle(go->message, aside_scanner_counts(aside_go_told(go), channel, &go->counts));
 }
 
-static inline aside_status aside_go_reset(aside_go *go)
-{
-    return aside_go_fed(go, aside_scanner_reset(aside_go_told(go)));
-}
+static inline aside_status aside_go_reset(aside_go *go) { return aside_go_fed(go, aside_scanner_reset(aside_go_told(go))); }
 
 /* The state of a rewriter. */
 typedef struct aside_go_sse {
@@ -225,10 +222,7 @@ static inline aside_status aside_go_sse_finish(aside_go_sse *go)
     return aside_go_sse_done(go, aside_sse_finish(go->sse, &go->out, &go->out_len));
 }
 
-static inline aside_status aside_go_sse_reset(aside_go_sse *go)
-{
-    return aside_go_sse_done(go, aside_sse_reset(go->sse));
-}
+static inline aside_status aside_go_sse_reset(aside_go_sse *go) { return aside_go_sse_done(go, aside_sse_reset(go->sse)); }
 
 static inline aside_status aside_go_sse_start_at(aside_go_sse *go, uint32_t start)
 {
@@ -240,8 +234,7 @@ static inline aside_status aside_go_sse_use_dialect(aside_go_sse *go, const asid
     return aside_go_sse_done(go, aside_sse_use_dialect(go->sse, dialect, start));
 }
 
-static inline aside_status aside_go_sse_start_from_prompt(aside_go_sse *go, const char *tail, size_t len,
-                                                          uint32_t *start)
+static inline aside_status aside_go_sse_start_from_prompt(aside_go_sse *go, const char *tail, size_t len, uint32_t *start)
 {
     return aside_go_sse_done(go, aside_sse_start_from_prompt(go->sse, tail, len, start));
 }

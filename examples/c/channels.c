@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "thinking-tags";
     const aside_dialect *dialect = aside_dialect_find(name, strlen(name));
     aside_scanner *scanner = dialect == NULL ? NULL : aside_scanner_new(dialect, NULL);
-    struct printer printer = { -1 };
+    struct printer printer = {-1};
     char chunk[4096];
     ssize_t len;
     aside_status status = ASIDE_OK;

@@ -14,8 +14,7 @@ class Deltas {
 public:
     Deltas(const aside::Dialect &dialect, std::string id, std::string model)
         : scanner_(dialect), id_(std::move(id)), model_(std::move(model))
-    {
-    }
+    {}
 
     /// Appends what comes before the first token.
     void begin(std::string &out) const { append(out, {{"role", "assistant"}}); }

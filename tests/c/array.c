@@ -69,8 +69,8 @@ static void behind_held(size_t len, size_t most, size_t wanted)
         CHECK_STATUS(aside_scanner_feed(scanner, "a <", 3, count, &calls), ASIDE_OK);
     CHECK(calls == 2);
     do {
-        aside_status status =
-            aside_scanner_feed_into(scanner, chunk + done, len - done, events, most, sizeof events[0], &fed);
+        aside_status status = aside_scanner_feed_into(scanner, chunk + done, len - done, events, most, sizeof events[0],
+                                                      &fed);
 
         CHECK(status == ASIDE_MORE || (status == ASIDE_OK && done + fed.consumed == len));
         for (at = 0; at < fed.count; at++) {

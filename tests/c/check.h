@@ -7,50 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                                  \
-    do {                                                                                                  \
-        if (!(condition)) {                                                                               \
-            fprintf(stderr, "%s:%d: not so: %s\n  last error: %s\n", __FILE__, __LINE__, #condition,      \
-                    aside_last_error());                                                                  \
-            exit(1);                                                                                      \
-        }                                                                                                 \
+#define CHECK(condition)                                                                                                  \
+    do {                                                                                                                  \
+        if (!(condition)) {                                                                                               \
+            fprintf(stderr, "%s:%d: not so: %s\n  last error: %s\n", __FILE__, __LINE__, #condition, aside_last_error()); \
+            exit(1);                                                                                                      \
+        }                                                                                                                 \
     } while (0)
 
 /* A call gives this status; where it is a failure, thread and message know of it. */
-#define CHECK_STATUS(call, expected)                                                                      \
-    do {                                                                                                  \
-        aside_status check_status = (call);                                                               \
-        if (check_status != (expected)) {                                                                 \
-            fprintf(stderr, "%s:%d: %s gave %d (%s), not %s\n  last error: %s\n", __FILE__, __LINE__,     \
-                    #call, (int)check_status, aside_status_text(check_status), #expected,                 \
-                    aside_last_error());                                                                  \
-            exit(1);                                                                                      \
-        }                                                                                                 \
-        CHECK(check_status >= 0 || (aside_last_status() == check_status && *aside_last_error() != 0));     \
+#define CHECK_STATUS(call, expected)                                                                         \
+    do {                                                                                                     \
+        aside_status check_status = (call);                                                                  \
+        if (check_status != (expected)) {                                                                    \
+            fprintf(stderr, "%s:%d: %s gave %d (%s), not %s\n  last error: %s\n", __FILE__, __LINE__, #call, \
+                    (int)check_status, aside_status_text(check_status), #expected, aside_last_error());      \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+        CHECK(check_status >= 0 || (aside_last_status() == check_status && *aside_last_error() != 0));       \
     } while (0)
 
 /* The last failure of this thread says this. */
 #define CHECK_SAYS(part) CHECK(strstr(aside_last_error(), part) != NULL)
 
 /* What is lent is no NULL and no made-up address, which would lie in the first page, even where there is nothing. */
-static inline int is_address(const void *at)
-{
-    return (size_t)at >= 4096;
-}
+static inline int is_address(const void *at) { return (size_t)at >= 4096; }
 
 #define HEARD_MAX 16384
 
 /* What a listener has heard of one stream. */
 struct heard {
-    char text[4][HEARD_MAX];  /* by channel */
+    char text[4][HEARD_MAX]; /* by channel */
     size_t text_len[4];
-    char all[HEARD_MAX];      /* every byte, in order */
+    char all[HEARD_MAX]; /* every byte, in order */
     size_t all_len;
-    char spans[HEARD_MAX];    /* "(1" for an open thinking span, ")0" for a close by its marker, "name=value;" */
+    char spans[HEARD_MAX]; /* "(1" for an open thinking span, ")0" for a close by its marker, "name=value;" */
     size_t spans_len;
     unsigned long events;
     unsigned long attributes;
-    int stop;                 /* pause at each event */
+    int stop; /* pause at each event */
 };
 
 static inline void heard_add(char *to, size_t *len, const char *bytes, size_t count)
@@ -103,8 +98,7 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
         CHECK(event->len == 0);
         heard_add(heard->spans, &heard->spans_len, event->kind == ASIDE_BUDGET ? "!" : "<", 1);
         break;
-    default:
-        CHECK(event->kind == ASIDE_FRAMING);
+    default: CHECK(event->kind == ASIDE_FRAMING);
     }
 }
 

@@ -109,8 +109,7 @@ static void one_call(void)
         CHECK((stretch.change == ASIDE_KEPT) == (stretch.filter == ASIDE_NO_FILTER));
         if (stretch.change == ASIDE_LEFT_OUT) {
             CHECK(stretch.filter == 0);
-            CHECK_STATUS(
-                aside_compressed_slice(compressed, 1, noise(), 4016, stretch.start, stretch.len, &slice), ASIDE_OK);
+            CHECK_STATUS(aside_compressed_slice(compressed, 1, noise(), 4016, stretch.start, stretch.len, &slice), ASIDE_OK);
             CHECK(slice == noise() + stretch.start);
         }
     }
@@ -160,8 +159,7 @@ static int32_t matches(void *user, const char *tool_id, size_t tool_id_len, cons
     return input_len == 18 && memcmp(input, "{\"command\":\"make\"}", 18) == 0;
 }
 
-static int32_t apply(
-    void *user, const char *bytes, size_t len, const char *input, size_t input_len, aside_reply *reply)
+static int32_t apply(void *user, const char *bytes, size_t len, const char *input, size_t input_len, aside_reply *reply)
 {
     struct seen *seen = (struct seen *)user;
     aside_call call = call_of(NULL);
@@ -193,10 +191,7 @@ static int32_t apply(
     return seen->verdict;
 }
 
-static void release(void *user)
-{
-    ((struct seen *)user)->releases++;
-}
+static void release(void *user) { ((struct seen *)user)->releases++; }
 
 static aside_filter filter_of(struct seen *seen)
 {

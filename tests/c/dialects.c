@@ -1,13 +1,12 @@
 /* Finding, listing and loading dialects; a scanner outlives the dialect that it was made from. One-shot strip. */
 #include "check.h"
 
-static const char mine[] =
-    "name = \"mine\"\n"
-    "\n"
-    "[[span]]\n"
-    "channel = \"thinking\"\n"
-    "open = [\"((\"]\n"
-    "close = [\"))\"]\n";
+static const char mine[] = "name = \"mine\"\n"
+                           "\n"
+                           "[[span]]\n"
+                           "channel = \"thinking\"\n"
+                           "open = [\"((\"]\n"
+                           "close = [\"))\"]\n";
 
 static void list(void)
 {
@@ -33,9 +32,8 @@ static void list(void)
 /* What an open event's rule and tag stand for. */
 static void words(void)
 {
-    static const char toml[] =
-        "name = \"mine\"\n[[span]]\nchannel = \"tool\"\nopen = [\"[a]\"]\n"
-        "[[span]]\nchannel = \"thinking\"\nfamily = \"yours\"\ntag = { names = [\"b\", \"cd\"] }\n";
+    static const char toml[] = "name = \"mine\"\n[[span]]\nchannel = \"tool\"\nopen = [\"[a]\"]\n"
+                               "[[span]]\nchannel = \"thinking\"\nfamily = \"yours\"\ntag = { names = [\"b\", \"cd\"] }\n";
     aside_dialect *dialect = NULL;
     size_t len = 77;
 

@@ -7,7 +7,7 @@ static struct heard whole, heard;
 /* Feeds `len` bytes in two pieces, or one by one where `cut` is above `len`, in one of the ways of feeding. */
 static void play(aside_scanner *scanner, const char *text, size_t len, size_t cut, int way)
 {
-    static const size_t capacities[] = { 0, 0, 1, 2, 64 };
+    static const size_t capacities[] = {0, 0, 1, 2, 64};
     size_t capacity = capacities[way];
     size_t at, next;
 

@@ -3,9 +3,8 @@
 
 static const char special[] =
     "name = \"special\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\nclose = [\"</think>\"]\nspecial = true\n";
-static const char late[] =
-    "name = \"late\"\nstray_close = \"reclassify\"\n"
-    "[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\nclose = [\"</think>\"]\n";
+static const char late[] = "name = \"late\"\nstray_close = \"reclassify\"\n"
+                           "[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\nclose = [\"</think>\"]\n";
 
 static struct heard heard;
 
@@ -165,7 +164,7 @@ static void stray_close(void)
 static void tokens(void)
 {
     static const char text[] = "a <think>b<think>c";
-    const aside_token list[] = { { 2, 0 }, { 3, 0 }, { 4, 0 }, { 1, 0 }, { 7, 1 }, { 1, 0 } };
+    const aside_token list[] = {{2, 0}, {3, 0}, {4, 0}, {1, 0}, {7, 1}, {1, 0}};
     const size_t all = sizeof list / sizeof *list;
     aside_dialect *dialect = loaded(special);
     aside_counts counts;
@@ -181,14 +180,13 @@ static void tokens(void)
         memset(&heard, 0, sizeof heard);
         for (first = 0; first < all; at += list[first++].len) {
             if (into) {
-                CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, text + at, list[first].len, list + first, 1, events,
-                                                            16, sizeof *events, &fed),
+                CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, text + at, list[first].len, list + first, 1, events, 16,
+                                                            sizeof *events, &fed),
                              ASIDE_OK);
                 hear_array(&heard, &fed, events, text + at);
             } else {
-                CHECK_STATUS(
-                    aside_scanner_feed_tokens(scanner, text + at, list[first].len, list + first, 1, listen, &heard),
-                    ASIDE_OK);
+                CHECK_STATUS(aside_scanner_feed_tokens(scanner, text + at, list[first].len, list + first, 1, listen, &heard),
+                             ASIDE_OK);
             }
         }
         CHECK(strcmp(heard.text[ASIDE_CONTENT], "a <think>b") == 0);
@@ -220,7 +218,7 @@ static int32_t stop(void *user, const aside_event *event, const char *bytes)
 /* Tokens are the stream's: a call that is refused brings none, and the next stream has none. */
 static void tokens_end(void)
 {
-    const aside_token token = { 3, 0 };
+    const aside_token token = {3, 0};
     int refused, accepted;
 
     for (refused = 0; refused < 2; refused++) {
@@ -233,8 +231,7 @@ static void tokens_end(void)
             CHECK_STATUS(aside_scanner_finish(scanner, stop, NULL), ASIDE_STOPPED);
             heard.all_len++;
             if (refused)
-                CHECK_STATUS(aside_scanner_feed_tokens(scanner, "abc", 3, &token, 1, listen, &heard),
-                             ASIDE_ERROR_ORDER);
+                CHECK_STATUS(aside_scanner_feed_tokens(scanner, "abc", 3, &token, 1, listen, &heard), ASIDE_ERROR_ORDER);
             CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);
             memset(&heard, 0, sizeof heard);
             feed(scanner, &heard, "hello there", 11);

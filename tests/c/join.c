@@ -26,8 +26,9 @@ static void there_and_back(const char *thinking, size_t thinking_len, const char
     size_t len = 0;
 
     CHECK(scanner != NULL);
-    CHECK_STATUS(aside_join(dialect, thinking, thinking_len, content, content_len, ASIDE_START_DEFAULT,
-                            ASIDE_MARKERS_REFUSE, &text, &len), ASIDE_OK);
+    CHECK_STATUS(aside_join(dialect, thinking, thinking_len, content, content_len, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE,
+                            &text, &len),
+                 ASIDE_OK);
     memset(&heard, 0, sizeof heard);
     feed(scanner, &heard, text, len);
     finish(scanner, &heard);
@@ -44,7 +45,8 @@ static void refuse(const char *thinking, const char *content, const char *says)
     size_t len = 77;
 
     CHECK_STATUS(aside_join(dialect_named("qwen3"), thinking, strlen(thinking), content, strlen(content),
-                            ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out, &len), ASIDE_ERROR_JOIN);
+                            ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out, &len),
+                 ASIDE_ERROR_JOIN);
     CHECK_SAYS(says);
     CHECK(out == &mark && len == 77);
 }
@@ -91,7 +93,8 @@ int main(void)
                  ASIDE_ERROR_JOIN);
     CHECK_SAYS("how tool is written");
     CHECK_STATUS(aside_join(dialect_named("inline-think"), "", 0, "", 0, ASIDE_START_TOOL, ASIDE_MARKERS_REFUSE, &out,
-                            &out_len), ASIDE_ERROR_OPTION);
+                            &out_len),
+                 ASIDE_ERROR_OPTION);
     escape("qwen3", "a <think> b", "a <" ZWSP "think> b");
     escape("qwen3", "", "");
     unbreakable();

@@ -110,7 +110,7 @@ static void first_failure(void)
 /* Dialects were loaded before all memory went; what is not known is said all the same. */
 static void lookups(void)
 {
-    static const char *models[] = { "Qwen/Qwen3-32B", "kimi-k2.5", "kimi-k2", "gpt-oss:20b", "openai/gpt-4o", "qwen3.9", "x" };
+    static const char *models[] = {"Qwen/Qwen3-32B", "kimi-k2.5", "kimi-k2", "gpt-oss:20b", "openai/gpt-4o", "qwen3.9", "x"};
     static char messages[7][512], unknown[512];
     const aside_dialect *found[7], *kimi, *none;
     struct piece *all;

@@ -211,9 +211,9 @@ static void every_handle_that_was_not_made(void)
     aside_sse *sse = aside_sse_new(aside_dialect_find("inline-think", 12), NULL);
 
     CHECK(sse != NULL && aside_dialect_find("inline-thimk", 12) == NULL);
-#define SAYS_WHY(call)                      \
-    do {                                    \
-        CHECK_STATUS(call, ASIDE_ERROR_NULL); \
+#define SAYS_WHY(call)                           \
+    do {                                         \
+        CHECK_STATUS(call, ASIDE_ERROR_NULL);    \
         CHECK_SAYS("no dialect `inline-thimk`"); \
     } while (0)
 #define MAKES_NOTHING(call) SAYS_WHY((call) == 0 ? aside_last_status() : ASIDE_OK)
@@ -232,10 +232,10 @@ static void every_handle_that_was_not_made(void)
     SAYS_WHY(aside_sse_use_dialect(NULL, NULL, ASIDE_START_DEFAULT));
     MAKES_NOTHING(aside_scanner_new(NULL, NULL));
 #undef SAYS_WHY
-#define SAYS_WHY(call)                      \
-    do {                                    \
+#define SAYS_WHY(call)                        \
+    do {                                      \
         CHECK_STATUS(call, ASIDE_ERROR_NULL); \
-        CHECK_SAYS("built_in is neither");  \
+        CHECK_SAYS("built_in is neither");    \
     } while (0)
     CHECK(aside_registry_new(7) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     SAYS_WHY(aside_registry_add_last_run(NULL, 1));

@@ -28,13 +28,12 @@ void check(bool good, const char *what)
     }
 }
 
-}  // namespace
+} // namespace
 
 int main()
 {
     const std::string name = "inline-think", text = "<think>a</think>b!";
-    std::unique_ptr<aside_scanner, Free> scanner(
-        aside_scanner_new(aside_dialect_find(name.data(), name.size()), nullptr));
+    std::unique_ptr<aside_scanner, Free> scanner(aside_scanner_new(aside_dialect_find(name.data(), name.size()), nullptr));
     check(scanner != nullptr, "a scanner");
 
     Heard heard;

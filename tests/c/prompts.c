@@ -75,7 +75,7 @@ static void templates(void)
     const char *one = "{{ '<|turn>user\\n' }}{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}";
     const char *many = "{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}";
     const char *asked = "{\"enable_thinking\": true}";
-    const aside_dialect *dialects[3] = { NULL, NULL, NULL };
+    const aside_dialect *dialects[3] = {NULL, NULL, NULL};
     uint32_t start = 77;
     size_t count;
 
@@ -113,7 +113,8 @@ static void templates(void)
     }
     CHECK(aside_dialect_find_for_template_with(one, 5, NULL, 1, NULL, 0, NULL) == 0);
     CHECK(aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(aside_dialect_find_for_template_with(one, 5, asked, 5, NULL, 1, NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(aside_dialect_find_for_template_with(one, 5, asked, 5, NULL, 1, NULL) == 0
+          && aside_last_status() == ASIDE_ERROR_NULL);
     CHECK(aside_dialect_find_for_template_with(one, 5, asked, (size_t)-1, NULL, 0, NULL) == 0);
     CHECK(aside_last_status() == ASIDE_ERROR_LENGTH);
 }
@@ -153,7 +154,7 @@ static void prompts(void)
 /* In an array, the bytes of a marker that the prompt began are those of the stream alone. */
 static void array(void)
 {
-    static const char *chunks[] = { "i", "nk>h", "m</th", "ink>" };
+    static const char *chunks[] = {"i", "nk>h", "m</th", "ink>"};
     const char *prompt = "<|im_start|>assistant\n<th";
     aside_scanner *scanner = aside_scanner_new(dialect_named("think"), NULL);
     aside_event events[8];

@@ -11,7 +11,7 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     aside_fed fed;
     aside_thought thought;
     aside_counts counts;
-    aside_token token = { 1, 0 };
+    aside_token token = {1, 0};
     uint32_t start = 99;
     uint64_t quiet[4];
 
@@ -26,7 +26,8 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     CHECK_STATUS(aside_scanner_finish_into(scanner, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_flush_into(scanner, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_feed_tokens(scanner, "x", 1, &token, 1, listen, user), ASIDE_ERROR_BUSY);
-    CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, "x", 1, &token, 1, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
+    CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, "x", 1, &token, 1, events, 2, sizeof *events, &fed),
+                 ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_force_close(scanner, listen, user), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_force_close_into(scanner, events, 2, sizeof *events, &fed), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_start_from_prompt(scanner, "x", 1, &start), ASIDE_ERROR_BUSY);

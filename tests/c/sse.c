@@ -4,10 +4,10 @@
 #define HUGE_LEN ((size_t)-1)
 #define CHUNK(delta) "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{" delta "}}]}\n\n"
 
-static const char stream[] = CHUNK("\"role\":\"assistant\",\"content\":\"<thi\"") ": ping\r\n\r\n" CHUNK("\"content\":\"nk>hm\"")
-    CHUNK("\"content\":\"</think>It is 42.\"") "data: [DONE]\n\n";
-static const char wanted[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"") ": ping\r\n\r\n" CHUNK("\"reasoning_content\":\"hm\"")
-    CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
+static const char stream[] = CHUNK("\"role\":\"assistant\",\"content\":\"<thi\"") ": ping\r\n\r\n" CHUNK(
+    "\"content\":\"nk>hm\"") CHUNK("\"content\":\"</think>It is 42.\"") "data: [DONE]\n\n";
+static const char wanted[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"") ": ping\r\n\r\n" CHUNK(
+    "\"reasoning_content\":\"hm\"") CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
 
 static char got[4096];
 static size_t got_len;
@@ -192,8 +192,8 @@ static void starts(void)
     static const char prompt[] = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n";
     static const char in[] = CHUNK("\"content\":\"hm</think>Yes.\"");
     static const char split[] =
-        "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\"},\"finish_reason\":null}]}\n\n"
-        CHUNK("\"content\":\"Yes.\"");
+        "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\"},\"finish_reason\":null}]}\n\n" CHUNK(
+            "\"content\":\"Yes.\"");
     static const char own[] = CHUNK("\"content\":\"<think>a\"");
     aside_sse *sse = aside_sse_new(dialect_named("qwen3"), NULL);
     aside_dialect *loaded;
@@ -206,9 +206,7 @@ static void starts(void)
     CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &loaded), ASIDE_OK);
     for (turn = 0; turn < 6; turn++) {
         switch (turn) {
-        case 0:
-            CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_THINKING), ASIDE_OK);
-            break;
+        case 0: CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_THINKING), ASIDE_OK); break;
         case 1:
             CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), &start), ASIDE_OK);
             CHECK(start == ASIDE_START_THINKING);
@@ -220,9 +218,7 @@ static void starts(void)
             CHECK_STATUS(aside_sse_use_dialect(sse, loaded, ASIDE_START_CONTENT), ASIDE_OK);
             CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_DEFAULT), ASIDE_OK);
             break;
-        case 4:
-            CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK);
-            break;
+        case 4: CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK); break;
         default:
             /* A dialect may go as soon as the call is over. */
             CHECK_STATUS(aside_sse_use_dialect(sse, loaded, ASIDE_START_THINKING), ASIDE_OK);

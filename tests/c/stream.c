@@ -3,10 +3,7 @@
 
 static struct heard heard;
 
-static void clear(void)
-{
-    memset(&heard, 0, sizeof heard);
-}
+static void clear(void) { memset(&heard, 0, sizeof heard); }
 
 static int32_t ignore(void *user, const aside_event *event, const char *bytes)
 {
@@ -42,7 +39,7 @@ static void skips_what_is_quiet(void)
 {
     aside_scanner *scanner = scanner_named("inline-think");
     uint64_t quiet[4], untouched[4];
-    aside_counts counts = { sizeof counts, 0, 0, 0, 0 };
+    aside_counts counts = {sizeof counts, 0, 0, 0, 0};
 
     memset(quiet, 0x5a, sizeof quiet);
     memcpy(untouched, quiet, sizeof quiet);

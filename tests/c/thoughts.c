@@ -102,8 +102,11 @@ int main(void)
 
     /* A cap cuts at a character, and says so; the deltas go on. */
     scanner = collecting("thinking-tags", 4);
-    play(scanner, "<think>abc\xc3\xa4" "def</think>");
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "abc\xc3\xa4" "def") == 0);
+    play(scanner, "<think>abc\xc3\xa4"
+                  "def</think>");
+    CHECK(strcmp(heard.text[ASIDE_THINKING], "abc\xc3\xa4"
+                                             "def")
+          == 0);
     take(scanner);
     CHECK(is(thought.text, thought.text_len, "abc") && thought.truncated == 1);
     aside_scanner_free(scanner);

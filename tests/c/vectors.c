@@ -17,7 +17,7 @@ static struct stream got;
 static char wanted[HEARD_MAX];
 static size_t wanted_len;
 
-static const char *const cause_names[] = { "marker", "implied", "end of stream", "forced", "malformed" };
+static const char *const cause_names[] = {"marker", "implied", "end of stream", "forced", "malformed"};
 
 static void note(const aside_event *event, const char *bytes)
 {
@@ -218,8 +218,8 @@ static int same_thought(const cJSON *of, const aside_thought *thought)
 /* The key that is not as the case says; NULL where there is none. */
 static const char *wrong(const cJSON *of, aside_scanner *scanner)
 {
-    static const char *const channels[] = { "content", "thinking", "narration", "tool" };
-    static const char *const encoded[] = { "content_b64", "thinking_b64", "narration_b64", "tool_b64" };
+    static const char *const channels[] = {"content", "thinking", "narration", "tool"};
+    static const char *const encoded[] = {"content_b64", "thinking_b64", "narration_b64", "tool_b64"};
     static char text[HEARD_MAX];
     const cJSON *thoughts = field(of, "thoughts"), *item;
     aside_thought thought;
@@ -253,7 +253,7 @@ static const char *wrong(const cJSON *of, aside_scanner *scanner)
 
 static uint32_t start_of(const cJSON *of)
 {
-    static const char *const starts[] = { "", "content", "thinking", "narration", "tool", "header" };
+    static const char *const starts[] = {"", "content", "thinking", "narration", "tool", "header"};
     const cJSON *start = field(of, "start");
     uint32_t number;
 

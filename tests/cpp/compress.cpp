@@ -44,7 +44,10 @@ Status status_of(F run)
     }
 }
 
-std::optional<std::string> half(std::string_view text, std::string_view) { return std::string(text.substr(0, text.size() / 2)); }
+std::optional<std::string> half(std::string_view text, std::string_view)
+{
+    return std::string(text.substr(0, text.size() / 2));
+}
 
 bool ends_with(std::string_view text, std::string_view end)
 {
@@ -114,16 +117,21 @@ TEST(Compress, ReportsWhatCallablesThrow)
 {
     auto held = std::make_shared<int>(0);
     Registry registry(Registry::From::nothing);
-    registry.add_filter({"throws", {}, {}, [](auto, auto) -> std::optional<std::string> { throw std::runtime_error("broken"); }});
+    registry.add_filter(
+        {"throws", {}, {}, [](auto, auto) -> std::optional<std::string> { throw std::runtime_error("broken"); }});
     registry.add_filter({"throws 7", {}, {}, [](auto, auto) -> std::optional<std::string> { throw 7; }});
     registry.add_filter({"throws nothing", {}, {}, [](auto, auto) -> std::optional<std::string> { throw Speechless(); }});
     registry.add_filter({"no match", {}, [](auto, auto) -> bool { throw std::runtime_error("unmatched"); }, half});
     registry.add_filter({"other tool", {"fish"}, {}, half});
     registry.add_filter({"idle", {}, {}, [](auto, auto) { return std::nullopt; }});
-    registry.add_filter({"half", {"bash"}, [](auto, auto input) { return input == R"({"command":"make"})"; },
+    registry.add_filter({"half",
+                         {"bash"},
+                         [](auto, auto input) { return input == R"({"command":"make"})"; },
                          [held](auto text, auto input) { return half(text, input); }});
     EXPECT_EQ(status_of([&] { registry.add_filter({"none", {}, {}, {}}); }), Status::null);
-    EXPECT_EQ(status_of([&] { registry.add_filter({"", {}, {}, [held](auto, auto) { return std::nullopt; }}); }),
+    EXPECT_EQ(status_of([&] {
+                  registry.add_filter({"", {}, {}, [held](auto, auto) { return std::nullopt; }});
+              }),
               Status::option);
     EXPECT_EQ(held.use_count(), 2);
     {
@@ -170,7 +178,8 @@ TEST(Compress, AsksCaches)
             throw std::runtime_error(where);
     };
     Registry own;
-    own.add_cache({"own", {"bash"},
+    own.add_cache({"own",
+                   {"bash"},
                    [&](auto, auto) {
                        fail("observe");
                        seen++;

@@ -146,7 +146,8 @@ TEST(Server, ServesAHundredStreamsAtOnce)
     std::vector<std::string> reasonings, contents;
     std::vector<std::thread> clients;
     for (int at = 0; at < count; at++) {
-        std::string reasoning = "Request " + std::to_string(at) + ": \"\xe2\x80\x9cquoted\xe2\x80\x9d\"\n\\ \xf0\x9f\xa7\xa0 <b>";
+        std::string reasoning = "Request " + std::to_string(at)
+                                + ": \"\xe2\x80\x9cquoted\xe2\x80\x9d\"\n\\ \xf0\x9f\xa7\xa0 <b>";
         for (int line = 0; line < at; line++)
             reasoning += "\nline " + std::to_string(line) + " <thi </thin";
         reasonings.push_back(reasoning);
@@ -207,7 +208,8 @@ TEST(Server, RefusesWhatItCannotServe)
     EXPECT_EQ(post("{").first, 400);
     EXPECT_EQ(post("{\"model\": \"qwen3\", \"messages\": []}").first, 400);
     EXPECT_EQ(post(request_of("a", "qwen33").dump()).first, 404);
-    EXPECT_NE(json::parse(post(request_of("a", "qwen33").dump()).second)["error"]["message"].get<std::string>().find("qwen3"),
+    EXPECT_NE(json::parse(post(request_of("a", "qwen33").dump()).second)["error"]["message"].get<std::string>().find(
+                  "qwen3"),
               std::string::npos);
     EXPECT_EQ(read(post(request_of("").dump()).second).size(), 1u);
 }

@@ -23,7 +23,8 @@ struct Case {
     std::string_view text;
 };
 const Case cases[] = {
-    {"qwen3", "<think>\nTwice 21.\n</think>\n\nIt is \xe2\x80\x9c" "42\xe2\x80\x9d. <tool_call>{}</tool_call>"},
+    {"qwen3", "<think>\nTwice 21.\n</think>\n\nIt is \xe2\x80\x9c"
+              "42\xe2\x80\x9d. <tool_call>{}</tool_call>"},
     {"thought-stream", "A <thinking thought=\"Ne&amp;ed\" confidence='0.9' /> B<thinking foo = \"1\">b\xc3\xa4h</thinking>"},
     {"fenced-thinking", "So:\n```thinking\nplan\n```rs\nfn main() {}\n```\n``` \nVisible \xff\xfe"},
     {"inline-think", "<think>still go</thin"},
@@ -49,7 +50,7 @@ static_assert(std::is_nothrow_move_constructible_v<Scanner> && std::is_nothrow_m
 static_assert(!std::is_copy_constructible_v<Dialect> && !std::is_copy_assignable_v<Dialect>);
 static_assert(std::is_nothrow_move_constructible_v<Dialect> && std::is_nothrow_move_assignable_v<Dialect>);
 static_assert(!std::is_copy_constructible_v<aside::Text>);
-static_assert(noexcept(Dialect::try_find("")) && noexcept(Dialect::try_load("")));
+static_assert(noexcept(Dialect::try_find("")) &&noexcept(Dialect::try_load("")));
 static_assert(noexcept(Scanner::try_make(std::declval<const Dialect &>())));
 static_assert(noexcept(std::declval<Scanner &>().try_feed("", careful)));
 static_assert(noexcept(std::declval<Scanner &>().try_finish(nothing)));

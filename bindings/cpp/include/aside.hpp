@@ -99,11 +99,11 @@ namespace aside {
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// What a try_ function returns. aside.h describes each value.
-enum class [[nodiscard]] Status : aside_status {
+enum class [[nodiscard]] Status : aside_status{
     ok = ASIDE_OK,
-    stopped = ASIDE_STOPPED,  ///< the callable paused
-    more = ASIDE_MORE,        ///< of a range: it is not at its end
-    none = ASIDE_NONE,        ///< nothing to take
+    stopped = ASIDE_STOPPED, ///< the callable paused
+    more = ASIDE_MORE,       ///< of a range: it is not at its end
+    none = ASIDE_NONE,       ///< nothing to take
     null = ASIDE_ERROR_NULL,
     length = ASIDE_ERROR_LENGTH,
     unknown = ASIDE_ERROR_UNKNOWN,
@@ -168,10 +168,10 @@ enum class Kind : std::uint32_t {
 
 /// Whose text it is.
 enum class Channel : std::uint32_t {
-    content = ASIDE_CONTENT,      ///< what the reader is meant to see
-    thinking = ASIDE_THINKING,    ///< what the model thinks
-    narration = ASIDE_NARRATION,  ///< what it says about what it is doing
-    tool = ASIDE_TOOL,            ///< tool calls
+    content = ASIDE_CONTENT,     ///< what the reader is meant to see
+    thinking = ASIDE_THINKING,   ///< what the model thinks
+    narration = ASIDE_NARRATION, ///< what it says about what it is doing
+    tool = ASIDE_TOOL,           ///< tool calls
 };
 
 /// The name of a channel, as dialect files write it; empty for one that this header does not know.
@@ -188,11 +188,11 @@ constexpr std::string_view name(Channel channel) noexcept
 
 /// Why a span ended.
 enum class Cause : std::uint32_t {
-    marker = ASIDE_CAUSE_MARKER,        ///< its closing marker came
-    implied = ASIDE_CAUSE_IMPLIED,      ///< something else came that ends such a span
-    end = ASIDE_CAUSE_END,              ///< the stream ended inside it
-    forced = ASIDE_CAUSE_FORCED,        ///< force_close()
-    malformed = ASIDE_CAUSE_MALFORMED,  ///< the text of a tool call broke its grammar; no span ends so
+    marker = ASIDE_CAUSE_MARKER,       ///< its closing marker came
+    implied = ASIDE_CAUSE_IMPLIED,     ///< something else came that ends such a span
+    end = ASIDE_CAUSE_END,             ///< the stream ended inside it
+    forced = ASIDE_CAUSE_FORCED,       ///< force_close()
+    malformed = ASIDE_CAUSE_MALFORMED, ///< the text of a tool call broke its grammar; no span ends so
 };
 
 /// A place in a marker: counted from the marker's first byte.
@@ -326,12 +326,12 @@ inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_r
 
 /// What is open at the first byte of a stream.
 enum class Start : std::uint32_t {
-    dialect = ASIDE_START_DEFAULT,      ///< as the dialect says
-    content = ASIDE_START_CONTENT,      ///< no span
-    thinking = ASIDE_START_THINKING,    ///< a thinking span, whose opener was in the prompt
-    narration = ASIDE_START_NARRATION,  ///< a narration span
-    tool = ASIDE_START_TOOL,            ///< a tool span
-    header = ASIDE_START_HEADER,        ///< a channel header, of a dialect that has headers
+    dialect = ASIDE_START_DEFAULT,     ///< as the dialect says
+    content = ASIDE_START_CONTENT,     ///< no span
+    thinking = ASIDE_START_THINKING,   ///< a thinking span, whose opener was in the prompt
+    narration = ASIDE_START_NARRATION, ///< a narration span
+    tool = ASIDE_START_TOOL,           ///< a tool span
+    header = ASIDE_START_HEADER,       ///< a channel header, of a dialect that has headers
 };
 
 /// What becomes of a closer of the thinking that has no opener and comes after content.
@@ -684,8 +684,7 @@ public:
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
-        const Status status =
-            static_cast<Status>(aside_scanner_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
+        const Status status = static_cast<Status>(aside_scanner_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
         if (status == Status::ok && start != nullptr)
             *start = static_cast<Start>(raw);
         return status;
@@ -740,10 +739,7 @@ public:
     }
 
     /// Says that so many bytes in all have passed outside; Status::order where none can have.
-    Status try_skip(std::uint64_t length) noexcept
-    {
-        return static_cast<Status>(aside_scanner_skip(handle(), length));
-    }
+    Status try_skip(std::uint64_t length) noexcept { return static_cast<Status>(aside_scanner_skip(handle(), length)); }
 
     /// try_feed() for bytes whose tokens are known. `tokens` is an array, a vector or another container of Token that has
     /// them side by side, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special
@@ -773,12 +769,12 @@ public:
     // As a range, for loops. Nothing is fed before the loop takes the events; it ends at a failure, and status() says so.
     // Chunk, tokens and scanner outlive the range, and no other call of this scanner comes in between.
 
-    [[nodiscard]] EventRange<false> try_events(std::string_view chunk) & noexcept;
-    [[nodiscard]] EventRange<false> try_finish_events() & noexcept;
-    [[nodiscard]] EventRange<false> try_flush_events() & noexcept;
-    [[nodiscard]] EventRange<false> try_force_close_events() & noexcept;
+    [[nodiscard]] EventRange<false> try_events(std::string_view chunk) &noexcept;
+    [[nodiscard]] EventRange<false> try_finish_events() &noexcept;
+    [[nodiscard]] EventRange<false> try_flush_events() &noexcept;
+    [[nodiscard]] EventRange<false> try_force_close_events() &noexcept;
     template <class Tokens>
-    [[nodiscard]] EventRange<false> try_token_events(std::string_view chunk, const Tokens &tokens) & noexcept;
+    [[nodiscard]] EventRange<false> try_token_events(std::string_view chunk, const Tokens &tokens) &noexcept;
 
     /// Drops everything, and makes the scanner as new; ends every error but Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_scanner_reset(handle())); }
@@ -814,8 +810,7 @@ public:
     {
         aside_counts raw{};
         raw.size = sizeof raw;
-        const Status status =
-            static_cast<Status>(aside_scanner_counts(handle(), static_cast<std::uint32_t>(channel), &raw));
+        const Status status = static_cast<Status>(aside_scanner_counts(handle(), static_cast<std::uint32_t>(channel), &raw));
         if (status == Status::ok)
             counts = {raw.bytes, raw.characters, raw.spans, raw.tokens};
         return status;
@@ -825,8 +820,7 @@ public:
     /// try_make() that throws.
     explicit Scanner(const Dialect &dialect, const Options &options = {})
         : Scanner(detail::check(try_make(dialect, options)))
-    {
-    }
+    {}
 
     /// try_clone() that throws.
     Scanner clone() const { return detail::check(try_clone()); }
@@ -875,12 +869,12 @@ public:
     }
 
     /// The ranges that throw.
-    [[nodiscard]] EventRange<true> events(std::string_view chunk) & noexcept;
-    [[nodiscard]] EventRange<true> finish_events() & noexcept;
-    [[nodiscard]] EventRange<true> flush_events() & noexcept;
-    [[nodiscard]] EventRange<true> force_close_events() & noexcept;
+    [[nodiscard]] EventRange<true> events(std::string_view chunk) &noexcept;
+    [[nodiscard]] EventRange<true> finish_events() &noexcept;
+    [[nodiscard]] EventRange<true> flush_events() &noexcept;
+    [[nodiscard]] EventRange<true> force_close_events() &noexcept;
     template <class Tokens>
-    [[nodiscard]] EventRange<true> token_events(std::string_view chunk, const Tokens &tokens) & noexcept;
+    [[nodiscard]] EventRange<true> token_events(std::string_view chunk, const Tokens &tokens) &noexcept;
 
     /// try_counts() that throws.
     Counts counts(Channel channel) const
@@ -1007,8 +1001,7 @@ private:
     EventRange(Scanner *scanner, Work work, std::string_view chunk = {}, const Token *tokens = nullptr,
                std::size_t token_count = 0) noexcept
         : scanner_(scanner), work_(work), rest_(chunk), tokens_(tokens), token_count_(token_count)
-    {
-    }
+    {}
 
     // One event a call: a loop that is left early then leaves the scanner paused just behind its last event.
     void next() noexcept(!throws)
@@ -1109,35 +1102,29 @@ private:
     Event event_{};
 };
 
-inline EventRange<false> Scanner::try_events(std::string_view chunk) & noexcept
+inline EventRange<false> Scanner::try_events(std::string_view chunk) &noexcept
 {
     return {this, EventRange<false>::Work::feed, chunk};
 }
-inline EventRange<false> Scanner::try_finish_events() & noexcept { return {this, EventRange<false>::Work::finish}; }
-inline EventRange<false> Scanner::try_flush_events() & noexcept { return {this, EventRange<false>::Work::flush}; }
-inline EventRange<false> Scanner::try_force_close_events() & noexcept
-{
-    return {this, EventRange<false>::Work::force_close};
-}
+inline EventRange<false> Scanner::try_finish_events() &noexcept { return {this, EventRange<false>::Work::finish}; }
+inline EventRange<false> Scanner::try_flush_events() &noexcept { return {this, EventRange<false>::Work::flush}; }
+inline EventRange<false> Scanner::try_force_close_events() &noexcept { return {this, EventRange<false>::Work::force_close}; }
 template <class Tokens>
-EventRange<false> Scanner::try_token_events(std::string_view chunk, const Tokens &tokens) & noexcept
+EventRange<false> Scanner::try_token_events(std::string_view chunk, const Tokens &tokens) &noexcept
 {
     return {this, EventRange<false>::Work::feed_tokens, chunk, std::data(tokens), std::size(tokens)};
 }
 
 #if ASIDE_HAS_EXCEPTIONS
-inline EventRange<true> Scanner::events(std::string_view chunk) & noexcept
+inline EventRange<true> Scanner::events(std::string_view chunk) &noexcept
 {
     return {this, EventRange<true>::Work::feed, chunk};
 }
-inline EventRange<true> Scanner::finish_events() & noexcept { return {this, EventRange<true>::Work::finish}; }
-inline EventRange<true> Scanner::flush_events() & noexcept { return {this, EventRange<true>::Work::flush}; }
-inline EventRange<true> Scanner::force_close_events() & noexcept
-{
-    return {this, EventRange<true>::Work::force_close};
-}
+inline EventRange<true> Scanner::finish_events() &noexcept { return {this, EventRange<true>::Work::finish}; }
+inline EventRange<true> Scanner::flush_events() &noexcept { return {this, EventRange<true>::Work::flush}; }
+inline EventRange<true> Scanner::force_close_events() &noexcept { return {this, EventRange<true>::Work::force_close}; }
 template <class Tokens>
-EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tokens) & noexcept
+EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tokens) &noexcept
 {
     return {this, EventRange<true>::Work::feed_tokens, chunk, std::data(tokens), std::size(tokens)};
 }
@@ -1214,8 +1201,7 @@ public:
     /// The dialect may go after the call. Fails as try_start_at().
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
-        return static_cast<Status>(
-            aside_sse_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+        return static_cast<Status>(aside_sse_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
     /// Says where the next stream starts, before its first byte: the text of each choice goes on behind a rendered prompt
@@ -1261,8 +1247,7 @@ public:
     /// try_make() that throws.
     explicit Rewriter(const Dialect &dialect, const RewriterOptions &options = {})
         : Rewriter(detail::check(try_make(dialect, options)))
-    {
-    }
+    {}
 
     /// try_start_at() that throws.
     void start_at(Start start) { static_cast<void>(detail::check(try_start_at(start))); }

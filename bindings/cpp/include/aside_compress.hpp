@@ -89,10 +89,7 @@ namespace detail {
 inline void check_status(aside_status status) { static_cast<void>(check(static_cast<Status>(status))); }
 
 /// As text, also where it is empty: a part without memory would be something else.
-inline aside_bytes lend(std::string_view text) noexcept
-{
-    return {text.data() == nullptr ? "" : text.data(), text.size()};
-}
+inline aside_bytes lend(std::string_view text) noexcept { return {text.data() == nullptr ? "" : text.data(), text.size()}; }
 
 inline std::vector<aside_bytes> lend(const std::vector<std::string> &texts)
 {
@@ -133,8 +130,8 @@ inline std::int32_t on_matches(void *user, const char *tool_id, std::size_t tool
     });
 }
 
-inline std::int32_t on_apply(void *user, const char *text, std::size_t text_len, const char *input,
-                             std::size_t input_len, aside_reply *reply) noexcept
+inline std::int32_t on_apply(void *user, const char *text, std::size_t text_len, const char *input, std::size_t input_len,
+                             aside_reply *reply) noexcept
 {
     const Filter &filter = *static_cast<Filter *>(user);
     return run(reply, [&] {
@@ -237,8 +234,7 @@ public:
     /// Takes out a filter or cache. False where there is none of this id.
     bool remove(std::string_view id)
     {
-        return detail::check(static_cast<Status>(aside_registry_remove(handle_.get(), id.data(), id.size())))
-               == Status::ok;
+        return detail::check(static_cast<Status>(aside_registry_remove(handle_.get(), id.data(), id.size()))) == Status::ok;
     }
 
 private:
@@ -334,8 +330,9 @@ public:
             PartReport part{from.part, from.len, from.hash, {}};
             for (std::size_t of = 0; of < from.stretch_count; of++) {
                 const aside_stretch &s = from.stretches[of];
-                part.stretches.push_back({s.start, s.len, s.hash, static_cast<Change>(s.change),
-                                          s.filter == ASIDE_NO_FILTER ? std::string_view() : report.filters[static_cast<std::size_t>(s.filter)]});
+                part.stretches.push_back(
+                    {s.start, s.len, s.hash, static_cast<Change>(s.change),
+                     s.filter == ASIDE_NO_FILTER ? std::string_view() : report.filters[static_cast<std::size_t>(s.filter)]});
             }
             report.parts.push_back(std::move(part));
         }
@@ -490,8 +487,11 @@ inline std::vector<Command> commands(std::string_view line)
     const aside_command *raw = aside_command_line_commands(parsed.get(), &count);
     std::vector<Command> all;
     for (std::size_t at = 0; at < count; at++) {
-        Command command{std::string(detail::view(raw[at].name)), std::string(detail::view(raw[at].subcommand)), {},
-                        raw[at].prints != 0, raw[at].piped != 0};
+        Command command{std::string(detail::view(raw[at].name)),
+                        std::string(detail::view(raw[at].subcommand)),
+                        {},
+                        raw[at].prints != 0,
+                        raw[at].piped != 0};
         for (std::size_t of = 0; of < raw[at].word_count; of++)
             command.words.emplace_back(detail::view(raw[at].words[of]));
         all.push_back(std::move(command));
