@@ -99,7 +99,9 @@ namespace aside {
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// What a try_ function returns. aside.h describes each value.
-enum class [[nodiscard]] Status : aside_status{
+// clang-format off
+enum class [[nodiscard]] Status : aside_status {
+    // clang-format on
     ok = ASIDE_OK,
     stopped = ASIDE_STOPPED, ///< the callable paused
     more = ASIDE_MORE,       ///< of a range: it is not at its end
