@@ -1,9 +1,9 @@
-//! Makes what a command printed shorter, for a model to read. The library's second half as a command.
+//! Makes the output of a command shorter, for a model to read: the compressor of the library as a command.
 //!
 //!     cargo test 2>&1 | squeeze --budget 10k --command 'cargo test'
 //!     squeeze --budget 10k -- cargo test
 //!
-//! How a host uses a stream stands in `squeeze` below; the rest is options.
+//! The function `squeeze` below shows how a host uses a stream; the rest is options.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;

@@ -1,11 +1,13 @@
-//! What a command line resolves to: the one program whose output is seen.
+//! Which program's output is seen when a command line is run. A wrong answer here would let a filter loose on the
+//! output of another program, so lines that are not understood must name none.
 
 #![cfg(feature = "compress")]
 
 use aside::compress::Invocation;
 use samples::{Random, SHELL_PIECES};
 
-/// `command subcommand`, a `-` where there is none, and `|` behind it where the output was piped on. Empty: nothing to go by.
+/// Returns `command subcommand`, with `-` for none, and `|` after it if the output was piped on. It is empty if no
+/// program is known.
 fn resolved(line: &str) -> String {
     Invocation::parse(line).map_or_else(String::new, |run| {
         let piped = if run.is_piped() { " |" } else { "" };

@@ -1,4 +1,5 @@
-//! The compressor through its Rust interface: the order of a call, and each fault of the filters that it learnt from.
+//! The compressor through its Rust interface: the order of a call, and a test for each mistake that its filters once
+//! made, so that none comes back.
 
 #![cfg(feature = "compress")]
 
@@ -160,7 +161,7 @@ fn a_git_diff_filter_takes_lines_with_a_space_for_context() {
         "commit 1234\n\n    Say why\n\n a.rs | 2 +-\n\ndiff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1,12 +1,12 @@\n{}--- x\n+y\n",
         " same line\n".repeat(11)
     );
-    // Hunk text repeats, and stays; what stands behind it goes.
+    // Hunk text repeats, and stays; what comes after it goes.
     let text = format!("{show}{}", "noise that is the same\n".repeat(100));
     assert_eq!(short(&new(), "git show", &text), format!("{show}noise that is the same\n[… 99 lines as above]\n"));
 }
@@ -570,7 +571,8 @@ fn of_progress_only_the_last_line_stays() {
         assert!(matches!(Marker::parse(rows[0].as_bytes()), Some(Marker::LeftOut { lines: 49, .. })), "{}", rows[0]);
         assert_eq!(rows[1], format!("{sign} 59/90 MB"));
     }
-    // A percent sign behind no digit shows none, nor does a bar that is short or not the first sign of its line.
+    // A percent sign without a digit before it shows no progress, nor does a bar that is short or not the first sign of
+    // its line.
     for sign in ["x = =====", "% 30", "==="] {
         let text: String =
             lines(40, "word") + &(10..60).map(|done| format!("{sign} {done}/90 MB\n")).collect::<String>();

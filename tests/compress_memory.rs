@@ -1,4 +1,4 @@
-//! Long outputs in bounded memory: what a stream holds is counted by an allocator of this file's own.
+//! A stream must hold a bounded amount of memory, however long the output. An allocator of this file's own counts it.
 //! `cargo test --release --test compress_memory -- --ignored` runs the same on 1 GiB.
 
 #![cfg(feature = "compress")]
@@ -60,7 +60,7 @@ fn most(body: impl FnOnce()) -> usize {
 
 const MEMORY: usize = 1 << 16;
 
-/// One stream of so many bytes, made as they are fed; gives what it held at most, between its calls and ever.
+/// Feeds a stream `size` bytes, made as they are fed. Returns the most memory that it held between its calls, and ever.
 fn stream(size: usize, budget: Option<usize>, chunk: fn(usize) -> Vec<u8>) -> [usize; 2] {
     let compressor = Compressor::new(Registry::new());
     let compressor = Arc::new(match budget {
@@ -199,7 +199,7 @@ fn a_call_needs_a_multiple_of_its_text() {
     }
 }
 
-/// Characters beyond ASCII beside a `(?u)\b` are for the slowest way of matching.
+/// Characters beyond ASCII next to a `(?u)\b` need the slowest way of matching.
 #[test]
 fn patterns_need_memory_as_they_are_long() {
     let needed = |count: usize| {

@@ -1,5 +1,5 @@
-//! What holds for every text: arbitrary bytes, generated logs, and recorded outputs where `../shared` is there.
-//! `ASIDE_SEED=N` repeats a run whose seed was printed.
+//! The promises of SECURITY.md for every text: arbitrary bytes, generated logs, and recorded outputs if `../shared` is
+//! there. `ASIDE_SEED=N` repeats a run whose seed was printed.
 
 #![cfg(feature = "compress")]
 
@@ -362,7 +362,7 @@ fn the_normaliser_shows_what_a_terminal_shows() {
         }
         let (result, report) = once(&compressor, "", text.as_bytes());
         let text = &text[1600..];
-        // Nothing but white space is no result.
+        // White space alone is not a result.
         if shown(text).is_empty() {
             assert_eq!((result, report.failed), (None, Vec::new()));
             continue;

@@ -1,4 +1,4 @@
-//! Filter files: every built-in one passes its own tests; what cannot be used is refused with line and key.
+//! Filter files. Every built-in one passes its own tests, and a file that cannot be used is refused with line and key.
 
 #![cfg(feature = "compress")]
 

@@ -1,30 +1,30 @@
-//! What an expression of a template is worth where no variable is given that a host may leave out: enough of Jinja to say
-//! which branch of a generation prompt is taken, and which texts are written. Everything else is unknown; nothing here
-//! fails on a template, and no input is read twice.
+//! The value of a template's expression if a host sets only the variables that it must set. This reads enough of
+//! Jinja to say which branch of a generation prompt is taken and which texts are written; everything else is unknown.
+//! Nothing here may fail on a template, and no input is read twice.
 
 use std::borrow::Cow;
 
 use super::memory::{OutOfMemory, Result, append, copy, push, unescape};
 
-/// Stands in a text for what is not known.
+/// Marks the unknown parts of a text.
 pub const UNKNOWN: &str = "\0";
 
-/// A joined or stored text is cut here.
+/// The longest text that is joined or stored. A longer one is cut.
 const LONGEST: usize = 2048;
-/// Parentheses in each other, and `else` after `else`.
+/// How deep parentheses are nested, and how often `else` follows `else`.
 const DEEPEST: usize = 32;
-/// Variables, and entries of a list, beyond which the rest is unknown.
+/// The most variables, and entries of a list. The rest is unknown.
 const MOST: usize = 512;
 
 pub enum Value<'v> {
     Unknown,
-    /// Not known, but defined and not empty.
+    /// Unknown, but defined and not empty.
     Given,
     Undefined,
     None,
     Bool(bool),
     Text(Cow<'v, str>),
-    /// One of two texts.
+    /// Either of two texts.
     Either(Cow<'v, str>, Cow<'v, str>),
     List(Vec<Value<'v>>),
 }
@@ -72,7 +72,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// Are two values the same? Unknown where either is.
+    /// Whether two values are the same. Unknown if either is unknown.
     fn equals(&self, other: &Value) -> Truth {
         match (self, other) {
             (Value::Text(one), Value::Text(two)) if is_known(one) && is_known(two) => Truth::from(one == two),
@@ -85,7 +85,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// Is it in the container?
+    /// Whether the value is in the container.
     fn is_in(&self, container: &Value) -> Truth {
         match (self, container) {
             (_, Value::List(list)) => list.iter().fold(Truth::No, |found, entry| match (found, self.equals(entry)) {
@@ -108,7 +108,7 @@ impl<'v> Value<'v> {
         })
     }
 
-    /// A value that needs nothing of what it was made of.
+    /// Copies the value, so that it borrows nothing.
     fn stored(self) -> Result<Value<'static>> {
         Ok(match self {
             Value::Text(text) => Value::Text(Cow::Owned(cut(&text)?)),
@@ -132,7 +132,7 @@ impl<'v> Value<'v> {
     }
 }
 
-/// Has a text nothing in it that is not known?
+/// Whether a text has no unknown part.
 fn is_known(text: &str) -> bool {
     !text.contains(UNKNOWN)
 }
@@ -154,7 +154,7 @@ fn join<'v>(left: Cow<'v, str>, right: &str) -> Result<Cow<'v, str>> {
     Ok(Cow::Owned(joined))
 }
 
-/// A copy of its beginning.
+/// Copies the beginning of a text.
 fn cut(text: &str) -> Result<String> {
     if text.len() <= LONGEST {
         return copy(text);
@@ -173,7 +173,7 @@ pub struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// What every host gives: the messages, and that an answer is asked for.
+    /// Returns the variables of every host: the messages, and that an answer is asked for.
     pub fn given() -> Result<Variables<'a>> {
         let mut variables = Variables::default();
         for name in ["messages", "bos_token", "eos_token"] {
@@ -214,7 +214,7 @@ impl<'a> Variables<'a> {
         Ok(())
     }
 
-    /// Carries out a `set` without a block. Where it is not sure to be run, what it changes is not known afterwards.
+    /// Carries out a `set` without a block. If it may not be run, what it changes is unknown afterwards.
     pub fn assign(&mut self, statement: &'a str, is_sure: bool) -> Result<()> {
         let Some((target, source)) = statement.split_once('=') else { return Ok(()) };
         let (target, source) = (target.trim(), source.trim());
@@ -246,7 +246,7 @@ pub fn evaluate<'v>(expression: &'v str, variables: &'v Variables<'_>) -> Result
     let mut parser = Parser::new(expression);
     let value = parser.choice(variables)?;
     parser.space();
-    // What was not understood may change all of it.
+    // What was not understood may change all of the namespace.
     Ok(if parser.rest.is_empty() { value } else { Value::Unknown })
 }
 
@@ -277,7 +277,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The word that comes next, left where it is.
+    /// Returns the next word without taking it.
     fn word(&mut self) -> &'t str {
         self.space();
         let end = self.rest.find(|char: char| !char.is_alphanumeric() && char != '_').unwrap_or(self.rest.len());
@@ -292,7 +292,7 @@ impl<'t> Parser<'t> {
         is_next
     }
 
-    /// The name of the next field of a `namespace`, up to its `=`.
+    /// Reads the name of the next field of a `namespace`, up to its `=`.
     fn field(&mut self) -> Option<&'t str> {
         self.take(",");
         let name = self.word();
@@ -300,7 +300,7 @@ impl<'t> Parser<'t> {
         (!name.is_empty() && self.take("=")).then_some(name)
     }
 
-    /// Gives the rest up: all that it is part of is unknown.
+    /// Gives up on the rest. All that it is part of is unknown.
     fn lost<'v>(&mut self) -> Value<'v> {
         self.rest = "\0";
         Value::Unknown
@@ -405,7 +405,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Operands between operators. Texts are joined; what else is reckoned is unknown.
+    /// Reads operands between operators. Texts are joined; the result of other operators is unknown.
     fn sum<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
     where
         't: 'v,
@@ -436,7 +436,7 @@ impl<'t> Parser<'t> {
             Some(b'(') => {
                 self.rest = &self.rest[1..];
                 let value = self.choice(variables)?;
-                // A tuple is not looked into.
+                // A tuple is unknown.
                 let is_whole = self.take(")");
                 if !is_whole {
                     self.skip_group();
@@ -467,7 +467,7 @@ impl<'t> Parser<'t> {
         };
         loop {
             self.space();
-            // Attributes and entries are known of namespaces alone.
+            // Only namespaces have known attributes and entries.
             let mut attribute = None;
             if self.rest.starts_with('.') {
                 self.rest = &self.rest[1..];
@@ -500,7 +500,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// One or more string literals; several in a row are one text.
+    /// Reads one or more string literals. Several in a row are one text.
     fn literal<'v>(&mut self) -> Result<Value<'v>>
     where
         't: 'v,
@@ -599,7 +599,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Goes on after the bracket that closes the group that was begun, whatever is in it.
+    /// Skips to after the bracket that closes the open group, whatever is in it.
     fn skip_group(&mut self) {
         let bytes = self.rest.as_bytes();
         let (mut at, mut depth) = (0, 1);
@@ -623,7 +623,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Where a string literal ends whose quote stands before the text.
+/// Returns where a string literal ends. Its opening quote is before the text.
 pub fn end_of_literal(text: &str, quote: u8) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! How well each dialect fits a template: its markers and framing against what the template writes.
+//! How well each dialect fits a template, by comparing its markers and framing with what the template writes. Dialects
+//! share markers, so this must never choose one by a marker alone if another explains more.
 
 use memchr::memmem;
 
@@ -10,16 +11,16 @@ use crate::channel::{Channel, Start};
 
 /// What is known of a template.
 pub struct Evidence<'a> {
-    /// Its own text.
+    /// The template's own text.
     pub source: &'a str,
-    /// What it writes.
+    /// What the template writes.
     pub written: &'a str,
-    /// What it writes where the model calls a tool; empty where that is not known.
+    /// What it writes if the model calls a tool. It is empty if that is unknown.
     pub call: &'a str,
-    /// What stands in `written` for the thought, and for the answer after it.
+    /// The placeholders in `written` for the thought, and for the answer after it.
     pub thought: &'a str,
     pub answer: &'a str,
-    /// What its generation prompt may write by default, and where thinking is asked for.
+    /// What its generation prompt may write by default, and if thinking is asked for.
     pub prompts: &'a [&'a str],
     pub thinking_prompts: &'a [&'a str],
 }
@@ -30,12 +31,12 @@ pub struct Fit {
     pub signs: &'static Signs,
     pub start: Start,
     score: i32,
-    /// All tool markers of the dialect are in the template; all its turn markers are.
+    /// Whether all tool markers of the dialect are in the template, and all its turn markers.
     has_all: (bool, bool),
 }
 
 impl Fit {
-    /// Its rank: more is better.
+    /// The rank. More is better.
     pub fn rank(&self) -> (i32, (bool, bool)) {
         (self.score, self.has_all)
     }
@@ -44,7 +45,7 @@ impl Fit {
 pub struct Reader<'a> {
     evidence: &'a Evidence<'a>,
     catalogue: &'static Catalogue,
-    /// Which texts of the table the template has.
+    /// For each text of the table, whether the template has it.
     found: Vec<bool>,
     /// The tool markers with which its calls begin.
     outer: Vec<bool>,
@@ -66,11 +67,11 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Looks for the tool marker that stands first, the longest one there. What stands inside a call, whether it is a
-    /// marker of another dialect or not, counts little.
+    /// Finds the first tool marker; of several at one place, the longest. What is inside a call counts little, even if
+    /// it is a marker of another dialect.
     fn find_outer(&mut self, text: &str) -> bool {
         let table = &self.catalogue.table;
-        // A tag ends with a `>` that its beginning has not.
+        // A tag ends with a `>`, which its beginning does not have.
         let length = |tool: Needle| table[tool].text.len() + usize::from(table[tool].is_tag);
         let places = self.catalogue.tools.iter().filter_map(|&tool| Some((place(text, &table[tool])?, tool)));
         let Some(first) = places.clone().map(|(at, _)| at).min() else { return false };
@@ -85,10 +86,11 @@ impl<'a> Reader<'a> {
         needles.iter().any(|needle| self.found[*needle])
     }
 
-    /// How well the dialect fits, and where its generation starts then. None where its thinking is not there at all.
+    /// Returns how well the dialect fits, and where generation starts then. Returns `None` if the template has nothing
+    /// of its thinking.
     ///
-    /// Markers that are there speak for it, more than framing and the start; tool markers that only others have, against
-    /// it.
+    /// Markers that the template has count for the dialect, more than framing and the start do. Tool markers that only
+    /// other dialects have count against it.
     pub fn fit(&self, signs: &'static Signs) -> Option<Fit> {
         let mut score = 0;
         let mut start = Start::Channel(Channel::Content);
@@ -112,8 +114,8 @@ impl<'a> Reader<'a> {
             if pairs().any(|pair| self.prompt_opens(pair)) {
                 start = thinking;
             }
-            // A prompt that opens the thinking, and closes it again unless it is asked for, is one of a family that starts
-            // in it.
+            // If a prompt opens the thinking, and closes it again unless thinking is asked for, the family starts in
+            // it.
             let is_like = if pairs().any(|pair| self.prompt_may_open(pair)) { thinking } else { start };
             score += i32::from(is_like == signs.start);
         }
@@ -132,7 +134,7 @@ impl<'a> Reader<'a> {
         Some(Fit { signs, start, score, has_all: (has_all(&signs.tools), has_all(&signs.turns)) })
     }
 
-    /// Do two dialects differ in nothing that the template has?
+    /// Whether two dialects differ in nothing that the template has.
     pub fn are_alike(&self, one: &Signs, other: &Signs) -> bool {
         let markers = |signs: &'static Signs| {
             let pairs = signs.thinking.iter().flat_map(|pair| pair.open.iter().chain(&pair.close));
@@ -144,7 +146,7 @@ impl<'a> Reader<'a> {
         let covers = |one, other| {
             let is_covered = |needle: &Needle| {
                 markers(other).any(|known| {
-                    // A tag's beginning is that of its literal.
+                    // A tag's beginning is also the beginning of its literal.
                     let [needle, known] = [*needle, *known].map(|needle| &self.catalogue.table[needle]);
                     needle.text == known.text
                         || known.is_tag && needle.text.starts_with(&known.text)
@@ -161,7 +163,7 @@ impl<'a> Reader<'a> {
         if pair.both { open && close } else { open || close }
     }
 
-    /// Does the text around the markers look like the dialect's framing?
+    /// Rates whether the text around the markers looks like the dialect's framing.
     fn framing(&self, pair: &Pair) -> i32 {
         let Evidence { thought, answer, .. } = self.evidence;
         let before = match &pair.before_open[..] {
@@ -180,8 +182,9 @@ impl<'a> Reader<'a> {
             + self.stands(&pair.after_close, &pair.close, |marker, framing| self.is_between(marker, framing, answer))
     }
 
-    /// 1 where the framing stands next to one of the markers and no longer one does, -1 where it is another. What
-    /// stands between a marker and the thought or the answer says it best; else framing that is empty says nothing.
+    /// Returns 1 if the framing is next to one of the markers and no longer framing is, and -1 if there is other
+    /// framing. What is between a marker and the thought or the answer says most; elsewhere, empty framing says
+    /// nothing.
     fn stands(&self, framing: &Framing, markers: &[Needle], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
         let text = |marker: &Needle| &*self.catalogue.table[*marker].text;
         let seen = markers.iter().filter_map(|marker| is_between(text(marker), &framing.text));
@@ -195,14 +198,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Is what stands between two texts this framing? None where nothing but white space or the framing stands between
-    /// them nowhere.
+    /// Whether this framing is between two texts. Returns `None` if at no place only white space or the framing is
+    /// between them.
     fn is_between(&self, left: &str, framing: &str, right: &str) -> Option<bool> {
         let mut seen = None;
         let mut from = 0;
         let written = self.evidence.written;
         while let Some(at) = memmem::find(&written.as_bytes()[from..], right.as_bytes()).map(|at| from + at) {
-            // Of white space without end, a part is enough.
+            // A part of very long white space is enough.
             const MOST: usize = 64;
             let before = &written[floor(written, at.saturating_sub(left.len() + framing.len() + MOST))..at];
             if before.strip_suffix(framing).is_some_and(|before| before.ends_with(left)) {
@@ -216,12 +219,12 @@ impl<'a> Reader<'a> {
         seen
     }
 
-    /// Does a way through the generation prompt open the thinking and leave it open?
+    /// Whether a way through the generation prompt opens the thinking and leaves it open.
     fn prompt_opens(&self, pair: &Pair) -> bool {
         self.evidence.prompts.iter().any(|prompt| self.opens(prompt, pair))
     }
 
-    /// Does it open the thinking by default, and leave it open where that is asked for?
+    /// Whether the prompt opens the thinking by default, and leaves it open if thinking is asked for.
     fn prompt_may_open(&self, pair: &Pair) -> bool {
         let Evidence { prompts, thinking_prompts, .. } = self.evidence;
         !prompts.is_empty()
@@ -248,7 +251,7 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Where a text stands first.
+/// Returns where a text is found first.
 fn place(text: &str, sought: &Sought) -> Option<usize> {
     let mut places = memmem::find_iter(text.as_bytes(), &sought.text);
     places.find(|at| ends_well(text, *at, sought))

@@ -1,4 +1,5 @@
-//! Growing texts and lists that say when memory is refused, instead of ending the process.
+//! Texts and lists that return an error if memory is refused, instead of ending the process: a template may be
+//! anybody's, and of any length.
 
 use std::borrow::Cow;
 
@@ -26,7 +27,7 @@ pub fn copy(text: &str) -> Result<String> {
     Ok(copy)
 }
 
-/// A list of `len` times the same entry.
+/// Returns a list of `len` times the same entry.
 pub fn filled<T: Clone>(entry: T, len: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     list.try_reserve_exact(len).map_err(|_| OutOfMemory)?;
@@ -34,7 +35,7 @@ pub fn filled<T: Clone>(entry: T, len: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// Decodes the escapes of a string literal. A text without any is not copied.
+/// Decodes the escapes of a string literal. A text without escapes is not copied.
 pub fn unescape(text: &str) -> Result<Cow<'_, str>> {
     if !text.contains('\\') {
         return Ok(Cow::Borrowed(text));

@@ -1,9 +1,9 @@
 //! Which dialect a chat template is written for, and where generation starts after its generation prompt.
 //!
-//! The template is rendered where the feature `templates` is on (`render`), and read without being run where it is not
-//! or where rendering fails (`source`, `expression`). Either way the dialects' markers (`signs`) are compared with what
-//! it writes (`fit`). This stands above the scanner, which says where a rendered prompt leaves the stream; neither the
-//! scanner nor a dialect may know of it.
+//! With the feature `templates`, the template is rendered (`render`). Without it, or if rendering fails, it is read but
+//! not run (`source`, `expression`). Either way the dialects' markers (`signs`) are compared with what it writes
+//! (`fit`). This part uses the scanner, which says where a rendered prompt leaves the stream; neither the scanner nor a
+//! dialect may know of it.
 
 mod expression;
 mod fit;
@@ -24,17 +24,18 @@ use memory::{OutOfMemory, push};
 use source::Source;
 
 impl Dialect {
-    /// The built-in dialect that a chat template (Jinja) is written for, and where generation starts after its
-    /// generation prompt, by the markers that the template writes and the framing around them.
+    /// Returns the built-in dialect that a chat template (Jinja) is written for, with the start that generation has
+    /// after its prompt. It goes by the markers that the template writes, and the framing around them.
     ///
-    /// With the feature `templates`, it is rendered: with one user message and without the variables that a host may
-    /// leave out; the start is that of the rendered prompt (`Scanner::start_from_prompt`). The dialect is read from a
-    /// rendered turn with a thought, an answer and a tool call. A template is hostile input: its rendering is bounded in
-    /// time, depth and memory. Where it cannot be rendered, and without the feature, the text of the template is read
-    /// instead, and the start is that of the branches of the generation prompt that are taken by default.
+    /// With the feature `templates`, the template is rendered with one user message and without the variables that a
+    /// host may leave out. The start is that of the rendered prompt (`Scanner::start_from_prompt`), and the dialect is
+    /// found from a rendered turn with a thought, an answer and a tool call. A template is hostile input, so its
+    /// rendering is bounded in time, depth and memory. Without the feature, or if it cannot be rendered, the text of
+    /// the template is read instead, and the start is that of the branches of the generation prompt that are taken by
+    /// default.
     ///
-    /// Where the template fits several dialects equally well, and these differ in nothing that it has, the first one by
-    /// name is found; where they differ, the error lists them.
+    /// If the template fits several dialects equally well, and they differ in nothing that it has, the first by name is
+    /// returned. If they differ, the error lists them.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
@@ -52,15 +53,16 @@ impl Dialect {
         find(template, None)
     }
 
-    /// The built-in dialect that a chat template is written for, and where generation starts after the prompt of the
-    /// request at hand.
+    /// Returns the built-in dialect that a chat template is written for, with the start that generation has after the
+    /// prompt of one request.
     ///
     /// `variables` is a JSON object: the variables that the template is rendered with for that request, such as
-    /// `enable_thinking`, `reasoning_effort`, `tools` or `messages`. What it leaves out is as in `find_for_template`: one
-    /// user message, `add_generation_prompt` true, and a text for each of `bos_token` and `eos_token`.
+    /// `enable_thinking`, `reasoning_effort`, `tools` or `messages`. Variables that it leaves out are as in
+    /// `find_for_template`: one user message, `add_generation_prompt` true, and a text for each of `bos_token` and
+    /// `eos_token`.
     ///
-    /// Fails as `find_for_template`, and where `variables` is no JSON object, or where the template cannot be rendered
-    /// with them (it raises an exception, is no Jinja, or would exceed the bounds): the message says why.
+    /// Fails as `find_for_template` does. Also fails if `variables` is not a JSON object, or if the template cannot be
+    /// rendered with them (it raises an exception, is not Jinja, or would exceed the bounds). The message says why.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
@@ -83,7 +85,7 @@ impl Dialect {
 
 #[cfg(not(feature = "templates"))]
 mod render {
-    /// Nothing is ever rendered.
+    /// Stands for a rendering, of which there are none without the feature.
     pub enum Rendered {}
 }
 
@@ -109,7 +111,7 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
             (std::slice::from_ref(prompt), std::slice::from_ref(thinking_prompt));
     }
     let fit = best(&evidence)?;
-    // It is built in, so that it is there.
+    // The dialect is built in, so it is there.
     let dialect = Dialect::find(fit.signs.name).map_err(|_| UnknownTemplate(Why::NoMarker))?;
     #[cfg(feature = "templates")]
     if let Some(rendered) = rendered {
@@ -129,7 +131,7 @@ fn borrowed(texts: &[String]) -> Result<Vec<&str>, OutOfMemory> {
     Ok(list)
 }
 
-/// The dialect that fits best.
+/// Returns the dialect that fits best.
 fn best(evidence: &Evidence) -> Result<Fit, UnknownTemplate> {
     let catalogue = signs::catalogue();
     let reader = Reader::new(evidence, catalogue)?;
@@ -153,8 +155,8 @@ fn best(evidence: &Evidence) -> Result<Fit, UnknownTemplate> {
     Err(UnknownTemplate(Why::Several(names)))
 }
 
-/// No one dialect was found for a chat template: it has no marker of a built-in one, or fits more than one; its variables
-/// are wrong, or it cannot be rendered with them; or memory has run out.
+/// The error of a chat template for which not exactly one dialect was found: it has no marker of a built-in dialect, or
+/// fits several; its variables are wrong, or it cannot be rendered with them; or memory has run out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownTemplate(Why);
 
@@ -168,7 +170,7 @@ enum Why {
 }
 
 impl UnknownTemplate {
-    /// The dialects that fit equally well, in alphabetical order; none where there is no marker.
+    /// Returns the dialects that fit equally well, in alphabetical order. There are none if the template has no marker.
     pub fn candidates(&self) -> &[&'static str] {
         match &self.0 {
             Why::Several(names) => names,
@@ -176,12 +178,12 @@ impl UnknownTemplate {
         }
     }
 
-    /// Was an allocation refused? The template was not read to its end then.
+    /// Returns whether an allocation was refused. If so, the template was not read to its end.
     pub fn is_out_of_memory(&self) -> bool {
         self.0 == Why::OutOfMemory
     }
 
-    /// Are the variables no JSON object, or can the template not be rendered with them?
+    /// Returns whether the variables are not a JSON object, or the template cannot be rendered with them.
     pub fn is_of_variables(&self) -> bool {
         matches!(self.0, Why::Variables(_))
     }

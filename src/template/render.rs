@@ -1,6 +1,6 @@
-//! A template rendered: its generation prompt, and turns of the model that show its markers. Rendering is bounded in
-//! time, depth and memory, whatever the template; what its text is used for is to look for markers, and it goes nowhere
-//! else.
+//! Renders a template: its generation prompt, and turns of the model that show its markers. A template may be
+//! anybody's, so rendering is bounded in time, depth and memory. The rendered text is searched for markers and must go
+//! nowhere else.
 
 use std::{
     collections::BTreeMap,
@@ -25,33 +25,33 @@ use crate::{Dialect, Options, Scanner, Start};
 const LONGEST_TEMPLATE: usize = 256 << 10;
 /// The longest text of variables, in bytes.
 const LONGEST_VARIABLES: usize = 4 << 20;
-/// What one rendering may do: about one for each instruction, and for each 64 bytes that it makes.
+/// How much work one rendering may do: about one unit for each instruction, and for each 64 bytes that it makes.
 const FUEL: u64 = 100_000;
-/// For each so many bytes of variables, one more.
+/// How many bytes of variables allow one more unit of work.
 const BYTES_OF_FUEL: usize = 4;
-/// The most bytes of a rendered text, beyond twice those of the variables.
+/// The most bytes of a rendered text, in addition to twice those of the variables.
 const LONGEST_TEXT: usize = 1 << 20;
-/// The most operators, subscripts, calls and filters of one tag, and branches of the template: the compiler goes as deep
-/// as there are of them. Real ones have at most some 100.
+/// The most operators, subscripts, calls and filters of one tag, and branches of the template: the compiler goes as
+/// deep as there are of them. Real ones have at most some 100.
 const MOST_OPERATORS: usize = 500;
-/// Blocks and calls in each other; a call of a macro counts as four.
+/// How deep blocks and calls are nested. A call of a macro counts as four.
 const DEEPEST_CALL: usize = 200;
-/// Lists and maps in each other, in a value that a template keeps.
+/// How deep lists and maps are nested in a value that a template keeps.
 const DEEPEST_VALUE: usize = 64;
-/// Lists and maps in each other, in JSON that is written.
+/// How deep lists and maps are nested in JSON that is written.
 const DEEPEST_JSON: usize = 128;
 
-/// Stand in the rendered texts for what the user, the model's thought and its answer say.
+/// Placeholders in the rendered texts for what the user says, and for the model's thought and answer.
 const QUESTION: &str = "aside-question";
 const THOUGHT: &str = "aside-thought";
 const ANSWER: &str = "aside-answer";
 
 pub struct Rendered {
-    /// From the end of the user's message to the end of the prompt; the whole prompt where that is not found.
+    /// The prompt from the end of the user's message to its end, or the whole prompt if the message is not found.
     prompt: String,
-    /// The same without the variables of a request.
+    /// The prompt without the variables of a request.
     default_prompt: String,
-    /// The same where thinking is asked for.
+    /// The prompt if thinking is asked for.
     thinking_prompt: String,
     /// Turns of the model with a thought and an answer, and with a thought and a call.
     answer: Option<String>,
@@ -59,12 +59,12 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// None where the template cannot be rendered.
+    /// Renders the template. Returns `None` if it cannot be rendered.
     pub fn by_default(template: &str) -> Option<Rendered> {
         Rendered::new(template, context! {}, 0).ok()
     }
 
-    /// Fails with a message for whoever gave the variables.
+    /// Renders the template with the variables of a request. An error has a message for whoever gave them.
     pub fn with(template: &str, variables: &str) -> Result<Rendered, String> {
         if variables.len() > LONGEST_VARIABLES {
             return Err(format!("the variables are longer than {LONGEST_VARIABLES} bytes"));
@@ -77,7 +77,7 @@ impl Rendered {
         }
         let rendered = Rendered::new(template, given, variables.len())
             .map_err(|error| format!("the template cannot be rendered with these variables: {error}"))?;
-        // What is asked for does not change which dialect it is.
+        // The request does not change which dialect it is.
         Ok(match Rendered::by_default(template) {
             Some(by_default) => Rendered { prompt: rendered.prompt, ..by_default },
             None => rendered,
@@ -130,12 +130,12 @@ impl Rendered {
         Ok(Rendered { default_prompt: prompt.clone(), prompt, thinking_prompt, answer, call })
     }
 
-    /// What the generation prompt writes by default, and where thinking is asked for.
+    /// Returns what the generation prompt writes by default, and if thinking is asked for.
     pub fn prompts(&self) -> [&str; 2] {
         [&self.default_prompt, &self.thinking_prompt]
     }
 
-    /// Puts what was rendered in the place of what was read without.
+    /// Replaces what was read without rendering by what was rendered.
     pub fn show<'a>(&'a self, evidence: &mut Evidence<'a>) {
         if let Some(answer) = &self.answer {
             (evidence.written, evidence.thought, evidence.answer) = (answer, THOUGHT, ANSWER);
@@ -145,16 +145,16 @@ impl Rendered {
         }
     }
 
-    /// Where the prompt leaves a stream of this dialect.
+    /// Returns where the prompt leaves a stream of this dialect.
     pub fn start(&self, dialect: &Dialect) -> Fallible<Start> {
         let start = Scanner::with_options(dialect, &Options::default());
         let start = start.and_then(|mut scanner| scanner.start_from_prompt(self.prompt.as_bytes()));
-        // A new scanner has not begun, so that memory is all that can fail.
+        // A new scanner has not begun, so only memory can fail.
         start.map_err(|_| OutOfMemory)
     }
 }
 
-/// Renders it; some templates cannot do without a list of tools.
+/// Renders the template. Some templates need a list of tools.
 fn render(template: &Template, variables: &Value, most: usize) -> Result<String, Error> {
     let render = |variables: Value| {
         let mut out = Bounded { text: Vec::new(), most };
@@ -170,7 +170,7 @@ fn render(template: &Template, variables: &Value, most: usize) -> Result<String,
     })
 }
 
-/// The variables of both; where both have one, the second's.
+/// Returns the variables of both. If both have one, the second's counts.
 fn over(base: Value, more: &Value) -> Result<Value, Error> {
     let mut all: BTreeMap<String, Value> = BTreeMap::new();
     for from in [&base, more] {
@@ -181,7 +181,7 @@ fn over(base: Value, more: &Value) -> Result<Value, Error> {
     Ok(Value::from(all))
 }
 
-/// A text that grows to a limit.
+/// A text that grows up to a limit.
 struct Bounded {
     text: Vec<u8>,
     most: usize,
@@ -202,10 +202,10 @@ impl Write for Bounded {
     }
 }
 
-/// The function that the model calls.
+/// Returns the function that the model calls.
 const CALLED: &str = "aside_call";
 
-/// The model's message. The thought has a name of each kind that templates know.
+/// Returns the model's message. The thought is there under each name that templates know.
 fn message(content: Value, arguments: Option<Value>) -> Value {
     let said = context! {
         role => "assistant", content => content, reasoning_content => THOUGHT, reasoning => THOUGHT, thinking => THOUGHT,
@@ -221,7 +221,7 @@ fn behind_question(text: &str) -> &str {
     text.rfind(QUESTION).map_or(text, |at| &text[at + QUESTION.len()..])
 }
 
-/// Jinja as the hosts of chat templates set it up.
+/// Sets Jinja up as the hosts of chat templates do.
 fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -238,12 +238,12 @@ fn environment() -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// Python's methods. A list is not changed by `append`: no marker depends on it.
+/// Calls methods of Python's values. `append` does not change a list: no marker depends on it.
 fn method(state: &mut State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
     match (value.kind(), method) {
         (ValueKind::Seq, "append") => Ok(Value::from(())),
         (ValueKind::String, "format") => {
-            // Widths are paid for before they are filled: a field has up to 999, and no field is in another.
+            // Widths are counted as work before they are filled: a field has up to 999, and no field is inside another.
             const WIDEST: u64 = 1000;
             let text = value.as_str().unwrap_or_default();
             let mut digits = text.split(|char: char| !char.is_ascii_digit());
@@ -258,7 +258,8 @@ fn method(state: &mut State, value: &Value, method: &str, arguments: &[Value]) -
     }
 }
 
-/// What a template may keep: values that are not deep in each other, and no macro or namespace, in which they could be.
+/// Checks what a template keeps: values must not be nested deeply, nor be macros or namespaces, which can hide deep
+/// values.
 fn plain(state: &State, value: Value) -> Result<Value, Error> {
     fn check(state: &State, value: &Value, depth: usize, seen: &mut usize) -> Result<(), Error> {
         const ITEMS_OF_FUEL: usize = 8;
@@ -267,7 +268,7 @@ fn plain(state: &State, value: Value) -> Result<Value, Error> {
             state.consume_fuel(1)?;
         }
         let Some(object) = value.as_object() else { return Ok(()) };
-        // Namespaces are maps otherwise.
+        // Otherwise namespaces would count as maps.
         let is_plain = depth < DEEPEST_VALUE && !object.type_name().ends_with("Namespace");
         match value.kind() {
             ValueKind::Map if is_plain => {
@@ -279,13 +280,14 @@ fn plain(state: &State, value: Value) -> Result<Value, Error> {
         }
     }
 
-    // What is computed when it is read is read now.
+    // Values that are computed when they are read are read now.
     let value = if value.kind() == ValueKind::Iterable { value.try_iter()?.collect() } else { value };
     check(state, &value, 0, &mut 0)?;
     Ok(value)
 }
 
-/// The filter `tojson` as chat templates know it: not escaped for HTML, and with the options of Python's `json.dumps`.
+/// Applies the filter `tojson` as chat templates know it: not escaped for HTML, and with the options of Python's
+/// `json.dumps`.
 fn to_json(state: &State, value: &Value, options: Kwargs) -> Result<Value, Error> {
     let separators: Option<Vec<String>> = options.get("separators")?;
     let indent: Option<usize> = options.get::<Option<Value>>("indent")?.and_then(|indent| indent.as_usize());
@@ -405,7 +407,7 @@ impl Json<'_, '_, '_> {
         Ok(())
     }
 
-    /// Bytes that are made cost fuel before they are.
+    /// Counts bytes as work before they are made.
     fn pay(&self, bytes: usize) -> Result<(), Error> {
         self.state.consume_fuel((bytes / 16) as u64)
     }

@@ -1,5 +1,5 @@
-//! What a chat template shows of a dialect: the markers of its file, each with the framing around it, as texts to look
-//! for. The texts of all dialects stand in one table, so that each is looked for once in a template.
+//! The texts by which a dialect is recognised in a chat template: the markers of its file, each with the framing around
+//! it. The texts of all dialects are in one table, so that each is searched for only once in a template.
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -26,7 +26,7 @@ pub struct Catalogue {
 /// A text of the table.
 pub struct Sought {
     pub text: String,
-    /// It is the beginning of a tag, `<think`: what follows it is no letter, digit, `-` or `_`.
+    /// The text is the beginning of a tag, such as `<think`. It must not be followed by a letter, digit, `-` or `_`.
     pub is_tag: bool,
 }
 
@@ -36,10 +36,10 @@ pub struct Signs {
     pub thinking: Vec<Pair>,
     pub tools: Vec<Needle>,
     pub wrappers: Vec<Needle>,
-    /// What begins, ends and closes a header, and its keys.
+    /// The markers that begin, end and close a header, and its keys.
     pub header: Option<[Vec<Needle>; 4]>,
     pub turns: Vec<Needle>,
-    /// What only templates of this family have.
+    /// Texts that only templates of this family have.
     pub own: Vec<String>,
     pub start: Start,
 }
@@ -51,20 +51,21 @@ pub struct Pair {
     pub after_open: Framing,
     pub before_close: Framing,
     pub after_close: Framing,
-    /// For each opener, it and the framing before it; none where the dialect has no such framing.
+    /// Each opener with the framing before it. Empty if the dialect has no such framing.
     pub before_open: Vec<Needle>,
-    /// It takes both to know them: alone they are words, or the beginning of a turn, that any template may have.
+    /// Both are needed to recognise the dialect: alone they are words, or the beginning of a turn, that any template
+    /// may have.
     pub both: bool,
 }
 
 /// The framing on one side of the markers.
 pub struct Framing {
     pub text: String,
-    /// For each marker, it and the framing; and the two with one line break more.
+    /// Each marker with the framing, and with one line break more.
     pub with: Vec<[Needle; 2]>,
 }
 
-/// The catalogue, which is made by the first call.
+/// Returns the catalogue, which the first call makes.
 pub fn catalogue() -> &'static Catalogue {
     static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
@@ -142,7 +143,7 @@ impl Table {
     fn framing(&mut self, markers: &[(String, bool)], text: &str, join: impl Fn(&str, &str) -> String) -> Framing {
         let longer = [text, "\n"].concat();
         let with = markers.iter().map(|(marker, is_tag)| {
-            // A tag's end is not known here, and so not what follows it.
+            // The end of a tag is unknown here, and so is what follows it.
             let alone = *is_tag && text.is_empty();
             [(text, alone), (&longer, false)].map(|(framing, is_tag)| self.add(&join(marker, framing), is_tag))
         });
@@ -150,7 +151,7 @@ impl Table {
     }
 }
 
-/// A span's openers, and which of them are beginnings of tags.
+/// Returns a span's openers, and which of them are beginnings of tags.
 fn opens(span: &Span) -> Vec<(String, bool)> {
     let literals = span.open.iter().flatten().map(|open| (open.get_ref().clone(), false));
     let tags = span.tag.iter().flat_map(|tag| &tag.names).map(|name| (["<", name.get_ref()].concat(), true));

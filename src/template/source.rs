@@ -1,5 +1,6 @@
-//! A template's text, read once without being run: what it may write, whatever the messages are, and what its
-//! generation prompt writes where no variable is given that a host may leave out.
+//! Reads a template's text without running it: what it may write, whatever the messages are, and what its generation
+//! prompt writes if a host sets only the variables that it must set. The text is read once, in time linear in its
+//! length.
 
 use std::borrow::Cow;
 
@@ -8,19 +9,19 @@ use super::{
     memory::{Result, append, copy, push, unescape},
 };
 
-/// Ways on which a generation prompt may be written, of which as many are followed.
+/// The most ways through a generation prompt that are followed.
 const MOST_WAYS: usize = 8;
-/// Of each way, at least so many bytes of its end are kept.
+/// How many bytes of the end of each way are kept at least.
 const TAIL: usize = 512;
-/// Branches in each other that make ways of their own.
+/// How deep branches that make ways of their own are nested.
 const DEEPEST: usize = 32;
 
 pub struct Source<'a> {
     /// The template, with the escapes of its string literals decoded.
     pub text: Cow<'a, str>,
-    /// What its branches write one after the other, whether they are taken or not; U+0000 for what is not known.
+    /// What its branches write one after the other, whether they are taken or not. U+0000 stands for unknown text.
     pub written: String,
-    /// What the generation prompt may write by default, and where thinking is asked for.
+    /// What the generation prompt may write by default, and if thinking is asked for.
     pub prompts: Vec<String>,
     pub thinking_prompts: Vec<String>,
 }
@@ -45,9 +46,9 @@ impl<'a> Source<'a> {
 /// A block that has not ended.
 struct Frame {
     is_if: bool,
-    /// Is the branch that is being read taken?
+    /// Whether the branch that is being read is taken.
     taken: Truth,
-    /// Was one before it?
+    /// Whether a branch before it is taken.
     earlier: Truth,
     /// In a generation prompt: the ways to the block, and those through its branches.
     before: Vec<String>,
@@ -58,13 +59,13 @@ struct Frame {
 struct Reader<'a> {
     variables: Variables<'a>,
     written: String,
-    /// The most bytes of it.
+    /// The most bytes of a text.
     most: usize,
     frames: Vec<Frame>,
-    /// How many of the open blocks are not taken, and of how many that is not known.
+    /// How many of the open blocks are not taken, and of how many that is unknown.
     dead: usize,
     unsure: usize,
-    /// Ways through the last generation prompt.
+    /// The ways through the last generation prompt.
     ways: Vec<String>,
     /// How many blocks are open around it, while it is being read.
     inside: Option<usize>,
@@ -96,12 +97,12 @@ impl<'a> Reader<'a> {
 
     fn run(&mut self, template: &'a str) -> Result<()> {
         let mut rest = template;
-        // What the tag before the text takes of it.
+        // The part of the text that the tag before it takes.
         let (mut trims, mut ends_line) = (false, false);
         let mut searched = 0;
         while let Some(at) = rest[searched..].find('{').map(|at| searched + at) {
             let Some((tag, after)) = tag(&rest[at..]) else {
-                // A brace of the text.
+                // The brace is text.
                 searched = at + 1;
                 if is_tag(&rest[at..]) {
                     break;
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
         self.text(rest, trims, ends_line, None)
     }
 
-    /// Text between two tags, as `trim_blocks` and `lstrip_blocks` leave it.
+    /// Takes text between two tags, as `trim_blocks` and `lstrip_blocks` leave it.
     fn text(&mut self, mut text: &str, trims: bool, ends_line: bool, next: Option<&Tag>) -> Result<()> {
         if trims {
             text = text.trim_start();
@@ -157,7 +158,7 @@ impl<'a> Reader<'a> {
     }
 
     fn expression(&mut self, expression: &'a str) -> Result<()> {
-        // What is written is copied: it may be of the variables.
+        // What is written is copied, since it may be part of the variables.
         let variables = std::mem::take(&mut self.variables);
         let done = match evaluate(expression, &variables)? {
             Value::Text(text) => self.write(&text),
@@ -208,7 +209,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The names of a loop or a macro are not known any more.
+    /// Makes the names of a loop or a macro unknown.
     fn forget(&mut self, names: &'a str) -> Result<()> {
         const MOST: usize = 32;
         let names = names.split(|char: char| !char.is_alphanumeric() && char != '_').filter(|name| !name.is_empty());
@@ -240,7 +241,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A branch that may be taken where an answer is asked for begins a generation prompt. The last one counts.
+    /// Begins a generation prompt at a branch that may be taken if an answer is asked for. The last one counts.
     fn begin_prompt(&mut self, condition: &str, taken: Truth) -> Result<()> {
         if self.inside.is_some() || self.dead > 0 || taken == Truth::No || !condition.contains("add_generation_prompt")
         {
@@ -317,7 +318,7 @@ fn copies(ways: &[String]) -> Result<Vec<String>> {
     Ok(copies)
 }
 
-/// Adds ways that are not there yet, as many as there is room for.
+/// Adds ways that are not there yet, as long as there is room.
 fn add(ways: &mut Vec<String>, more: Vec<String>) -> Result<()> {
     for way in more {
         if ways.len() < MOST_WAYS && !ways.contains(&way) {
@@ -331,7 +332,7 @@ fn is_tag(text: &str) -> bool {
     matches!(text.as_bytes().get(1), Some(b'%' | b'{' | b'#'))
 }
 
-/// The tag that the text begins with, and what follows it. None where it is no tag, or has no end.
+/// Returns the tag that the text begins with, and what follows it. Returns `None` if it is not a tag, or has no end.
 fn tag(text: &str) -> Option<(Tag<'_>, &str)> {
     let kind = *text.as_bytes().get(1)?;
     let close = match kind {
@@ -349,7 +350,7 @@ fn tag(text: &str) -> Option<(Tag<'_>, &str)> {
     Some((Tag { kind, body, trims_before, trims_after }, &inside[end + close.len()..]))
 }
 
-/// Where the close of a tag stands that is in no string literal; braces of a dictionary are no close either.
+/// Returns where a tag closes. A close inside a string literal does not count, nor do the braces of a dictionary.
 fn end_of_tag(inside: &str, close: &str) -> Option<usize> {
     let bytes = inside.as_bytes();
     let (mut at, mut braces) = (0, 0usize);

@@ -1,13 +1,14 @@
-//! A template's text made safe to compile and to run: how deep its syntax may be is bounded, because the compiler calls
-//! itself for each operator in an expression and for each branch after another; and what a namespace keeps goes through a
-//! filter, so that values do not get deep in each other either, because dropping them goes as deep. Tags begin and end here
-//! where they do for the compiler, whatever is in them.
+//! Makes a template's text safe to compile and to run. The compiler calls itself for each operator in an expression and
+//! for each branch after another, so the depth of the syntax is bounded. Dropping a value goes as deep as the value is
+//! nested, so what a namespace keeps goes through a filter that bounds the depth. Tags must begin and end here where
+//! they do for the compiler, whatever is in them.
 
-/// Checks what is assigned; `render` has it.
+/// The name of the filter that checks what is assigned. `render` has it.
 pub const FILTER: &str = "aside_plain";
 
-/// The template with its assignments filtered, and without the tags that mark what a model is trained on (`generation`).
-/// None where a tag has more operators, subscripts, calls and filters than `most`, or the template more branches.
+/// Returns the template with its assignments filtered, and without the tags that mark what a model is trained on
+/// (`generation`). Returns `None` if a tag has more than `most` operators, subscripts, calls and filters, or the
+/// template more branches.
 pub fn prepare(template: &str, most: usize) -> Option<String> {
     let bytes = template.as_bytes();
     let mut prepared = Vec::with_capacity(bytes.len() + bytes.len() / 8);
@@ -58,12 +59,12 @@ pub fn prepare(template: &str, most: usize) -> Option<String> {
             (b"generation", _) => replace(inside, end, &[" if true "]),
             (b"endgeneration", _) => replace(inside, end, &[" endif "]),
             (body, assigns) if body.starts_with(b"set") => match assigns {
-                // Only what outlives the round of a loop can get deep: an attribute of a namespace.
+                // Only what outlives a round of a loop can get deep: an attribute of a namespace.
                 Some(assigns) if bytes[inside..assigns].contains(&b'.') => {
                     replace(assigns, assigns, &[" (("]);
                     replace(end, end, &[") | ", FILTER, ") "]);
                 }
-                // What a filter makes of a block is filtered nowhere.
+                // What a filter makes of a block is not checked anywhere else.
                 None if body.contains(&b'|') => return None,
                 _ => {}
             },
@@ -71,7 +72,7 @@ pub fn prepare(template: &str, most: usize) -> Option<String> {
         }
     }
     prepared.extend_from_slice(&bytes[copied..]);
-    // Texts stand in it between whole characters.
+    // The inserted texts are between whole characters.
     String::from_utf8(prepared).ok()
 }
 
@@ -79,7 +80,7 @@ fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     Some(from + memchr::memmem::find(bytes.get(from..)?, what)?)
 }
 
-/// The end of a tag that has this one word.
+/// Returns the end of a tag that has only this word.
 fn basic_tag(bytes: &[u8], at: usize, word: &[u8]) -> Option<usize> {
     let space = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let mut at = space(at);
@@ -106,14 +107,14 @@ struct Tag<'a> {
     at: usize,
     operators: usize,
     branches: usize,
-    /// Where what is assigned begins, after the first `=`.
+    /// Where the assigned expression begins, after the first `=`.
     assigns: Option<usize>,
-    /// Where the inside of the tag ends; None where the tag has no end.
+    /// Where the inside of the tag ends. `None` if the tag has no end.
     ends: Option<usize>,
 }
 
 impl Tag<'_> {
-    /// Reads to the end of the tag, which is in no string and in no brackets.
+    /// Reads to the end of the tag, which is not inside a string or brackets.
     fn read(&mut self, close: &[u8]) {
         let mut open = 0isize;
         while let Some(&byte) = self.bytes.get(self.at) {

@@ -30,6 +30,7 @@ pub struct Invocation {
 
 impl Invocation {
     /// Returns the one program whose output is seen. Returns `None` if more than one prints, or none does.
+    #[must_use]
     pub fn parse(line: &str) -> Option<Invocation> {
         let mut all = Invocation::all(line)?;
         only_printing(&all).map(|at| all.swap_remove(at))
@@ -45,6 +46,7 @@ impl Invocation {
     /// let seen: Vec<_> = runs.iter().map(|run| (run.command(), run.subcommand(), run.prints())).collect();
     /// assert_eq!(seen, [("cd", Some("app"), false), ("cargo", Some("test"), true), ("tail", None, false)]);
     /// ```
+    #[must_use]
     pub fn all(line: &str) -> Option<Vec<Invocation>> {
         let mut all = Vec::new();
         collect(line, Shown { prints: true, piped: false }, DEEPEST, &mut all)?;

@@ -51,8 +51,8 @@ impl<'a> FilterRun<'a> {
         (self.edited, self.used)
     }
 
-    /// Runs a filter if its stage has its turn. Under a budget, `free` is how many bytes there are for the text and the names in its
-    /// banner.
+    /// Runs a filter if its stage has its turn. Under a budget, `free` is how many bytes there are for the text and the
+    /// names in its banner.
     pub fn turn(&mut self, entry: &Entry, free: Option<usize>) {
         let stage = entry.stage();
         if stage > Stage::Terminal && !self.is_normalised {

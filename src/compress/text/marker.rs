@@ -68,6 +68,7 @@ impl fmt::Display for Marker {
 
 impl Marker {
     /// Reads a line without its line end. Returns `None` if it is not a marker line.
+    #[must_use]
     pub fn parse(line: &[u8]) -> Option<Marker> {
         let inner = line.strip_prefix("[… ".as_bytes())?.strip_suffix(b"]")?;
         let body = std::str::from_utf8(inner).ok()?;
