@@ -28,7 +28,7 @@ impl Call<'_> {
         }
         let Some(span) = span else { return Ok(None) };
         let channel = self.compiled.grammar.region(span.region).channel;
-        if usize::from(number) + 1 == engine.spans.open().len() {
+        if usize::from(number) + 1 == engine.spans.open().len() && engine.attributes.len() > 0 {
             let pending = PendingMarker::new(due::ATTRIBUTES, span);
             engine.next = Next::Due(PendingMarker { after: engine.framing, ..pending });
         }
@@ -162,9 +162,7 @@ impl Call<'_> {
     pub(super) fn report_marker(&mut self, mut pending: PendingMarker) -> Result<Option<EventRef>, Error> {
         let compiled = self.compiled;
         let step = pending.due & pending.due.wrapping_neg();
-        let rest = pending.due & !step;
-        let has_text = rest & due::TEXT != 0;
-        pending.due = rest;
+        pending.due &= !step;
         let event = match step {
             due::BEFORE => {
                 let framing = usize::from(std::mem::take(&mut pending.before));
@@ -175,20 +173,17 @@ impl Call<'_> {
             due::OPEN => {
                 let OpenSpan { rule, tag, .. } = pending.span;
                 self.open(pending.span)?;
-                let len = if has_text { 0 } else { pending.take_main() };
+                let len = if pending.due & due::TEXT != 0 { 0 } else { pending.take_main() };
                 let event = self.event(KindRef::Open { rule, tag }, len);
                 pending.passed = event.len as u32;
                 Some(event)
             }
             due::ATTRIBUTES => {
                 let index = pending.attributes as usize;
-                let count = self.engine.attributes.len();
                 pending.attributes += 1;
-                pending.due |= bits(index + 1 < count, due::ATTRIBUTES);
-                (index < count).then(|| {
-                    let event = self.event(KindRef::Attribute(index), 0);
-                    EventRef { offset: event.offset - u64::from(pending.passed), ..event }
-                })
+                pending.due |= bits(index + 1 < self.engine.attributes.len(), due::ATTRIBUTES);
+                let event = self.event(KindRef::Attribute(index), 0);
+                Some(EventRef { offset: event.offset - u64::from(pending.passed), ..event })
             }
             due::TEXT => {
                 let (event, len) = self.text_within_budget(pending.main as usize)?;
@@ -217,10 +212,12 @@ impl Call<'_> {
                 Some(self.event(KindRef::Framing, pending.take_main()))
             }
         };
-        if pending.due == 0 {
+        if pending.due != 0 {
+            self.engine.next = Next::Due(pending);
+        } else {
+            self.engine.next = Next::Unread;
             self.engine.framing = pending.after;
         }
-        self.engine.next = if pending.due != 0 { Next::Due(pending) } else { Next::Unread };
         Ok(event)
     }
 
