@@ -11,7 +11,7 @@ pub struct Options {
     /// Collect whole thoughts, of which those not yet taken hold at most this many bytes together: text, types and attributes,
     /// of which each counts as 48 at least. What has no room is cut off, the text last.
     pub collect: Option<usize>,
-    /// Say where the thinking goes beyond so much.
+    /// Report where the thinking exceeds this budget.
     pub budget: Option<Budget>,
     /// What becomes of a closer of the thinking that stands in the content after other text.
     pub stray_close: StrayClose,
