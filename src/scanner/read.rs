@@ -46,21 +46,23 @@ impl Call<'_> {
                 return Ok(Read::Part);
             }
             if read >= limit {
-                match (limit < all, at_end) {
-                    (true, _) => return Ok(Read::Part),
-                    (false, false) => return Ok(Read::End),
-                    (false, true) => match self.engine.next {
-                        Next::Undecided(recogniser) => {
-                            if self.decide(recogniser.end(self.region()), recogniser, recogniser.len())? {
-                                return Ok(Read::Found);
-                            }
+                if limit < all {
+                    return Ok(Read::Part);
+                }
+                if !at_end {
+                    return Ok(Read::End);
+                }
+                match self.engine.next {
+                    Next::Undecided(recogniser) => {
+                        if self.decide(recogniser.end(self.region()), recogniser, recogniser.len())? {
+                            return Ok(Read::Found);
                         }
-                        _ if self.engine.state.held() > 0 => {
-                            self.engine.leave(compiled);
-                            self.begin_recogniser();
-                        }
-                        _ => return Ok(Read::End),
-                    },
+                    }
+                    _ if self.engine.state.held() > 0 => {
+                        self.engine.leave(compiled);
+                        self.begin_recogniser();
+                    }
+                    _ => return Ok(Read::End),
                 }
                 continue;
             }
