@@ -7,9 +7,9 @@ use super::{
     error::Error,
     event::Cause,
     optional::Prompt,
-    pending::{Found, Next},
+    pending::Next,
     read::Read,
-    window::{Call, EventRef},
+    window::{Call, EventRef, Found},
 };
 use crate::{
     channel::{Channel, Start},

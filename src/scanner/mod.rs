@@ -40,7 +40,7 @@ pub use error::Error;
 pub use event::{Attribute, Cause, Event, Kind};
 pub use options::{Options, StrayClose};
 pub use thoughts::Thought;
-use window::{Call, EventRef, KindRef, Place};
+use window::{Call, EventRef, KindRef};
 
 /// One stream's state over one dialect. It belongs to one thread at a time; scanners share nothing that changes.
 ///
@@ -503,10 +503,7 @@ pub(crate) fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error>
 /// Gives an event its bytes.
 fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
     let EventRef { kind, channel, offset, len, place } = event;
-    let bytes = match place {
-        Place::Held(at) => &call.engine.hold.all()[at..at + len],
-        Place::Chunk(at) => &call.chunk.bytes[at..at + len],
-    };
+    let bytes = place.bytes(&call.engine.hold, call.chunk.bytes, len);
     let kind = match kind {
         KindRef::Open { rule, tag } => Kind::Open { rule: rule.into(), tag: tag.into() },
         KindRef::Attribute(index) => match call.engine.attribute(index) {

@@ -1,4 +1,5 @@
-//! What a call may leave to the next one: a marker that was found, and one of which not all events were reported.
+//! What a call may leave to the next one besides bytes: how far a marker has been read, or a marker of which not all
+//! events were reported. A host may stop between any two events, so nothing that is still due may live in a call alone.
 
 use super::spans::OpenSpan;
 use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};
@@ -14,19 +15,6 @@ pub enum Next {
     Due(PendingMarker),
 }
 
-/// What was found after the text.
-#[derive(Clone, Copy)]
-pub enum Found {
-    Marker {
-        pattern: u8,
-        len: u32,
-        /// A header that broke off: its fields have been read.
-        is_broken: bool,
-    },
-    /// The framing that was expected.
-    Framing { len: usize },
-}
-
 /// The events that a marker may have, in the order in which they come.
 pub mod due {
     /// Framing before the marker.
@@ -36,6 +24,7 @@ pub mod due {
     /// All content before it was thinking.
     pub const RECLASSIFY: u16 = 1 << 2;
     pub const OPEN: u16 = 1 << 3;
+    /// Only where there is an attribute that was not reported.
     pub const ATTRIBUTES: u16 = 1 << 4;
     /// The marker's bytes, which are text; otherwise they are of the next event.
     pub const TEXT: u16 = 1 << 5;

@@ -4,8 +4,8 @@
 use super::{
     engine::SHORT,
     error::Error,
-    pending::{Found, Next},
-    window::{Call, rest},
+    pending::Next,
+    window::{Call, Found, rest},
 };
 use crate::matcher::{
     automaton::Exit,

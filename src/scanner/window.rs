@@ -7,7 +7,7 @@ use super::{
     error::Error,
     event::Cause,
     hold::HoldBuffer,
-    pending::{Found, Next},
+    pending::Next,
 };
 use crate::{
     channel::Channel,
@@ -24,6 +24,19 @@ pub struct Call<'a> {
     pub(super) pos: usize,
     /// What follows the engine's `text`. Nothing of it is in an event: if the call is stopped, it is read again.
     pub(super) found: Option<Found>,
+}
+
+/// A marker or framing that was found after the text.
+#[derive(Clone, Copy)]
+pub enum Found {
+    Marker {
+        pattern: u8,
+        len: u32,
+        /// A header that broke off: its fields have been read.
+        is_broken: bool,
+    },
+    /// The framing that was expected.
+    Framing { len: usize },
 }
 
 /// An event before it has bytes.
@@ -57,6 +70,18 @@ pub enum KindRef {
 pub enum Place {
     Held(usize),
     Chunk(usize),
+}
+
+impl Place {
+    /// Returns the `len` bytes from here on.
+    #[inline]
+    pub fn bytes<'a>(self, hold: &'a HoldBuffer, chunk: &'a [u8], len: usize) -> &'a [u8] {
+        let (all, at) = match self {
+            Place::Held(at) => (hold.all(), at),
+            Place::Chunk(at) => (chunk, at),
+        };
+        &all[at..at + len]
+    }
 }
 
 impl<'a> Call<'a> {
@@ -152,10 +177,7 @@ impl<'a> Call<'a> {
     fn text(&mut self, len: usize) -> Result<EventRef, Error> {
         let event = self.event(KindRef::Text, len);
         let engine = &mut *self.engine;
-        let bytes = match event.place {
-            Place::Held(at) => &engine.hold.all()[at..at + event.len],
-            Place::Chunk(at) => &self.chunk.bytes[at..at + event.len],
-        };
+        let bytes = event.place.bytes(&engine.hold, self.chunk.bytes, event.len);
         engine.ledger.add_text(event.channel, bytes);
         if let Some(optional) = engine.optional.get_mut() {
             if engine.hold.has_marks() {
