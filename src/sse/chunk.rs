@@ -1,7 +1,8 @@
 //! What a chunk of a chat completion, or a whole one, says and where: the fields that are rewritten, and no others.
 
 use super::json::{Reader, Span, unescape};
-use super::{Field, put, put_all};
+use super::options::Field;
+use super::put::{put, put_all};
 use crate::Error;
 
 /// The most choices that are read; no API gives more.
@@ -11,7 +12,7 @@ pub const CHOICES: usize = 128;
 const ENVELOPE: [&[u8]; 7] =
     [b"id", b"object", b"created", b"model", b"system_fingerprint", b"service_tier", b"provider"];
 
-/// The longest beginning of a further chunk, far above real ones; a field that has no room is left out.
+/// The longest beginning of an extra chunk, far longer than real ones; a field that does not fit is left out.
 const HEAD: usize = 2048;
 
 /// A key and its value, from the key's first quote on.
@@ -195,7 +196,7 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice
     Some(())
 }
 
-/// Writes the beginning of a further chunk of the same stream, up to the choice's own members.
+/// Writes the beginning of an extra chunk of the same stream, up to the choice's own members.
 pub fn write_head(text: &[u8], head: &mut Vec<u8>) -> Result<(), Error> {
     put(head, b"data: {")?;
     let mut memory = Ok(());

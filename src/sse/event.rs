@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
-use super::put;
+use super::put::put;
 use crate::Error;
 
 /// Cuts a stream into events, of which each has the blank line that ends it. A comment before an event's first line is
 /// cut off too, so that it need not wait; so is the second half of a line end that is cut between `\r` and `\n`.
-pub struct Cutter {
+pub struct EventFramer {
     /// The line that is read has no byte yet.
     blank: bool,
     /// It is the event's first, and a comment.
@@ -19,8 +19,8 @@ pub struct Cutter {
     cr: bool,
 }
 
-impl Cutter {
-    pub const START: Cutter = Cutter { blank: true, comment: false, first: true, cr: false };
+impl EventFramer {
+    pub const START: EventFramer = EventFramer { blank: true, comment: false, first: true, cr: false };
 
     /// How many of the stream's next bytes belong to the event; `None` where it goes on behind them.
     pub fn end(&mut self, bytes: &[u8]) -> Option<usize> {
@@ -35,10 +35,10 @@ impl Cutter {
                 continue;
             }
             if self.blank || self.comment {
-                *self = Cutter::START;
+                *self = EventFramer::START;
                 return Some(from);
             }
-            *self = Cutter { first: false, cr: bytes[at] == b'\r', ..Cutter::START };
+            *self = EventFramer { first: false, cr: bytes[at] == b'\r', ..EventFramer::START };
         }
         self.begin_line(&bytes[from..]);
         None
@@ -167,10 +167,10 @@ mod tests {
     use super::*;
 
     fn cut(chunks: &[&[u8]]) -> Vec<Vec<u8>> {
-        let mut cutter = Cutter::START;
+        let mut framer = EventFramer::START;
         let (mut events, mut event) = (Vec::new(), Vec::new());
         for mut chunk in chunks.iter().copied() {
-            while let Some(end) = cutter.end(chunk) {
+            while let Some(end) = framer.end(chunk) {
                 event.extend_from_slice(&chunk[..end]);
                 events.push(std::mem::take(&mut event));
                 chunk = &chunk[end..];

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::put;
+use super::put::put;
 use crate::Error;
 
 pub type Span = Range<usize>;

@@ -11,66 +11,15 @@
 mod chunk;
 mod event;
 mod json;
+mod options;
+mod put;
 mod rewrite;
 
-use crate::{Dialect, Error, Start, StrayClose};
-use event::Cutter;
+use crate::{Dialect, Error, Start};
+use event::EventFramer;
+pub use options::{Body, Field, Options};
+use put::put;
 use rewrite::Rewrite;
-
-/// What the field for the thinking is called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Field {
-    /// `reasoning_content`, as most servers and clients say.
-    #[default]
-    ReasoningContent = 0,
-    /// `reasoning`.
-    Reasoning = 1,
-    /// `thinking`.
-    Thinking = 2,
-}
-
-impl Field {
-    /// The name as it stands in the JSON.
-    pub fn name(self) -> &'static str {
-        ["reasoning_content", "reasoning", "thinking"][self as usize]
-    }
-}
-
-/// What comes in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Body {
-    /// The first byte that is not blank says it: JSON begins with `{`, an event stream never does.
-    #[default]
-    Unknown = 0,
-    /// An event stream (`text/event-stream`).
-    Events = 1,
-    /// One JSON object (`application/json`).
-    Json = 2,
-}
-
-/// How a rewriter differs from the default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// What is open at the first byte of each choice's text; the dialect's own start where there is none.
-    pub start: Option<Start>,
-    /// Where the thinking goes.
-    pub field: Field,
-    /// What comes in.
-    pub body: Body,
-    /// The most bytes of an event, or of a JSON body, that are read; [`Options::MAX_EVENT`] where there is none.
-    pub max_event: Option<usize>,
-    /// Nothing is split: what comes in goes out.
-    pub off: bool,
-    /// What becomes of a closer of the thinking that stands in the content after other text.
-    pub stray_close: StrayClose,
-}
-
-impl Options {
-    /// The default of `max_event`: 16 MiB. Memory is used for what comes, not for what may.
-    pub const MAX_EVENT: usize = 16 << 20;
-}
 
 /// So many bytes at most are looked at to say whether a stream is a text: in what is compressed, one of a few is no text's.
 const FIRST: usize = 16;
@@ -151,7 +100,7 @@ pub struct Rewriter {
     rewrite: Rewrite,
     options: Options,
     mode: Mode,
-    cutter: Cutter,
+    framer: EventFramer,
     braces: Braces,
     /// What has come of the event or body.
     held: Vec<u8>,
@@ -171,7 +120,7 @@ impl Rewriter {
             rewrite: Rewrite::new(dialect, scanner, options.field)?,
             options: *options,
             mode: first_mode(options),
-            cutter: Cutter::START,
+            framer: EventFramer::START,
             braces: Braces::START,
             held: Vec::new(),
             has_begun: false,
@@ -304,7 +253,7 @@ impl Rewriter {
         self.rewrite.begin_stream();
         self.has_begun = false;
         self.mode = first_mode(&self.options);
-        self.cutter = Cutter::START;
+        self.framer = EventFramer::START;
         self.braces = Braces::START;
         // One large event must not cost every stream behind it.
         self.held = Vec::new();
@@ -338,7 +287,7 @@ impl Rewriter {
                 self.pass_rest(out)?;
             } else {
                 self.mode = Mode::Events;
-                self.cutter.end(&self.held);
+                self.framer.end(&self.held);
             }
             return Ok(0);
         }
@@ -366,7 +315,7 @@ impl Rewriter {
     }
 
     fn feed_events(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
-        let end = self.cutter.end(rest);
+        let end = self.framer.end(rest);
         let used = end.unwrap_or(rest.len());
         if self.held.len() + used > self.max_event() {
             // Its text is not read: what is held back must not come behind it.
@@ -386,7 +335,7 @@ impl Rewriter {
     }
 
     fn feed_long_event(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
-        let end = self.cutter.end(rest);
+        let end = self.framer.end(rest);
         let used = end.unwrap_or(rest.len());
         if end.is_some() {
             self.mode = Mode::Events;
@@ -439,15 +388,4 @@ fn first_mode(options: &Options) -> Mode {
         Body::Unknown | Body::Events => Mode::Unknown,
         Body::Json => Mode::Json,
     }
-}
-
-/// `extend_from_slice` that says when there is no memory.
-fn put(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
-    out.try_reserve(bytes.len())?;
-    out.extend_from_slice(bytes);
-    Ok(())
-}
-
-fn put_all(out: &mut Vec<u8>, parts: &[&[u8]]) -> Result<(), Error> {
-    parts.iter().try_for_each(|part| put(out, part))
 }

@@ -6,7 +6,8 @@ use std::{mem, slice};
 use super::chunk::{self, CHOICES, Choice, Part};
 use super::event::Event;
 use super::json::{self, Span, escape};
-use super::{Field, put, put_all};
+use super::options::Field;
+use super::put::{put, put_all};
 use crate::{Channel, Dialect, Error, Kind, Scanner, Start};
 
 /// So many stretches of an event have a chunk of their own; the rest of each choice is joined, one chunk for each field.
@@ -41,7 +42,7 @@ impl Parts {
         if event.kind == Kind::Reclassify {
             self.runs.iter_mut().for_each(|run| run.reasoning = true);
         }
-        // A tool call stays as the model wrote it, for the host's parser of them.
+        // A tool call is kept as the model wrote it, for the host's own parser.
         let shown = event.kind == Kind::Text || event.channel == Channel::Tool;
         if shown && !event.bytes.is_empty() && self.memory.is_ok() {
             self.memory = self.push(event.channel == Channel::Thinking, event.bytes);
@@ -96,7 +97,7 @@ enum Call<'a> {
 }
 
 /// The stream of one choice.
-struct Voice {
+struct ChoiceStream {
     index: u64,
     scanner: Scanner,
     /// It has finished, or the server splits it itself: its text passes from here on.
@@ -147,8 +148,9 @@ impl Edits {
     }
 }
 
-/// Text that stays in an event in which its choice comes again: of which it is, for which field, and the edit that writes it.
-struct Stay {
+/// An edit of an event in which the same choice comes again. If that choice then needs an extra chunk, which goes before
+/// the event, the edit's text must go into an extra chunk as well.
+struct DeferredEdit {
     index: u64,
     reasoning: bool,
     edit: usize,
@@ -161,7 +163,7 @@ struct Own {
 }
 
 /// The streams of all choices.
-struct Voices {
+struct ChoiceStreams {
     dialect: Dialect,
     options: crate::Options,
     /// While this stream has another dialect or start: the rewriter's own, as choice 0 has it.
@@ -169,29 +171,29 @@ struct Voices {
     /// Where a prompt has said how this stream starts: each choice's scanner begins as a copy of it.
     prompted: Option<Scanner>,
     field: Field,
-    all: Vec<Voice>,
+    all: Vec<ChoiceStream>,
     /// What the scanner said last.
     parts: Parts,
     /// What changes in the event or body.
     edits: Edits,
-    stays: Vec<Stay>,
-    /// How a further chunk of the event begins, once one has needed it.
+    deferred: Vec<DeferredEdit>,
+    /// How an extra chunk of the event begins, once one was needed.
     head: Vec<u8>,
     /// How many stretches may still have a chunk of their own.
     alone: usize,
     decoded: Vec<u8>,
 }
 
-impl Voices {
+impl ChoiceStreams {
     /// Behind `[DONE]` or an error: each choice begins anew.
     fn restart(&mut self) -> Result<(), Error> {
         self.all.truncate(1);
-        for voice in &mut self.all {
+        for stream in &mut self.all {
             match &self.prompted {
-                Some(prompted) => voice.scanner = prompted.try_clone()?,
-                None => voice.scanner.reset(),
+                Some(prompted) => stream.scanner = prompted.try_clone()?,
+                None => stream.scanner.reset(),
             }
-            voice.over = false;
+            stream.over = false;
         }
         Ok(())
     }
@@ -226,9 +228,9 @@ impl Voices {
         }
     }
 
-    /// The place of a choice's voice; `None` where there are too many.
+    /// The place of a choice's stream; `None` where there are too many.
     fn find(&mut self, index: u64) -> Result<Option<usize>, Error> {
-        if let Some(known) = self.all.iter().position(|voice| voice.index == index) {
+        if let Some(known) = self.all.iter().position(|stream| stream.index == index) {
             return Ok(Some(known));
         }
         if self.all.len() == CHOICES {
@@ -236,7 +238,7 @@ impl Voices {
         }
         let scanner = self.scanner()?;
         self.all.try_reserve(1)?;
-        self.all.push(Voice { index, scanner, over: false, head: Vec::new(), line_end: b"\n" });
+        self.all.push(ChoiceStream { index, scanner, over: false, head: Vec::new(), line_end: b"\n" });
         Ok(Some(self.all.len() - 1))
     }
 
@@ -247,18 +249,18 @@ impl Voices {
 
     fn begin_data(&mut self) {
         self.edits.clear();
-        self.stays.clear();
+        self.deferred.clear();
         self.head.clear();
     }
 
     /// Writes what is held back for the choices that `due` names.
     fn release(&mut self, call: Call<'_>, due: impl Fn(u64) -> bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        for voice in self.all.iter_mut().filter(|voice| due(voice.index)) {
+        for stream in self.all.iter_mut().filter(|stream| due(stream.index)) {
             self.parts.clear();
-            self.parts.scan(&mut voice.scanner, call)?;
-            let further =
-                Further { head: &voice.head, index: voice.index, field: self.field, line_end: voice.line_end };
-            further.write(&self.parts, &self.parts.runs, None, &mut self.alone, out)?;
+            self.parts.scan(&mut stream.scanner, call)?;
+            let extra =
+                ExtraChunk { head: &stream.head, index: stream.index, field: self.field, line_end: stream.line_end };
+            extra.write(&self.parts, &self.parts.runs, None, &mut self.alone, out)?;
         }
         Ok(())
     }
@@ -275,9 +277,9 @@ impl Voices {
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let Some(index) = choice.index else { return Ok(()) };
-        let Some(voice) = self.find(index)? else { return Ok(()) };
-        let voice = &mut self.all[voice];
-        if voice.over {
+        let Some(stream) = self.find(index)? else { return Ok(()) };
+        let stream = &mut self.all[stream];
+        if stream.over {
             return Ok(());
         }
         let data = event.data(raw);
@@ -286,17 +288,17 @@ impl Voices {
         self.parts.clear();
         if let Some(content) = content {
             text = decode(&data[content.value.clone()], &mut self.decoded)?;
-            self.parts.scan(&mut voice.scanner, Call::Feed(text))?;
+            self.parts.scan(&mut stream.scanner, Call::Feed(text))?;
         }
-        voice.over = choice.finishes || choice.is_split || over;
+        stream.over = choice.finishes || choice.is_split || over;
         let end = match choice.part {
-            _ if voice.over => Some(Call::Finish),
+            _ if stream.over => Some(Call::Finish),
             Some(Part::Call) => Some(Call::Tool),
             Some(Part::Other) => Some(Call::Flush),
             None => None,
         };
         if let Some(end) = end {
-            self.parts.scan(&mut voice.scanner, end)?;
+            self.parts.scan(&mut stream.scanner, end)?;
         }
 
         // The last stretch stays in the event, which has all the rest: `finish_reason`, `usage`, what is unknown.
@@ -305,7 +307,7 @@ impl Voices {
             (Some(_), Some((inside, before))) => (Some(inside), before),
             _ => (None, runs),
         };
-        let holds = !voice.scanner.held().is_empty();
+        let holds = !stream.scanner.held().is_empty();
         if (holds || !before.is_empty()) && self.head.is_empty() {
             let name = &raw[event.name.clone()];
             if !matches!(name.len(), 0 | 1024..) && name != b"error" {
@@ -314,20 +316,20 @@ impl Voices {
             chunk::write_head(data, &mut self.head)?;
         }
         if holds {
-            voice.head.clear();
-            put(&mut voice.head, &self.head)?;
-            voice.line_end = event.line_end;
+            stream.head.clear();
+            put(&mut stream.head, &self.head)?;
+            stream.line_end = event.line_end;
         }
         let (parts, edits, field) = (&self.parts, &mut self.edits, self.field);
         if !before.is_empty() {
             let role = choice.role.as_ref();
-            let further = Further { head: &self.head, index, field, line_end: event.line_end };
+            let extra = ExtraChunk { head: &self.head, index, field, line_end: event.line_end };
             // Where the choice came in this event before, that text must not come behind this.
-            for stay in self.stays.extract_if(.., |stay| stay.index == index) {
-                let text = edits.take(stay.edit)?;
-                further.write_one(None, stay.reasoning, out, |out| put(out, &edits.text[text]))?;
+            for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
+                let text = edits.take(deferred.edit)?;
+                extra.write_one(None, deferred.reasoning, out, |out| put(out, &edits.text[text]))?;
             }
-            further.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
+            extra.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
             for part in role.into_iter().flat_map(|role| lines(data, without(data, role.span()))) {
                 edits.replace(part, |_| Ok(()))?;
             }
@@ -364,9 +366,9 @@ impl Voices {
             }
         }?;
         if let (true, Some(Run { reasoning, .. })) = (again, inside) {
-            self.stays.try_reserve(1)?;
+            self.deferred.try_reserve(1)?;
             // Thinking has another edit before it, of the content.
-            self.stays.push(Stay { index, reasoning: *reasoning, edit: edit + usize::from(*reasoning) });
+            self.deferred.push(DeferredEdit { index, reasoning: *reasoning, edit: edit + usize::from(*reasoning) });
         }
         Ok(())
     }
@@ -404,7 +406,7 @@ impl Voices {
 
 /// What turns whole events and bodies into what is to be sent.
 pub struct Rewrite {
-    voices: Voices,
+    streams: ChoiceStreams,
     /// No event has been seen.
     fresh: bool,
     event: Event,
@@ -413,7 +415,7 @@ pub struct Rewrite {
 
 impl Rewrite {
     pub fn new(dialect: &Dialect, options: crate::Options, field: Field) -> Result<Rewrite, Error> {
-        let mut voices = Voices {
+        let mut streams = ChoiceStreams {
             dialect: dialect.clone(),
             options,
             own: None,
@@ -422,51 +424,51 @@ impl Rewrite {
             all: Vec::new(),
             parts: Parts { text: Vec::new(), runs: Vec::new(), memory: Ok(()) },
             edits: Edits { list: Vec::new(), text: Vec::new() },
-            stays: Vec::new(),
+            deferred: Vec::new(),
             head: Vec::new(),
             alone: ALONE,
             decoded: Vec::new(),
         };
         // Nearly every stream has this one; and whether the options fit the dialect is known now.
-        voices.find(0)?;
-        Ok(Rewrite { voices, fresh: true, event: Event::new(), choices: Vec::new() })
+        streams.find(0)?;
+        Ok(Rewrite { streams, fresh: true, event: Event::new(), choices: Vec::new() })
     }
 
     /// The stream that comes is read by this dialect, or the one before, and starts so, or as the dialect says.
     pub fn start_at(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
-        let options = crate::Options { start, ..self.voices.options };
-        let scanner = Scanner::with_options(dialect.unwrap_or(&self.voices.dialect), &options)?;
-        self.voices.set_start(options, scanner, None);
+        let options = crate::Options { start, ..self.streams.options };
+        let scanner = Scanner::with_options(dialect.unwrap_or(&self.streams.dialect), &options)?;
+        self.streams.set_start(options, scanner, None);
         Ok(())
     }
 
     /// The stream that comes starts behind this prompt.
     pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
-        let options = self.voices.options;
-        let mut prompted = Scanner::with_options(&self.voices.dialect, &options)?;
+        let options = self.streams.options;
+        let mut prompted = Scanner::with_options(&self.streams.dialect, &options)?;
         let start = prompted.start_from_prompt(tail)?;
         let scanner = prompted.try_clone()?;
-        self.voices.set_start(options, scanner, Some(prompted));
+        self.streams.set_start(options, scanner, Some(prompted));
         Ok(start)
     }
 
     pub fn begin_stream(&mut self) {
-        self.voices.begin_stream();
-        self.voices.parts.memory = Ok(());
+        self.streams.begin_stream();
+        self.streams.parts.memory = Ok(());
         self.fresh = true;
         self.event = Event::new();
     }
 
     /// Writes what is held back, as what it is so far; the streams go on.
     pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.voices.begin_event();
-        self.voices.release(Call::Flush, |_| true, out)
+        self.streams.begin_event();
+        self.streams.release(Call::Flush, |_| true, out)
     }
 
     /// Writes what is held back: the streams are over.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.voices.begin_event();
-        self.voices.release(Call::Finish, |_| true, out)
+        self.streams.begin_event();
+        self.streams.release(Call::Finish, |_| true, out)
     }
 
     /// Writes what becomes of a whole event. With `last`, the streams are over behind it.
@@ -475,10 +477,10 @@ impl Rewrite {
             put(out, BYTE_ORDER_MARK)?;
             raw = &raw[BYTE_ORDER_MARK.len()..];
         }
-        let Rewrite { voices, event, choices, .. } = self;
+        let Rewrite { streams, event, choices, .. } = self;
         event.read(raw)?;
-        voices.begin_event();
-        let error = chunk::read(event.data(raw), b"delta", voices.field, choices)?;
+        streams.begin_event();
+        let error = chunk::read(event.data(raw), b"delta", streams.field, choices)?;
         if error.is_none() {
             let values = event.values(raw)?;
             if values.len() > 1 && values.iter().all(|(_, value)| is_data(&raw[value.clone()])) {
@@ -502,14 +504,14 @@ impl Rewrite {
             }
             if out.len() > most {
                 changes = true;
-                self.voices.release(if last { Call::Finish } else { Call::Flush }, |_| true, out)?;
+                self.streams.release(if last { Call::Finish } else { Call::Flush }, |_| true, out)?;
                 put(out, &raw[line..])?;
                 break;
             }
             self.event.select(value.clone());
-            let Rewrite { voices, event, choices, .. } = self;
-            voices.begin_data();
-            let error = chunk::read(event.data(raw), b"delta", voices.field, choices)?;
+            let Rewrite { streams, event, choices, .. } = self;
+            streams.begin_data();
+            let error = chunk::read(event.data(raw), b"delta", streams.field, choices)?;
             changes |= self.data(error == Some(true), raw, line..end, last && end == raw.len(), out)?;
         }
         if !changes {
@@ -521,38 +523,38 @@ impl Rewrite {
 
     /// Writes what becomes of data that was read, in a part of an event; gives whether something has changed.
     fn data(&mut self, error: bool, raw: &[u8], part: Span, last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let Rewrite { voices, event, choices, .. } = self;
+        let Rewrite { streams, event, choices, .. } = self;
         let start = out.len();
         let ended = error || raw[event.name.clone()] == *b"error" || is_done(event.data(raw));
         let over = last || ended;
         if over {
             let here = |index| choices.iter().any(|choice| choice.index == Some(index));
-            voices.release(Call::Finish, |index| !here(index), out)?;
+            streams.release(Call::Finish, |index| !here(index), out)?;
         }
         for (at, choice) in choices.iter().enumerate() {
             let again = choices[at + 1..].iter().any(|later| later.index == choice.index);
-            voices.delta(choice, over && !again, again, raw, event, out)?;
+            streams.delta(choice, over && !again, again, raw, event, out)?;
         }
-        let changes = out.len() > start || !voices.edits.list.is_empty();
+        let changes = out.len() > start || !streams.edits.list.is_empty();
         let name = &event.name;
         if !name.is_empty() && !(part.start..part.end).contains(&name.start) {
             put_all(out, &[b"event: ", &raw[name.clone()], event.line_end])?;
         }
-        voices.edits.apply(raw, part, |span| event.place(span), out)?;
+        streams.edits.apply(raw, part, |span| event.place(span), out)?;
         if ended {
-            voices.restart()?;
+            streams.restart()?;
         }
         Ok(changes)
     }
 
     /// Writes what becomes of a whole body, of an answer that is no stream.
     pub fn body(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        chunk::read(raw, b"message", self.voices.field, &mut self.choices)?;
-        self.voices.edits.clear();
+        chunk::read(raw, b"message", self.streams.field, &mut self.choices)?;
+        self.streams.edits.clear();
         for choice in &self.choices {
-            self.voices.message(choice, raw)?;
+            self.streams.message(choice, raw)?;
         }
-        self.voices.edits.apply(raw, 0..raw.len(), Span::clone, out)
+        self.streams.edits.apply(raw, 0..raw.len(), Span::clone, out)
     }
 }
 
@@ -605,15 +607,15 @@ fn without(text: &[u8], member: Span) -> Span {
     if text[before - 1] == b',' { before - 1..member.end } else { member }
 }
 
-/// Chunks of our own, for text of one choice.
-struct Further<'a> {
+/// Writes extra chunks of the stream, for text of one choice that its own event has no place for.
+struct ExtraChunk<'a> {
     head: &'a [u8],
     index: u64,
     field: Field,
     line_end: &'static [u8],
 }
 
-impl Further<'_> {
+impl ExtraChunk<'_> {
     /// One chunk for each run, the first with the role; from so many on, which `alone` counts down, one for each field.
     fn write(
         &self,
