@@ -12,7 +12,7 @@
 use std::hint::black_box;
 
 use aside::compress::{Call, Compressor, Input, Part, Registry};
-use aside::{Dialect, JoinOptions, OnMarker, join};
+use aside::{Dialect, JoinOptions, OnMarker};
 use aside_benches::many;
 use aside_benches::openers::{Opener, openers, scanner, stays_open};
 use aside_benches::ways::{WAYS, Way};
@@ -93,8 +93,8 @@ fn growing() {
     for name in Dialect::names() {
         let dialect = Dialect::find(name).expect("a name of the catalogue");
         let text = |thinking: &str, content: &str| {
-            let escape = JoinOptions { markers: OnMarker::Escape, ..JoinOptions::default() };
-            let text = join(&dialect, thinking.as_bytes(), content.as_bytes(), &escape).expect("markers are escaped");
+            let escape = JoinOptions::new().markers(OnMarker::Escape);
+            let text = dialect.join(thinking.as_bytes(), content.as_bytes(), &escape).expect("markers are escaped");
             String::from_utf8(text).expect("all parts are UTF-8")
         };
         let probe = text("thinking", "content");

@@ -90,7 +90,7 @@ pub fn stays_open(dialect: &Dialect, text: &str) -> bool {
 
 /// A scanner that starts outside all spans, wherever its dialect starts.
 pub fn scanner(dialect: &Dialect) -> Scanner {
-    let options = Options { start: Some(Start::Channel(Channel::Content)), ..Options::default() };
+    let options = Options::new().start(Start::Channel(Channel::Content));
     Scanner::with_options(dialect, &options).expect("all dialects can start in the content")
 }
 

@@ -84,7 +84,7 @@ fn split(dialect: &Dialect, start: Start, text: &str) -> Result<Split, aside::Er
         (Kind::Reclassify, _) => split[0] = std::mem::take(&mut split[1]),
         _ => {}
     };
-    let mut scanner = Scanner::with_options(dialect, &Options { start: Some(start), ..Options::default() })?;
+    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start))?;
     scanner.feed(text.as_bytes(), &mut add)?;
     scanner.finish(add)?;
     Ok(split)

@@ -102,7 +102,7 @@ fn known(name: &str) -> Result<Field, String> {
 }
 
 fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
-    let options = Options { field: settings.field, stray_close: settings.stray_close, ..Options::default() };
+    let options = Options::new().field(settings.field).stray_close(settings.stray_close);
     let mut rewriter = Rewriter::new(&settings.dialect, &options)?;
     // A gateway, which keeps its rewriters, says this for each answer, as the request does.
     rewriter.start_at(settings.start).map_err(|error| format!("{}: {error}", settings.dialect.name()))?;

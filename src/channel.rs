@@ -1,30 +1,39 @@
-//! Whom a stretch of a stream is for, and what may be open where a stream starts. The lowest floor: matcher, dialect and
-//! scanner all speak of channels.
+//! What a stretch of a stream is meant for, and what may be open where a stream starts. Matcher, dialect and scanner all speak of
+//! channels, so this file must depend on none of them.
 
 use std::{fmt, str::FromStr};
 
 use serde::Deserialize;
 
-/// Whom a stretch of the stream is for.
+/// What a stretch of the stream is meant for.
+///
+/// ```
+/// use aside::Channel;
+///
+/// assert_eq!(Channel::Thinking.as_str(), "thinking");
+/// assert_eq!(Channel::ALL.map(|channel| channel as u8), [0, 1, 2, 3]);
+/// ```
+// Not `non_exhaustive`: a host must have a place for each channel, and the contract has these four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Channel {
-    /// What the model says.
+    /// The answer.
     Content = 0,
-    /// What it thinks; APIs call the field `reasoning_content`, `reasoning` or `thinking`.
+    /// What the model thinks. APIs call its field `reasoning_content`, `reasoning` or `thinking`.
     Thinking = 1,
-    /// What it tells the user on the way to the answer.
+    /// What the model tells the user on the way to the answer.
     Narration = 2,
     /// A tool call, for the host's own tool parser.
     Tool = 3,
 }
 
 impl Channel {
-    /// All of them, in the order of their numbers.
+    /// All channels, in the order of their numbers.
     pub const ALL: [Channel; 4] = [Channel::Content, Channel::Thinking, Channel::Narration, Channel::Tool];
 
-    /// The channel's name: `content`, `thinking`, `narration` or `tool`.
+    /// Returns the channel's name: `content`, `thinking`, `narration` or `tool`.
+    #[must_use]
     pub fn as_str(self) -> &'static str {
         ["content", "thinking", "narration", "tool"][self as usize]
     }
@@ -37,17 +46,27 @@ impl fmt::Display for Channel {
 }
 
 /// What is open at byte 0 of a stream.
+///
+/// ```
+/// use aside::{Channel, Start};
+///
+/// let start: Start = "thinking".parse()?;
+/// assert_eq!(start, Start::Channel(Channel::Thinking));
+/// assert_eq!(Start::Header.as_str(), "header");
+/// # Ok::<(), aside::UnknownStart>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Start {
     /// A span of this channel. For `Content`, no span is open.
     Channel(Channel),
-    /// A message header, of a dialect that has them.
+    /// A message header, in a dialect that has them.
     Header,
 }
 
 impl Start {
-    /// The name that `parse` reads: a channel's, or `header`.
+    /// Returns the name that `parse` reads: that of a channel, or `header`.
+    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Start::Channel(channel) => channel.as_str(),
@@ -56,8 +75,13 @@ impl Start {
     }
 }
 
-/// A name that is neither a channel's nor `header`.
-#[derive(Debug, PartialEq, Eq)]
+/// The error for a start's name that is neither a channel's nor `header`.
+///
+/// ```
+/// let error = "thought".parse::<aside::Start>().unwrap_err();
+/// assert_eq!(error.to_string(), "`thought` is none of content, thinking, narration, tool, header");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownStart(String);
 
 impl FromStr for Start {

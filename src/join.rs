@@ -1,5 +1,5 @@
-//! The other way: thinking and content written as a model of the dialect writes them, so that they split back into the
-//! same; and texts kept free of markers.
+//! The other way: thinking and content written as a model of the dialect writes them, and texts without markers. No text may
+//! leave here that does not split back into its parts: the scanner itself is asked before it does.
 
 use std::{borrow::Cow, collections::TryReserveError, fmt, ops::Range};
 
@@ -9,27 +9,71 @@ use crate::matcher::bytes::{is_tag_space, same};
 use crate::scanner::{Error, Kind, Options, Scanner};
 use crate::utf8::is_continuation;
 
-/// How a text is joined.
+/// Options of [`Dialect::join`].
+///
+/// ```
+/// use aside::{Channel, Dialect, JoinOptions, OnMarker, Start};
+///
+/// let options = JoinOptions::new().start(Start::Channel(Channel::Thinking)).markers(OnMarker::Escape);
+/// let text = Dialect::find("qwen3")?.join("Twice 21.", "It is 42.", &options)?;
+/// assert_eq!(text, b"Twice 21.\n</think>\n\nIt is 42.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use = "options change nothing until they are given to `join`"]
 pub struct JoinOptions {
-    /// What is open where the text begins, and will be where it is split; the dialect's own start where there is none.
-    /// From `Thinking`, no opener is written. No text is joined from `Narration` or `Tool`.
-    pub start: Option<Start>,
-    /// What to do where a part holds what would be read as a marker.
-    pub markers: OnMarker,
+    pub(crate) start: Option<Start>,
+    pub(crate) markers: OnMarker,
 }
 
-/// What to do with a part that would not split back into the same.
+impl JoinOptions {
+    /// Returns the default options.
+    pub fn new() -> JoinOptions {
+        JoinOptions::default()
+    }
+
+    /// Sets what is open where the text begins, and will be where it is split. With `None`, the dialect's own start.
+    ///
+    /// From `Thinking`, no opener is written. No text can be joined from `Narration` or `Tool`.
+    pub fn start(self, start: impl Into<Option<Start>>) -> JoinOptions {
+        JoinOptions { start: start.into(), ..self }
+    }
+
+    /// Sets what becomes of a part that has bytes that would be read as a marker.
+    pub fn markers(self, markers: OnMarker) -> JoinOptions {
+        JoinOptions { markers, ..self }
+    }
+}
+
+/// What becomes of a part that would not split back into the same.
+///
+/// ```
+/// use aside::{Dialect, JoinOptions, OnMarker};
+///
+/// let qwen3 = Dialect::find("qwen3")?;
+/// assert!(qwen3.join("", "What is <think>?", &JoinOptions::new().markers(OnMarker::Refuse)).is_err());
+/// assert!(qwen3.join("", "What is <think>?", &JoinOptions::new().markers(OnMarker::Escape)).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnMarker {
-    /// Give an error.
+    /// Return an error.
     #[default]
     Refuse,
-    /// Break every marker in the part, as `escape` does. The text then splits back into the escaped part.
+    /// Break every marker in the part, as [`Dialect::escape`] does. The text then splits back into the escaped part.
     Escape,
 }
 
-/// Why a text cannot be joined, or not be escaped.
+/// Why a text cannot be joined or escaped.
+///
+/// ```
+/// use aside::{Channel, Dialect, JoinError, JoinOptions};
+///
+/// let error = Dialect::find("qwen3")?.join("It says </think> here.", "", &JoinOptions::new()).unwrap_err();
+/// assert_eq!(error, JoinError::Marker { part: Channel::Thinking, offset: 8 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoinError {
@@ -37,13 +81,13 @@ pub enum JoinError {
     Marker {
         /// `Thinking` or `Content`.
         part: Channel,
-        /// Where in the part the first byte is that would be read as something else: of a marker, of framing. The
-        /// part's length where it is the marker behind the part that would not be read as one.
+        /// The index in the part of the first byte that would be read as something else, such as a marker or framing. It is
+        /// the part's length if the marker after the part would not be read as one.
         offset: usize,
     },
-    /// The dialect says of no marker how a text of this channel is written, or text that starts inside it is not.
+    /// The dialect does not say how a text of this channel, or one that starts inside this channel, is written.
     NotWritten(Channel),
-    /// This marker of the dialect cannot be broken: it is a single character, or holds U+200B itself.
+    /// This marker of the dialect cannot be broken: it is a single character, or has U+200B in it.
     Unbreakable(Box<str>),
     /// The dialect has no span of the channel to start in, or no headers.
     NoSuchStart,
@@ -82,41 +126,83 @@ impl From<Error> for JoinError {
     }
 }
 
-/// The text that splits into this thinking and this content: one block of thinking with the markers and the framing of
-/// the dialect, then the content. Without thinking there is no block, unless the text starts inside one. Both parts may
-/// be any bytes.
-///
-/// The property, which the scanner itself is asked for before the text is given away: from `options.start`, the text's
-/// thinking is `thinking` and its content is `content`, byte for byte, and there is nothing else in it. Parts for which
-/// this cannot be are an error or escaped, as `options.markers` says. Escaping changes a part only where it must; then it
-/// breaks all markers in it as `escape` does. Where even that is not enough, U+200B stands before and behind the part,
-/// and thinking in a code fence gets its lines of fences broken and a line end. Time is linear.
-///
-/// ```
-/// use aside::{Dialect, JoinError, JoinOptions, OnMarker, join};
-///
-/// let dialect = Dialect::find("qwen3")?;
-/// let text = join(&dialect, b"Twice 21.", b"It is 42.", &JoinOptions::default())?;
-/// assert_eq!(text, b"<think>\nTwice 21.\n</think>\n\nIt is 42.");
-///
-/// let trap = b"It says </think> here.";
-/// let error = join(&dialect, trap, b"", &JoinOptions::default()).unwrap_err();
-/// assert_eq!(error, JoinError::Marker { part: aside::Channel::Thinking, offset: 8 });
-/// let escape = JoinOptions { markers: OnMarker::Escape, ..JoinOptions::default() };
-/// let text = join(&dialect, trap, b"", &escape)?;
-/// assert_eq!(text, "<think>\nIt says <\u{200b}/think> here.\n</think>\n\n".as_bytes());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOptions) -> Result<Vec<u8>, JoinError> {
+impl Dialect {
+    /// Returns the text that splits into this thinking and this content: one block of thinking with the markers and the framing
+    /// of the dialect, then the content. Without thinking there is no block, unless the text starts inside one. Both parts may be
+    /// any bytes.
+    ///
+    /// The scanner itself is asked, before the text is returned, whether this is so: from the start of the options, the text's
+    /// thinking is `thinking` and its content is `content`, byte for byte, and there is nothing else in it. If it is not,
+    /// [`JoinOptions::markers`] says whether that is an error, or the parts are escaped. Escaping changes a part only where it
+    /// must; then it breaks all markers in it as [`escape`](Dialect::escape) does. If even that is not enough, U+200B is put before
+    /// and after the part, and in thinking in a code fence, lines of fences are broken and a line end is added. Time is linear.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, JoinError, JoinOptions, OnMarker};
+    ///
+    /// let qwen3 = Dialect::find("qwen3")?;
+    /// let text = qwen3.join("Twice 21.", "It is 42.", &JoinOptions::new())?;
+    /// assert_eq!(text, b"<think>\nTwice 21.\n</think>\n\nIt is 42.");
+    ///
+    /// let trap = "It says </think> here.";
+    /// let error = qwen3.join(trap, "", &JoinOptions::new()).unwrap_err();
+    /// assert_eq!(error, JoinError::Marker { part: Channel::Thinking, offset: 8 });
+    /// let text = qwen3.join(trap, "", &JoinOptions::new().markers(OnMarker::Escape))?;
+    /// assert_eq!(text, "<think>\nIt says <\u{200b}/think> here.\n</think>\n\n".as_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Any [`JoinError`].
+    #[doc(alias = "aside_join")]
+    #[inline]
+    pub fn join(
+        &self,
+        thinking: impl AsRef<[u8]>,
+        content: impl AsRef<[u8]>,
+        options: &JoinOptions,
+    ) -> Result<Vec<u8>, JoinError> {
+        join(self, thinking.as_ref(), content.as_ref(), options)
+    }
+
+    /// Returns the text without the dialect's markers, so that a user's text can stand in a prompt. After the first character of
+    /// each marker, also of one that begins a turn, U+200B (zero width space) is inserted: it reads the same and is no marker.
+    /// Before a marker that counts at the first byte of a stream alone, it is inserted in front.
+    ///
+    /// Nothing else changes, and a text that was escaped is not changed again. The text may be any bytes; time is linear. Special
+    /// tokens that the dialect does not name must be removed by the host.
+    ///
+    /// Escape a text whole: a marker that two texts make together is seen in neither. What counts as a marker does not depend on
+    /// what is around it: opening and closing tags are broken wherever they stand. In a dialect with fences, the line that opens
+    /// is a marker; a bare fence line is not.
+    ///
+    /// ```
+    /// let dialect = aside::Dialect::find("qwen3")?;
+    /// assert_eq!(dialect.escape("a < b, <think>")?, "a < b, <\u{200b}think>".as_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`JoinError::Unbreakable`] if the dialect has a marker that cannot be broken, and [`JoinError::OutOfMemory`].
+    #[doc(alias = "aside_escape")]
+    #[inline]
+    pub fn escape(&self, text: impl AsRef<[u8]>) -> Result<Vec<u8>, JoinError> {
+        escape(&self.compiled, text.as_ref())
+    }
+}
+
+fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOptions) -> Result<Vec<u8>, JoinError> {
     let compiled = &*dialect.compiled;
     let start = options.start.unwrap_or(dialect.start());
-    let mut scanner = Scanner::with_options(dialect, &Options { start: Some(start), ..Options::default() })?;
+    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start))?;
     let text = Joined::new(compiled, start, thinking, content)?;
     let Some(fault) = text.fault(&mut scanner)? else { return Ok(text.bytes) };
     if options.markers == OnMarker::Refuse {
         return Err(fault.into());
     }
-    // The part with the fault alone, then both, then both between characters that nothing joins with.
+    // First the part with the fault alone, then both parts, then both between characters that nothing joins with.
     let first = [fault.part == Channel::Thinking, fault.part == Channel::Content];
     for (escaped, padded) in [(first, false), ([true; 2], false), ([true; 2], true)] {
         let thinking = safe_if(escaped[0], compiled, Channel::Thinking, thinking, padded)?;
@@ -129,26 +215,7 @@ pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOp
     Err(fault.into())
 }
 
-/// A text without the dialect's markers, for a prompt that a user's text goes into: behind the first character of each
-/// one, those where a turn begins among them, stands U+200B (zero width space), so that it reads the same and is no marker.
-/// One that counts at the first byte of a stream alone gets it in front, where the text begins with it. Nothing else
-/// changes; a text that was escaped is not changed again. Any bytes will do; time is linear. Special tokens that the
-/// dialect does not name are the host's to keep out.
-///
-/// What a marker is does not depend on what is around it: opening and closing tags are broken wherever they stand. Of a
-/// dialect with fences, the line that opens is a marker, a bare fence line is none. Escape a text whole: a marker that
-/// is put together from two texts is seen in neither.
-///
-/// ```
-/// let dialect = aside::Dialect::find("qwen3")?;
-/// assert_eq!(aside::escape(&dialect, b"a < b, <think>")?, "a < b, <\u{200b}think>".as_bytes());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn escape(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, JoinError> {
-    escape_in(&dialect.compiled, text)
-}
-
-fn escape_in(compiled: &Compiled, text: &[u8]) -> Result<Vec<u8>, JoinError> {
+fn escape(compiled: &Compiled, text: &[u8]) -> Result<Vec<u8>, JoinError> {
     let markers = &compiled.markers;
     if let Some(marker) = &markers.unbreakable {
         return Err(JoinError::Unbreakable(marker.clone()));
@@ -185,12 +252,12 @@ fn begins(compiled: &Compiled, marker: &[u8], text: &[u8]) -> bool {
     text.get(..marker.len()).is_some_and(|begin| same(compiled.grammar.fold, begin, marker))
 }
 
-/// Bytes of a marker's first character.
+/// Returns how many bytes a marker's first character has.
 fn first_character(marker: &[u8]) -> usize {
     1 + marker[1..].iter().take_while(|&&byte| is_continuation(byte)).count()
 }
 
-/// Does a tag of a known name begin here? Whether it ends does not matter.
+/// Returns whether a tag of a known name begins here. Whether it ends does not matter.
 fn begins_tag(compiled: &Compiled, text: &[u8]) -> bool {
     let Some(mut rest) = text.strip_prefix(b"<") else { return false };
     let skip_space = |text: &mut &[u8]| {
@@ -199,8 +266,8 @@ fn begins_tag(compiled: &Compiled, text: &[u8]) -> bool {
         *text = &text[space..];
     };
     skip_space(&mut rest);
-    if let Some(behind) = rest.strip_prefix(b"/") {
-        rest = behind;
+    if let Some(after) = rest.strip_prefix(b"/") {
+        rest = after;
         skip_space(&mut rest);
     }
     compiled.markers.names.iter().any(|name| {
@@ -216,27 +283,27 @@ fn safe_if<'a>(
     text: &'a [u8],
     padded: bool,
 ) -> Result<Cow<'a, [u8]>, JoinError> {
-    // Nothing to escape, and padding would make a text of no text.
+    // There is nothing to escape, and padding would make a text out of none.
     if !escaped || text.is_empty() {
         return Ok(Cow::Borrowed(text));
     }
     safe(compiled, channel, text, padded).map(Cow::Owned)
 }
 
-/// A part that holds no marker. `padded`: nor anything that could be one with what stands around it.
+/// Returns the part without markers. With `padded`, no marker can come from the part together with what is around it either.
 fn safe(compiled: &Compiled, channel: Channel, text: &[u8], padded: bool) -> Result<Vec<u8>, JoinError> {
     let mut out = Vec::new();
     if padded {
         push_break(&mut out)?;
     }
-    append(&mut out, &escape_in(compiled, text)?)?;
+    append(&mut out, &escape(compiled, text)?)?;
     if padded {
         push_break(&mut out)?;
     }
     if channel != Channel::Thinking {
         return Ok(out);
     }
-    // Where the thinking was open at the start, a fence's closer ends it however it is written.
+    // A fence's closer ends thinking that was open at the start, however that is written.
     if compiled.grammar.regions.iter().any(|region| region.fence_close.is_some()) {
         out = without_fences(&out)?;
     }
@@ -246,7 +313,7 @@ fn safe(compiled: &Compiled, channel: Channel, text: &[u8], padded: bool) -> Res
     Ok(out)
 }
 
-/// The text with each line of a code fence broken behind the first character of its run.
+/// Returns the text with each line of a code fence broken after the first character of its run.
 fn without_fences(text: &[u8]) -> Result<Vec<u8>, JoinError> {
     let mut out = Vec::new();
     for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -272,14 +339,14 @@ fn push_break(out: &mut Vec<u8>) -> Result<(), JoinError> {
     append(out, BREAK.encode_utf8(&mut [0; 4]).as_bytes())
 }
 
-/// A text, and where in it the parts stand.
+/// A text with the ranges of its parts.
 struct Joined {
     bytes: Vec<u8>,
     thinking: Range<usize>,
     content: Range<usize>,
 }
 
-/// The first byte that is read as something else than what it was written for.
+/// The first byte that is not read as what it was written for.
 struct Fault {
     part: Channel,
     offset: usize,
@@ -310,7 +377,7 @@ impl Joined {
             append(&mut bytes, thinking)?;
             append(&mut bytes, &block.close)?;
         }
-        // Text outside of all messages is content too, but no model writes it so.
+        // Text outside of all messages is content too, but no model writes content there.
         let block = templates.content.as_ref().filter(|_| !content.is_empty());
         append(&mut bytes, block.map_or(b"", |block| &block.open))?;
         let content_at = bytes.len();
@@ -319,7 +386,7 @@ impl Joined {
         Ok(Joined { bytes, thinking: place, content: content_at..content_at + content.len() })
     }
 
-    /// Reads the text as a host would.
+    /// Reads the text as a host would, and returns the first fault.
     fn fault(&self, scanner: &mut Scanner) -> Result<Option<Fault>, JoinError> {
         let mut wrong = None;
         let mut look = |event: crate::Event<'_>| {
@@ -341,7 +408,7 @@ impl Joined {
         }))
     }
 
-    /// Where a stretch is not what it was written for: text of that channel, or a marker where there is none.
+    /// Returns where a stretch is not read as what it was written for: text of that channel, or a marker if there is none.
     fn misread(&self, read: Range<usize>, channel: Option<Channel>) -> Option<usize> {
         let parts = [(Channel::Thinking, &self.thinking), (Channel::Content, &self.content)];
         let written = parts.into_iter().find(|(_, part)| part.contains(&read.start));

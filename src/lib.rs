@@ -22,9 +22,9 @@ mod utf8;
 pub use channel::{Channel, Start, UnknownStart};
 pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 pub use file_error::FileError;
-pub use join::{JoinError, JoinOptions, OnMarker, escape, join};
+pub use join::{JoinError, JoinOptions, OnMarker};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, Kind, Options, Scanner,
-    StrayClose, Thought, Token, strip,
+    StrayClose, Thought, Token,
 };
 pub use template::UnknownTemplate;

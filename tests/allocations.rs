@@ -173,7 +173,7 @@ const HEADERS: &[u8] =
 
 #[test]
 fn refused_memory_is_an_error_of_the_stream() {
-    let collect = Options { collect: Some(1 << 20), ..Options::default() };
+    let collect = Options::new().collect(1 << 20);
     // Longer than what a scanner makes room for at once.
     let long = format!("a<thinking x='{}'>d</thinking>e", "y".repeat(600)).into_bytes();
     for (name, text) in [
@@ -209,7 +209,7 @@ fn refused_memory_is_an_error_of_the_stream() {
 #[test]
 fn refused_memory_loses_no_byte_before_it_and_nothing_after_a_reset() {
     let dialect = Pair::find("thought-stream").library;
-    let options = Options { collect: Some(1 << 20), ..Options::default() };
+    let options = Options::new().collect(1 << 20);
     let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
     let mut failures = 0;
     for number in 1.. {
@@ -247,10 +247,10 @@ fn refused_memory_loses_no_byte_before_it_and_nothing_after_a_reset() {
 #[test]
 fn refused_memory_is_an_error_of_whole_texts() {
     let dialect = Pair::find("qwen3").library;
-    let options = JoinOptions::default();
-    assert!(refused(Error::OutOfMemory, || aside::strip(&dialect, b"<think>a</think> b")) > 0);
-    assert!(refused(JoinError::OutOfMemory, || aside::escape(&dialect, b"a <think> b")) > 0);
-    assert!(refused(JoinError::OutOfMemory, || aside::join(&dialect, b"a", b"b", &options)) > 0);
+    let options = JoinOptions::new();
+    assert!(refused(Error::OutOfMemory, || dialect.strip(b"<think>a</think> b")) > 0);
+    assert!(refused(JoinError::OutOfMemory, || dialect.escape(b"a <think> b")) > 0);
+    assert!(refused(JoinError::OutOfMemory, || dialect.join(b"a", b"b", &options)) > 0);
 }
 
 /// The path that reads a template and does not run it. The first call loads the dialects.

@@ -93,7 +93,7 @@ impl Inspector {
                 assert!(cause != Cause::EndOfStream || finishing, "the end of the stream before it");
             }
             Kind::Reclassify | Kind::Budget => assert_eq!(length, 0, "{event:?}"),
-            Kind::Attribute(_) => unreachable!(),
+            ref other => unreachable!("{other:?}"),
         }
     }
 }
@@ -722,7 +722,7 @@ fn a_feed_after_half_a_finish_is_refused() {
 #[test]
 fn a_start_that_the_dialect_has_not_is_refused() {
     let refused = |name: &str, start: Start| {
-        let options = Options { start: Some(start), ..Options::default() };
+        let options = Options::new().start(start);
         matches!(Scanner::with_options(&Dialect::find(name).unwrap(), &options), Err(Error::NoSuchStart))
     };
     assert!(refused("inline-think", Start::Channel(Channel::Tool)));
@@ -951,8 +951,8 @@ fn wrappers_however_deep_hide_no_thinking() {
 
 #[test]
 fn point_3_with_a_budget_no_whole_character_is_held() {
-    let budget = Some(Budget { limit: 1, unit: BudgetUnit::Bytes, scope: BudgetScope::Span });
-    let options = Options { budget, ..Options::default() };
+    let budget = Some(Budget::new(1, BudgetUnit::Bytes, BudgetScope::Span));
+    let options = Options::new().budget(budget);
     let text = "<think>é".as_bytes();
     for cut in 1..=text.len() {
         let mut scanner = Scanner::with_options(&Dialect::find("qwen3").unwrap(), &options).unwrap();

@@ -48,7 +48,7 @@ fn the_good_file_is_good() {
     let dialect = Dialect::from_toml(&good()).unwrap();
     assert_eq!(dialect.name(), "mine");
     assert_eq!(dialect.start(), Start::Channel(Channel::Content));
-    assert_eq!(aside::strip(&dialect, b" <a>\nx</a> y ").unwrap(), b"y");
+    assert_eq!(dialect.strip(b" <a>\nx</a> y ").unwrap(), b"y");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn the_scanner_agrees_at_every_split() {
 fn strip_gives_the_content_trimmed() {
     for pair in Pair::all() {
         for example in pair.reference.examples.iter().filter(|example| example.start.is_none()) {
-            let got = aside::strip(&pair.library, example.input.as_bytes()).unwrap();
+            let got = pair.library.strip(example.input.as_bytes()).unwrap();
             let wanted = reference::trimmed(example.content.as_bytes());
             assert_eq!(got, wanted, "{}, {:?}", pair.reference.name, example.about);
         }

@@ -105,9 +105,9 @@ fn a_dialect_that_was_found_by_a_model_starts_as_the_model_does() {
     let own = Dialect::find("kimi-k2").unwrap();
     assert_eq!((found.name(), found.start()), ("kimi-k2", thinking));
     assert_eq!(own.start(), Start::Channel(Channel::Content));
-    assert_eq!(aside::strip(&found, b"hm").unwrap(), b"");
-    assert_eq!(aside::strip(&own, b"hm").unwrap(), b"hm");
-    let joined = aside::join(&found, b"hm", b"Yes.", &aside::JoinOptions::default()).unwrap();
+    assert_eq!(found.strip(b"hm").unwrap(), b"");
+    assert_eq!(own.strip(b"hm").unwrap(), b"hm");
+    let joined = found.join(b"hm", b"Yes.", &aside::JoinOptions::new()).unwrap();
     assert_eq!(joined, b"hm</think>Yes.");
     let content = Start::Channel(Channel::Content);
     assert_eq!(Dialect::find_for_model("Qwen/Qwen3.5-0.8B").unwrap().start(), content);

@@ -10,7 +10,7 @@ use samples::{Random, Texts, made};
 use support::Pair;
 
 fn scanner(pair: &Pair, start: &str, budget: Option<Budget>) -> Scanner {
-    let options = Options { start: Some(start.parse().unwrap()), budget, ..Options::default() };
+    let options = Options::new().start(start.parse::<Start>().unwrap()).budget(budget);
     Scanner::with_options(&pair.library, &options).unwrap()
 }
 
@@ -30,6 +30,7 @@ fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
     let count = |text: &[u8]| match budget.unit {
         BudgetUnit::Bytes => text.len() as u64,
         BudgetUnit::Characters => text.iter().filter(|byte| **byte & 0xC0 != 0x80).count() as u64,
+        other => unreachable!("{other:?}"),
     };
     for event in events {
         match event.what {
@@ -73,7 +74,7 @@ fn a_budget_is_exceeded_at_the_same_character_however_the_text_is_cut() {
         let limit = if random.one_in(8) { u64::MAX } else { random.below(12) as u64 };
         let unit = *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]);
         let scope = *random.pick(&[BudgetScope::Span, BudgetScope::Stream]);
-        let budget = Budget { limit, unit, scope };
+        let budget = Budget::new(limit, unit, scope);
         check_budget(pair, start, text, budget, random);
     });
 }
@@ -98,7 +99,7 @@ fn a_budget_counts_markers_and_quotes_that_are_thinking() {
         for limit in 0..text.len() as u64 {
             for unit in [BudgetUnit::Bytes, BudgetUnit::Characters] {
                 for scope in [BudgetScope::Span, BudgetScope::Stream] {
-                    check_budget(&pair, "content", text.as_bytes(), Budget { limit, unit, scope }, &mut random);
+                    check_budget(&pair, "content", text.as_bytes(), Budget::new(limit, unit, scope), &mut random);
                 }
             }
         }
@@ -108,7 +109,7 @@ fn a_budget_counts_markers_and_quotes_that_are_thinking() {
 #[test]
 fn a_budget_is_that_of_each_stream() {
     let pair = Pair::find("inline-think");
-    let budget = Budget { limit: 2, unit: BudgetUnit::Bytes, scope: BudgetScope::Stream };
+    let budget = Budget::new(2, BudgetUnit::Bytes, BudgetScope::Stream);
     let mut scanner = scanner(&pair, "content", Some(budget));
     for _ in 0..2 {
         let events = support::run(&mut scanner, &[b"<think>a", b"bc</think>d"]);
@@ -186,8 +187,8 @@ fn a_message_is_closed_by_force() {
 
 #[test]
 fn a_budget_and_a_forced_close_together() {
-    let budget = Some(Budget { limit: 6, unit: BudgetUnit::Characters, scope: BudgetScope::Span });
-    let options = Options { budget, collect: Some(100), ..Options::default() };
+    let budget = Some(Budget::new(6, BudgetUnit::Characters, BudgetScope::Span));
+    let options = Options::new().budget(budget).collect(100);
     let mut scanner = Scanner::with_options(&Dialect::find("inline-think").unwrap(), &options).unwrap();
     let text = "<think>日本語 日本語 日本語</think>Yes.".as_bytes();
     let (mut thinking, mut content) = (Vec::new(), Vec::new());
@@ -232,12 +233,11 @@ fn counted(events: &[Event]) -> [Counts; 4] {
         let text = reference::channel(events, channel.as_str());
         let opens = |event: &&Event| matches!(event.what, What::Open { .. }) && event.channel == channel.as_str();
         let turns = |event: &&Event| event.what == What::Reclassify && event.channel == channel.as_str();
-        Counts {
-            bytes: text.len() as u64,
-            characters: text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64,
-            spans: events.iter().filter(|event| opens(event) || turns(event)).count() as u64,
-            tokens: 0,
-        }
+        let mut counts = Counts::default();
+        counts.bytes = text.len() as u64;
+        counts.characters = text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64;
+        counts.spans = events.iter().filter(|event| opens(event) || turns(event)).count() as u64;
+        counts
     })
 }
 
@@ -302,7 +302,7 @@ fn a_clone_goes_on_as_the_first_would() {
 
 #[test]
 fn a_clone_has_the_thoughts_too() {
-    let options = Options { collect: Some(1000), ..Options::default() };
+    let options = Options::new().collect(1000);
     let mut first = Scanner::with_options(&Dialect::find("thinking-tags").unwrap(), &options).unwrap();
     first.feed(b"<thought>one</thought> <thought>tw", |_| ()).unwrap();
     let mut second = first.clone();
@@ -553,13 +553,14 @@ fn check_lossless(steps: &[Step], seen: &[Seen], name: &str) {
 
 fn check_cuts(pair: &Pair, start: &str, texts: &Texts, random: &mut Random, toml: &str) {
     let name = &pair.reference.name;
-    let budget = (!random.one_in(3)).then(|| Budget {
-        limit: random.below(20) as u64,
-        unit: *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]),
-        scope: *random.pick(&[BudgetScope::Span, BudgetScope::Stream]),
+    let budget = (!random.one_in(3)).then(|| {
+        let limit = random.below(20) as u64;
+        let unit = *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]);
+        let scope = *random.pick(&[BudgetScope::Span, BudgetScope::Stream]);
+        Budget::new(limit, unit, scope)
     });
     let collect = (!random.one_in(3)).then(|| random.below(60));
-    let options = Options { start: Some(start.parse().unwrap()), collect, budget, ..Options::default() };
+    let options = Options::new().start(start.parse::<Start>().unwrap()).collect(collect).budget(budget);
     let first = Scanner::with_options(&pair.library, &options).unwrap();
     let steps = steps(texts, random);
     let mut see_all = |way: Way| {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use aside::{Channel, Dialect, JoinError, JoinOptions, OnMarker, Start, escape, join};
+use aside::{Channel, Dialect, JoinError, JoinOptions, OnMarker, Start};
 use samples::{Random, Texts};
 use support::Pair;
 
@@ -10,7 +10,7 @@ use support::Pair;
 const STARTS: [&str; 3] = ["content", "thinking", "header"];
 
 fn options(start: Option<&str>, markers: OnMarker) -> JoinOptions {
-    JoinOptions { start: start.map(|start| start.parse().unwrap()), markers }
+    JoinOptions::new().start(start.map(|start| start.parse::<Start>().unwrap())).markers(markers)
 }
 
 /// Two texts for a dialect and a start.
@@ -52,7 +52,7 @@ fn everywhere(test: &str, most: usize, check: impl Fn(&Case) -> bool) {
 
 /// Can this dialect write thinking from there? All built-in ones can; the tests' own need not.
 fn is_written(pair: &Pair, start: &str) -> bool {
-    let result = join(&pair.library, b"a", b"b", &options(Some(start), OnMarker::Refuse));
+    let result = pair.library.join(b"a", b"b", &options(Some(start), OnMarker::Refuse));
     !matches!(result, Err(JoinError::NotWritten(_)))
 }
 
@@ -90,7 +90,7 @@ fn every_built_in_dialect_writes_what_it_reads() {
             if pair.reference.name == "fenced-thinking" && !ends_line {
                 continue;
             }
-            let text = join(&pair.library, thinking.as_bytes(), content.as_bytes(), &JoinOptions::default());
+            let text = pair.library.join(thinking.as_bytes(), content.as_bytes(), &JoinOptions::new());
             let text = text.unwrap_or_else(|error| panic!("{}: {error}", pair.reference.name));
             let wanted = (thinking.as_bytes().to_vec(), content.as_bytes().to_vec());
             assert_eq!(parts(pair, &text, None), wanted, "{}: {}", pair.reference.name, text.escape_ascii());
@@ -101,10 +101,10 @@ fn every_built_in_dialect_writes_what_it_reads() {
 #[test]
 fn what_is_joined_splits_back() {
     everywhere("what_is_joined_splits_back", 60, |case @ Case { pair, start, thinking, content }| {
-        match join(&pair.library, thinking, content, &options(Some(start), OnMarker::Refuse)) {
+        match pair.library.join(thinking, content, &options(Some(start), OnMarker::Refuse)) {
             Ok(text) => {
                 assert_eq!(parts(pair, &text, Some(start)), (thinking.clone(), content.clone()), "{case}");
-                let escaped = join(&pair.library, thinking, content, &options(Some(start), OnMarker::Escape));
+                let escaped = pair.library.join(thinking, content, &options(Some(start), OnMarker::Escape));
                 assert_eq!(escaped.unwrap(), text, "escaped without need: {case}");
                 return true;
             }
@@ -119,13 +119,13 @@ fn what_is_joined_splits_back() {
 #[test]
 fn what_is_escaped_splits_back_into_the_escaped() {
     everywhere("what_is_escaped_splits_back_into_the_escaped", 80, |case @ Case { pair, start, thinking, content }| {
-        let joined = match join(&pair.library, thinking, content, &options(Some(start), OnMarker::Escape)) {
+        let joined = match pair.library.join(thinking, content, &options(Some(start), OnMarker::Escape)) {
             Ok(joined) => joined,
             Err(error) => panic!("{error}: {case}"),
         };
         let got = parts(pair, &joined, Some(start));
         // Joined again, it need not be escaped again.
-        let again = join(&pair.library, &got.0, &got.1, &options(Some(start), OnMarker::Refuse));
+        let again = pair.library.join(&got.0, &got.1, &options(Some(start), OnMarker::Refuse));
         assert_eq!(again.unwrap(), joined, "{case}");
         let (mut got_thinking, got_content) = (without_breaks(&got.0), without_breaks(&got.1));
         if got_thinking != *thinking && pair.reference.spans.iter().any(|span| span.fence.is_some()) {
@@ -145,7 +145,7 @@ fn an_escaped_text_holds_no_marker() {
         for _ in 0..300 {
             let length = random.below(100);
             let text = texts.next(&mut random, length);
-            let escaped = match escape(&pair.library, &text) {
+            let escaped = match pair.library.escape(&text) {
                 Ok(escaped) => escaped,
                 Err(JoinError::Unbreakable(marker)) if Dialect::find(&pair.reference.name).is_err() => {
                     assert!(marker.chars().count() == 1);
@@ -154,7 +154,7 @@ fn an_escaped_text_holds_no_marker() {
                 Err(error) => panic!("{}: {error}", pair.reference.name),
             };
             assert_eq!(without_breaks(&escaped), text, "{}", pair.reference.name);
-            assert_eq!(escape(&pair.library, &escaped).unwrap(), escaped, "{}", pair.reference.name);
+            assert_eq!(pair.library.escape(&escaped).unwrap(), escaped, "{}", pair.reference.name);
             for start in pair.reference.starts().into_iter().filter(|start| !has_fence || *start == "content") {
                 let events = reference::read(&pair.reference, &escaped, Some(start));
                 let text: usize =
@@ -168,7 +168,7 @@ fn an_escaped_text_holds_no_marker() {
 #[track_caller]
 fn joins(name: &str, start: Option<&str>, thinking: &str, content: &str, wanted: &str) {
     let dialect = Dialect::find(name).unwrap();
-    let text = join(&dialect, thinking.as_bytes(), content.as_bytes(), &options(start, OnMarker::Refuse)).unwrap();
+    let text = dialect.join(thinking.as_bytes(), content.as_bytes(), &options(start, OnMarker::Refuse)).unwrap();
     assert_eq!(String::from_utf8(text).unwrap(), wanted);
 }
 
@@ -196,7 +196,7 @@ fn as_the_model_writes_it() {
 #[track_caller]
 fn refuses(name: &str, start: Option<&str>, thinking: &str, content: &str, part: Channel, offset: usize) {
     let dialect = Dialect::find(name).unwrap();
-    let result = join(&dialect, thinking.as_bytes(), content.as_bytes(), &options(start, OnMarker::Refuse));
+    let result = dialect.join(thinking.as_bytes(), content.as_bytes(), &options(start, OnMarker::Refuse));
     assert_eq!(result, Err(JoinError::Marker { part, offset }));
 }
 
@@ -242,16 +242,16 @@ fn what_would_not_split_back() {
 #[test]
 fn what_is_not_written() {
     let qwen3 = Dialect::find("qwen3").unwrap();
-    let from = |start: Start| join(&qwen3, b"", b"", &JoinOptions { start: Some(start), markers: OnMarker::Refuse });
+    let from = |start: Start| qwen3.join(b"", b"", &JoinOptions::new().start(start).markers(OnMarker::Refuse));
     assert_eq!(from(Start::Channel(Channel::Tool)), Err(JoinError::NotWritten(Channel::Tool)));
     assert_eq!(from(Start::Header), Err(JoinError::NoSuchStart));
     let own = |rest: &str| Dialect::from_toml(&format!("name = \"own\"\n{rest}")).unwrap();
     let tool = own("[[span]]\nchannel = \"tool\"\nopen = [\"((\"]\nclose = [\"))\"]\n");
-    let joined = |thinking: &[u8]| join(&tool, thinking, b"b", &JoinOptions::default());
+    let joined = |thinking: &[u8]| tool.join(thinking, b"b", &JoinOptions::new());
     assert_eq!(joined(b""), Ok(b"b".to_vec()));
     assert_eq!(joined(b"a"), Err(JoinError::NotWritten(Channel::Thinking)));
     let endless = own("[[span]]\nchannel = \"thinking\"\nopen = [\"((\"]\n");
-    assert_eq!(join(&endless, b"a", b"", &JoinOptions::default()), Err(JoinError::NotWritten(Channel::Thinking)));
+    assert_eq!(endless.join(b"a", b"", &JoinOptions::new()), Err(JoinError::NotWritten(Channel::Thinking)));
 }
 
 #[test]
@@ -260,13 +260,13 @@ fn a_header_that_leads_elsewhere_is_refused() {
         "name = \"own\"\nstart = \"header\"\n[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nclose = [\"<e>\"]\n";
     let route = "[[header.route]]\nwhen = { end = \"<m>\" }\nchannel = \"thinking\"\nwrite = \"<h>a\"\n";
     let dialect = Dialect::from_toml(&format!("{header}{route}")).unwrap();
-    let error = join(&dialect, b"a", b"", &JoinOptions::default()).unwrap_err();
+    let error = dialect.join(b"a", b"", &JoinOptions::new()).unwrap_err();
     assert_eq!(error, JoinError::Marker { part: Channel::Thinking, offset: 0 });
 }
 
 #[track_caller]
 fn escapes(name: &str, text: &str, wanted: &str) {
-    let escaped = escape(&Dialect::find(name).unwrap(), text.as_bytes()).unwrap();
+    let escaped = Dialect::find(name).unwrap().escape(text).unwrap();
     assert_eq!(String::from_utf8(escaped).unwrap().replace('\u{200b}', "^"), wanted);
 }
 
@@ -297,7 +297,7 @@ fn escaped_behind_the_first_character() {
 fn what_cannot_be_broken() {
     let with = |open: &str| {
         let file = format!("name = \"own\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"{open}\"]\nclose = [\"))\"]\n");
-        escape(&Dialect::from_toml(&file).unwrap(), b"a")
+        Dialect::from_toml(&file).unwrap().escape("a")
     };
     assert_eq!(with("(("), Ok(b"a".to_vec()));
     assert_eq!(with("§"), Err(JoinError::Unbreakable("§".into())));

@@ -52,8 +52,8 @@ const LARGE_SIZES: [usize; 3] = [1 << 10, 128 << 10, 512 << 10];
 #[inline(never)]
 fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     if start == "join" {
-        let escape = aside::JoinOptions { markers: aside::OnMarker::Escape, ..Default::default() };
-        let joined = aside::join(dialect, text, text, &escape).unwrap();
+        let escape = aside::JoinOptions::new().markers(aside::OnMarker::Escape);
+        let joined = dialect.join(text, text, &escape).unwrap();
         assert!(joined.len() >= 2 * text.len());
         return;
     }

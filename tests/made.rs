@@ -1,7 +1,7 @@
 //! Dialects that hosts may write, made at random: what the library takes it reads as the reference does, however the text is
 //! cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` how many dialects are made.
 
-use aside::{Channel, Dialect, Options, Scanner, Start, escape};
+use aside::{Channel, Dialect, Options, Scanner, Start};
 use samples::{Random, Texts, made};
 use support::Pair;
 
@@ -52,9 +52,9 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                 assert_eq!(support::difference(&wanted, &events), None, "from {start}: {}", shown());
                 assert_eq!(thoughts, reference::thoughts(&pair.reference, &wanted), "from {start}: {}", shown());
             }
-            let Some(safe) = escape(&pair.library, &text).ok() else { continue };
+            let Some(safe) = pair.library.escape(&text).ok() else { continue };
             for start in [Start::Channel(Channel::Content), Start::Header] {
-                let options = Options { start: Some(start), ..Options::default() };
+                let options = Options::new().start(start);
                 let Ok(mut scanner) = Scanner::with_options(&pair.library, &options) else { continue };
                 let events = support::run(&mut scanner, &[&safe]);
                 let is_text = |event: &reference::Event| event.what == reference::What::Text;

@@ -270,7 +270,7 @@ fn framing_goes_on_where_the_prompt_left_it() {
 
 #[test]
 fn it_is_said_before_the_first_byte_and_for_one_stream() {
-    let options = Options { start: Some(Start::Channel(Channel::Thinking)), ..Options::default() };
+    let options = Options::new().start(Start::Channel(Channel::Thinking));
     let mut scanner = Scanner::with_options(&Dialect::find("qwen3").unwrap(), &options).unwrap();
     let own = [(Channel::Thinking, 0, "a".to_owned())];
     let prompted = [(Channel::Content, 0, "a".to_owned())];
@@ -313,7 +313,7 @@ fn a_stream_without_a_byte_has_no_events() {
 
 #[test]
 fn a_thought_goes_on_from_the_prompt() {
-    let options = Options { collect: Some(1000), ..Options::default() };
+    let options = Options::new().collect(1000);
     let mut scanner = Scanner::with_options(&Dialect::find("thought-stream").unwrap(), &options).unwrap();
     scanner.start_from_prompt(br#"<thinking thought_type="plan" confidence="0.9">"#).unwrap();
     scanner.feed(b"first this</thinking>then", |_| ()).unwrap();
@@ -344,7 +344,7 @@ fn what_the_prompt_reclassifies_is_none_of_the_stream() {
     let tag = r#"{ channel = "thinking", tag = { names = ["think"], attributes = 100 } }"#;
     let dialect = Dialect::from_toml(&format!("name = 'late'\nstray_close = 'reclassify'\nspan = [{tag}]")).unwrap();
     for prompt in ["plan </think>", "plan <think a='</think>"] {
-        let options = Options { collect: Some(1000), ..Options::default() };
+        let options = Options::new().collect(1000);
         let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
         scanner.start_from_prompt(prompt.as_bytes()).unwrap();
         assert_eq!(texts(&mut scanner, "Answer"), [(Channel::Content, 0, "Answer".to_owned())], "{prompt}");

@@ -57,7 +57,7 @@ impl<'a> Stream<'a> {
     fn new(cases: &'a [Case], random: &mut Random) -> Stream<'a> {
         let case = random.pick(cases);
         let collect = random.one_in(4).then_some(4096);
-        let options = Options { collect, ..Options::default() };
+        let options = Options::new().collect(collect);
         let scanner = Scanner::with_options(&case.dialect, &options).unwrap();
         Stream { case, scanner, at: 0, sum: Sum::default(), step: *random.pick(&[5, 64, 700, 16 << 10]) }
     }

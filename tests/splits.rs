@@ -86,11 +86,9 @@ fn stray_closers_that_the_host_wants_as_text() {
             let text = texts.next(random, length);
             let wanted = reference::read_keeping_stray(&pair.reference, &text, Some(start));
             for chunks in [vec![&text[..]], support::bytes(&text), support::random_cuts(random, &text, 5)] {
-                let options = aside::Options {
-                    start: Some(start.parse().unwrap()),
-                    stray_close: aside::StrayClose::Text,
-                    ..aside::Options::default()
-                };
+                let options = aside::Options::new()
+                    .start(start.parse::<aside::Start>().unwrap())
+                    .stray_close(aside::StrayClose::Text);
                 let mut scanner = aside::Scanner::with_options(&pair.library, &options).unwrap();
                 let (events, _) = support::collect(&mut scanner, &chunks);
                 if let Some(difference) = support::difference(&wanted, &events) {

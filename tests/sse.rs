@@ -76,7 +76,7 @@ fn own_recordings_are_split_as_the_reference_says() {
         let pair = Pair::find(dialect);
         let input = std::fs::read_to_string(file).unwrap();
         for field in [Field::ReasoningContent, Field::Reasoning, Field::Thinking] {
-            let options = Options { field, ..Options::default() };
+            let options = Options::new().field(field);
             let output = with(&pair.library, &options, input.as_bytes());
             check(&pair, None, field.name(), &input, &output);
             assert!(output.contains(&format!("\"{}\":", field.name())), "{}", file.display());
@@ -88,7 +88,7 @@ fn own_recordings_are_split_as_the_reference_says() {
 fn nothing_changes_where_nothing_is_to_be_split() {
     let mut random = Random::announced("nothing_changes_where_nothing_is_to_be_split");
     let qwen3 = Dialect::find("qwen3").unwrap();
-    let off = Options { off: true, ..Options::default() };
+    let off = Options::new().off(true);
     let files = own_recordings().into_iter().map(|(_, file)| file).chain(corpus());
     for file in files {
         let stream = std::fs::read(&file).unwrap();
@@ -277,7 +277,7 @@ fn random_streams_are_split_as_the_reference_says() {
     for pair in Pair::all() {
         let texts = Texts::new(&pair.reference);
         for start in pair.reference.starts() {
-            let options = Options { start: Some(start.parse().unwrap()), ..Options::default() };
+            let options = Options::new().start(start.parse::<Start>().unwrap());
             for _ in 0..25 {
                 let count = 1 + random.below(3);
                 let texts: Vec<String> = (0..count)
@@ -487,7 +487,7 @@ fn nothing_is_held_behind_a_part() {
     for pair in Pair::all() {
         let texts = Texts::new(&pair.reference);
         for start in pair.reference.starts() {
-            let options = Options { start: Some(start.parse().unwrap()), ..Options::default() };
+            let options = Options::new().start(start.parse::<Start>().unwrap());
             for _ in 0..6 {
                 let length = random.below(80);
                 let text = String::from_utf8_lossy(&texts.next(&mut random, length)).into_owned();
@@ -630,7 +630,7 @@ fn a_stream_behind_its_end_begins_anew() {
 
 #[test]
 fn a_server_that_splits_is_left_alone() {
-    let start = Options { start: Some(Start::Channel(Channel::Thinking)), ..Options::default() };
+    let start = Options::new().start(Start::Channel(Channel::Thinking));
     let dialect = Dialect::find("qwen3").unwrap();
     for theirs in [
         "\"reasoning_content\":\"hm\"",
@@ -967,7 +967,7 @@ fn an_event_leaves_as_soon_as_it_is_whole() {
 fn a_long_event_passes_and_is_counted() {
     let dialect = Dialect::find("qwen3").unwrap();
     let long = content("<think>and so on");
-    let options = Options { max_event: Some(long.len() - 1), ..Options::default() };
+    let options = Options::new().max_event(long.len() - 1);
     let input = content("a<") + &long + &content("b");
     let output = content("a") + &more("\"content\":\"<\"") + &long + &content("b");
     assert_eq!(with(&dialect, &options, input.as_bytes()), output);
@@ -984,7 +984,7 @@ fn a_long_event_passes_and_is_counted() {
         assert_eq!(rewriter.too_long(), 0);
     }
     // One byte more, and it is read.
-    let options = Options { max_event: Some(long.len()), ..Options::default() };
+    let options = Options::new().max_event(long.len());
     let thinking = |text| delta(&format!("\"reasoning_content\":\"{text}\""));
     let output = content("a") + &more("\"content\":\"<\"") + &thinking("and so on") + &thinking("b");
     assert_eq!(with(&dialect, &options, input.as_bytes()), output);
@@ -1039,7 +1039,7 @@ fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() 
 #[test]
 fn a_stray_closer_is_text_where_the_host_wants_it() {
     let dialect = Dialect::find("qwen3").unwrap();
-    let options = Options { stray_close: aside::StrayClose::Text, ..Options::default() };
+    let options = Options::new().stray_close(aside::StrayClose::Text);
     let mut rewriter = Rewriter::new(&dialect, &options).unwrap();
     let text = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n";
     // The option stays where the stream's start or dialect is set again.
@@ -1087,7 +1087,7 @@ fn bodies() {
     );
     assert_ne!(input, wanted);
     for body in [Body::Unknown, Body::Json] {
-        let options = Options { body, ..Options::default() };
+        let options = Options::new().body(body);
         assert_eq!(with(&dialect, &options, input.as_bytes()), wanted);
         assert_eq!(with(&dialect, &options, format!("\n\n {input}").as_bytes()), format!("\n\n {wanted}"));
     }
@@ -1116,15 +1116,15 @@ fn bodies() {
         "{\"choices\":[{\"message\":{\"content\":\"<think>a",
     ] {
         assert_eq!(with(&dialect, &Options::default(), other.as_bytes()), other);
-        assert_eq!(with(&dialect, &Options { body: Body::Json, ..Options::default() }, other.as_bytes()), other);
+        assert_eq!(with(&dialect, &Options::new().body(Body::Json), other.as_bytes()), other);
     }
     // A body leaves as soon as it is whole, and one that is too long is counted.
     let text = body("\"content\":\"<think>a\"");
-    let mut rewriter = Rewriter::new(&dialect, &Options { max_event: Some(text.len()), ..Options::default() }).unwrap();
+    let mut rewriter = Rewriter::new(&dialect, &Options::new().max_event(text.len())).unwrap();
     let mut out = Vec::new();
     rewriter.feed(text.as_bytes(), &mut out).unwrap();
     assert_eq!(out, body("\"reasoning_content\":\"a\",\"content\":\"\"").as_bytes());
-    let options = Options { max_event: Some(text.len() - 1), ..Options::default() };
+    let options = Options::new().max_event(text.len() - 1);
     assert_eq!(with(&dialect, &options, text.as_bytes()), text);
     let mut rewriter = Rewriter::new(&dialect, &options).unwrap();
     rewriter.feed(text.as_bytes(), &mut out).unwrap();
@@ -1150,7 +1150,7 @@ fn a_rewriter_serves_stream_after_stream() {
 
 #[test]
 fn a_start_that_the_dialect_lacks_is_an_error() {
-    let options = Options { start: Some(Start::Channel(Channel::Tool)), ..Options::default() };
+    let options = Options::new().start(Start::Channel(Channel::Tool));
     let error = Rewriter::new(&Dialect::find("inline-think").unwrap(), &options).err();
     assert_eq!(error, Some(aside::Error::NoSuchStart));
 }
@@ -1315,7 +1315,7 @@ fn what_is_no_text_passes_and_is_said() {
         [b"\xFF\xFE", &utf16[..]].concat(),
     ];
     for body in [Body::Unknown, Body::Events, Body::Json] {
-        let options = Options { body, ..Options::default() };
+        let options = Options::new().body(body);
         for stream in &encoded {
             for blanks in ["", "\n", " "] {
                 let stream = [blanks.as_bytes(), stream].concat();
@@ -1331,7 +1331,7 @@ fn what_is_no_text_passes_and_is_said() {
                     rewriter.feed(b"data", &mut out).unwrap();
                     assert!(!rewriter.is_encoded());
                 }
-                let mut rewriter = Rewriter::new(&dialect, &Options { off: true, ..options }).unwrap();
+                let mut rewriter = Rewriter::new(&dialect, &options.off(true)).unwrap();
                 rewriter.feed(&stream, &mut Vec::new()).unwrap();
                 assert!(!rewriter.is_encoded());
             }

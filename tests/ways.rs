@@ -282,17 +282,13 @@ fn all_ways_to_feed_give_the_same_events() {
             for _ in 0..60 {
                 let most = *random.pick(&[1, 3, 8, 40, 300]);
                 let text: Vec<u8> = (0..1 + most / 100).flat_map(|_| brink(&texts, &mut random)).collect();
-                let budget = random.one_in(3).then(|| Budget {
-                    limit: random.below(40) as u64,
-                    unit: *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]),
-                    scope: *random.pick(&[BudgetScope::Span, BudgetScope::Stream]),
+                let budget = random.one_in(3).then(|| {
+                    let limit = random.below(40) as u64;
+                    let unit = *random.pick(&[BudgetUnit::Bytes, BudgetUnit::Characters]);
+                    let scope = *random.pick(&[BudgetScope::Span, BudgetScope::Stream]);
+                    Budget::new(limit, unit, scope)
                 });
-                let options = aside::Options {
-                    start: Some(start.parse().unwrap()),
-                    collect: None,
-                    budget,
-                    ..aside::Options::default()
-                };
+                let options = aside::Options::new().start(start.parse::<aside::Start>().unwrap()).budget(budget);
                 let wanted = match budget {
                     None => reference::read(&pair.reference, &text, Some(start)),
                     Some(_) => support::run(&mut Scanner::with_options(&pair.library, &options).unwrap(), &[&text]),

@@ -109,9 +109,8 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
 /// What is not as the example says, in lines; nothing where all is.
 fn faults(dialect: &Dialect, example: &Example) -> String {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
-    let mut options = Options { start, ..Options::default() };
-    // All of the thoughts, however long.
-    options.collect = Some(usize::MAX);
+    // All of the thoughts are kept, however long.
+    let options = Options::new().start(start).collect(usize::MAX);
     let mut scanner = match Scanner::with_options(dialect, &options) {
         Ok(scanner) => scanner,
         Err(error) => return format!("  start       {:?}: {error}\n", example.start.as_deref().unwrap_or_default()),
@@ -235,7 +234,7 @@ impl Outcome {
                 let content = std::mem::take(&mut self.texts[Channel::Content as usize]);
                 self.texts[Channel::Thinking as usize].splice(..0, content);
             }
-            Kind::Open { .. } | Kind::Framing | Kind::Budget => {}
+            _ => {}
         }
         self.events.push((what, event.offset, event.bytes.len()));
     }

@@ -76,7 +76,7 @@ fn check_file(path: &OsStr) -> Result<(), Stop> {
 /// Reads, feeds, shows: what every host does.
 fn split(settings: Settings) -> Result<(), Stop> {
     let (mut input, name) = open(settings.file)?;
-    let options = Options { start: settings.start, stray_close: settings.stray_close, ..Options::default() };
+    let options = Options::new().start(settings.start).stray_close(settings.stray_close);
     let mut scanner = Scanner::with_options(&settings.dialect, &options)
         .map_err(|error| Stop::Usage(format!("{}: {error}", settings.dialect.name())))?;
     if !settings.is_given {
@@ -182,7 +182,7 @@ impl View<'_> {
                 self.text(Channel::Content, b"[all content above was thinking]\n");
                 self.part = None;
             }
-            Kind::Close(_) | Kind::Framing | Kind::Budget => {}
+            _ => {}
         }
     }
 
@@ -233,6 +233,7 @@ impl View<'_> {
             Kind::Close(cause) => ("close", format!(r#","cause":"{}""#, cause.as_str())),
             Kind::Reclassify => ("reclassify", String::new()),
             Kind::Budget => ("budget", String::new()),
+            _ => ("other", String::new()),
         };
         let (offset, channel, length) = (event.offset, event.channel.as_str(), event.bytes.len());
         let text = if kind == "attribute" { String::new() } else { json("text", event.bytes) };
@@ -292,6 +293,7 @@ impl Summary {
                     Cause::EndOfStream => "cut off by the end of the stream",
                     Cause::Forced => "closed by the host",
                     Cause::Malformed => "broken off",
+                    other => other.as_str(),
                 };
                 format!("   last span: {}, {how}\n", channel.as_str())
             }

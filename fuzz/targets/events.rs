@@ -26,23 +26,20 @@ pub fn run(data: &[u8]) {
     let starts = pair.reference.starts();
     let start = starts[input.below(starts.len())];
     let choices = input.byte();
-    let mut options = Options {
-        start: Some(start.parse().unwrap()),
-        field: [Field::ReasoningContent, Field::Reasoning, Field::Thinking][choices as usize % 3],
-        ..Options::default()
-    };
+    let field = [Field::ReasoningContent, Field::Reasoning, Field::Thinking][choices as usize % 3];
+    let options = Options::new().start(start.parse::<aside::Start>().unwrap()).field(field);
     let lengths = input.lengths();
     match choices >> 6 {
         0 | 1 => {
-            options.body = [Body::Unknown, Body::Events, Body::Json, Body::Unknown][usize::from(choices >> 4 & 3)];
-            options.max_event = (choices >> 6 == 1).then(|| 4 * usize::from(input.byte()));
-            raw(&pair.library, &options, input.rest, lengths);
+            let body = [Body::Unknown, Body::Events, Body::Json, Body::Unknown][usize::from(choices >> 4 & 3)];
+            let max_event = (choices >> 6 == 1).then(|| 4 * usize::from(input.byte()));
+            raw(&pair.library, &options.body(body).max_event(max_event), input.rest, lengths);
         }
         2 => {
             let stream = stream(&mut input, choices);
             let out = same(&pair.library, &options, stream.as_bytes(), lengths);
             let out = std::str::from_utf8(&out).unwrap();
-            client::check(pair, Some(start), options.field.name(), &stream, out);
+            client::check(pair, Some(start), field.name(), &stream, out);
         }
         _ => {
             let texts = [input.until(0), input.rest].map(String::from_utf8_lossy);
@@ -54,7 +51,7 @@ pub fn run(data: &[u8]) {
             let all = [choice((0, &texts[0])), choice((1, &texts[1]))];
             let body = format!("{{\"id\":\"c\",\"choices\":[{}], \"n\":1.50}}\n", all.join(","));
             let out = same(&pair.library, &options, body.as_bytes(), lengths);
-            is_split(pair, start, options.field.name(), &texts.map(|text| text.into_owned()), &body, &out);
+            is_split(pair, start, field.name(), &texts.map(|text| text.into_owned()), &body, &out);
         }
     }
 }
@@ -94,12 +91,12 @@ fn same(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) -> 
 
 fn raw(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) {
     same(dialect, options, stream, lengths);
-    let off = Options { off: true, ..*options };
+    let off = options.off(true);
     assert_eq!(same(dialect, &off, stream, lengths), stream);
     // Half a character is held back, and an escape may be a marker's.
     let escapes = stream.windows(2).any(|pair| pair == b"\\u");
     if std::str::from_utf8(stream).is_ok() && !stream.contains(&0x7F) && !escapes {
-        let options = Options { start: None, ..*options };
+        let options = options.start(None);
         assert_eq!(same(&FOREIGN, &options, stream, lengths), stream, "{}", stream.escape_ascii());
     }
 }

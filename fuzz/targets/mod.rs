@@ -66,7 +66,7 @@ pub fn cut<'a>(text: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
 /// The events of a text that is cut so, each held against what is promised of every dialect. `None` where the dialect has
 /// no such start.
 pub fn contract(dialect: &Dialect, start: Start, text: &[u8], chunks: &[&[u8]]) -> Option<Vec<reference::Event>> {
-    let options = Options { start: Some(start), ..Options::default() };
+    let options = Options::new().start(start);
     let mut scanner = Scanner::with_options(dialect, &options).ok()?;
     let is_utf8 = std::str::from_utf8(text).is_ok();
     let (mut events, mut next) = (Vec::new(), 0);

@@ -110,7 +110,13 @@ pub fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
     ENTRIES.iter().filter(|entry| !entry.models.is_empty()).map(|entry| (entry.name, entry.text))
 }
 
-/// No built-in dialect is known for a model of that name, or more than one is.
+/// The error for a model for which no built-in dialect is known, or more than one.
+///
+/// ```
+/// let error = aside::Dialect::find_for_model("qwen3.9-32b").unwrap_err();
+/// assert!(error.candidates().is_empty() && !error.writes_no_thinking());
+/// assert_eq!(error.nearest().next().unwrap().model, "qwen3.8");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownModel {
     asked: Asked,
@@ -118,14 +124,22 @@ pub struct UnknownModel {
     count: u8,
 }
 
-/// Models whose names come near to one that is not known.
+/// Models whose names come near to one that is not known. [`UnknownModel::nearest`] returns them.
+///
+/// ```
+/// let error = aside::Dialect::find_for_model("qwen3.9-32b").unwrap_err();
+/// for known in error.nearest() {
+///     println!("{} writes {}", known.model, known.dialect);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KnownModel {
-    /// As the dialect's file lists it under `models`.
+    /// The pattern that the dialect's file has under `models`.
     pub model: &'static str,
     /// The dialect that they write.
     pub dialect: &'static str,
-    /// The name that was asked for has a higher number: it is of a later release.
+    /// Whether the name that was asked for has a higher number, so that it is of a later release.
     pub is_elder: bool,
 }
 
@@ -141,13 +155,15 @@ impl UnknownModel {
         }
     }
 
-    /// The dialects that fit equally well, in alphabetical order, three at most; none where the model is not known.
+    /// Returns the dialects that fit equally well, in alphabetical order and at most three. There are none if the model is not
+    /// known.
+    #[must_use]
     pub fn candidates(&self) -> &[&'static str] {
         &self.candidates[..usize::from(self.count)]
     }
 
-    /// Known models whose names come nearest, nearest first, two at most and each of another dialect: those of the same
-    /// family, or those that may have been meant. What they write need not be what this one writes.
+    /// Returns the known models whose names come nearest, the nearest first: at most two, each of another dialect. They are of
+    /// the same family, or may have been meant. This model need not write what they write.
     ///
     /// ```
     /// let error = aside::Dialect::find_for_model("qwen3.9-max").unwrap_err();
@@ -159,11 +175,12 @@ impl UnknownModel {
         model.map_or([None; 2], |model| nearest(&ENTRIES, &model)).into_iter().flatten()
     }
 
-    /// Whether the model is known to write no thinking into its text: it is not split, or by the dialect `any`.
+    /// Returns whether the model is known to write no thinking into its text. Do not split its text, or use the dialect `any`.
     ///
     /// ```
     /// assert!(aside::Dialect::find_for_model("openai/gpt-4o").unwrap_err().writes_no_thinking());
     /// ```
+    #[must_use]
     pub fn writes_no_thinking(&self) -> bool {
         let model = Model::new(self.asked.bytes());
         model.is_some_and(|model| WITHOUT_THINKING.iter().any(|pattern| model_names::begins(pattern, &model)))
@@ -249,7 +266,12 @@ fn misspelt(pattern: &str, name: &[u8]) -> Option<Near> {
     (edits <= pattern.len() / 4).then_some(Near::Edits(edits))
 }
 
-/// There is no built-in dialect of that name.
+/// The error for a name that no built-in dialect has.
+///
+/// ```
+/// let error = aside::Dialect::find("qwen-3").unwrap_err();
+/// assert!(error.nearest().contains(&"qwen3"));
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownDialect {
     asked: Asked,

@@ -22,7 +22,8 @@ pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
 use compiled::{Compiled, Labels};
 pub(crate) use markers::BREAK;
 
-/// A model family's markers and rules, ready for scanners: immutable, shared between threads, cheap to clone.
+/// The markers and rules of a model family, ready for scanners. It never changes, can be shared between threads, and is cheap to
+/// clone.
 ///
 /// ```
 /// let dialect = aside::Dialect::find("qwen3")?;
@@ -35,7 +36,7 @@ pub(crate) use markers::BREAK;
 ///     open = ["[[think]]"]
 ///     close = ["[[/think]]"]
 /// "#)?;
-/// assert_eq!(aside::strip(&own, b"[[think]]hm[[/think]] Yes.")?, b"Yes.");
+/// assert_eq!(own.strip("[[think]]hm[[/think]] Yes.")?, b"Yes.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -48,6 +49,11 @@ pub struct Dialect {
 impl Dialect {
     /// Returns the built-in dialect of this name or alias. The first call for a dialect loads it, which takes memory;
     /// later calls take none, and a name that is not known takes none either.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownDialect`], which names the nearest.
+    #[doc(alias = "aside_dialect_find")]
     pub fn find(name: &str) -> Result<Dialect, UnknownDialect> {
         catalogue::find(name.as_bytes())
     }
@@ -71,65 +77,88 @@ impl Dialect {
     /// assert!(error.to_string().contains("its elder qwen3.8 writes qwen3-thinking"));
     /// # Ok::<(), aside::UnknownModel>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownModel`], which names what comes near.
+    #[doc(alias = "aside_dialect_find_for_model")]
     pub fn find_for_model(model: &str) -> Result<Dialect, UnknownModel> {
         catalogue::find_for_model(model.as_bytes())
     }
 
     /// Loads the built-in dialects of these names or aliases, so that finding one of them later takes no memory. A host
-    /// calls it before it serves; `Dialect::preload(Dialect::names())` loads all. Loading may end the process where there
-    /// is no memory for it.
+    /// calls it before it serves; `Dialect::preload(Dialect::names())` loads all. Loading may end the process if there is no memory
+    /// for it.
     ///
-    /// Returns the error of the first name that is not known; those before it are loaded.
+    /// # Errors
+    ///
+    /// [`UnknownDialect`] for the first name that is not known. The dialects before it are loaded.
     ///
     /// ```
     /// aside::Dialect::preload(["qwen3", "harmony"])?;
     /// # Ok::<(), aside::UnknownDialect>(())
     /// ```
+    #[doc(alias = "aside_dialect_preload")]
     pub fn preload<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), UnknownDialect> {
         names.into_iter().try_for_each(|name| Dialect::find(name).map(|_| ()))
     }
 
-    /// The names of the built-in dialects, in alphabetical order.
+    /// Returns the names of the built-in dialects, in alphabetical order.
+    #[doc(alias = "aside_dialect_name_at")]
+    #[doc(alias = "aside_dialect_count")]
     pub fn names() -> impl Iterator<Item = &'static str> {
         catalogue::names()
     }
 
-    /// Reads a dialect file. Its `[[example]]`s are checked for their form, not run.
+    /// Reads a dialect file. The form of its `[[example]]`s is checked, but they are not run.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`], which says what is wrong and where.
+    #[doc(alias = "aside_dialect_load")]
     pub fn from_toml(text: &str) -> Result<Dialect, FileError> {
         let model = file_error::read::<schema::Model>(text)?;
         let compiled = compile::compile(&model).map_err(|fault| fault.locate(text))?;
         Ok(Dialect { start: compiled.start, compiled: Arc::new(compiled) })
     }
 
-    /// The same dialect with another start, which the file has been checked for.
+    /// Returns the same dialect with another start, which must have been checked with the file.
     pub(crate) fn starting(self, start: Start) -> Dialect {
         Dialect { start, ..self }
     }
 
-    /// The name that its file gives it.
+    /// Returns the name that its file gives it.
+    #[doc(alias = "aside_dialect_name")]
+    #[must_use]
     pub fn name(&self) -> &str {
         &self.compiled.name
     }
 
-    /// Its other names: models that write the same bytes.
+    /// Returns its other names: those of families that write the same bytes.
+    #[must_use]
     pub fn aliases(&self) -> &[String] {
         &self.compiled.aliases
     }
 
-    /// Returns what is open at byte 0 where the scanner's options do not say otherwise: of a dialect from
-    /// `find_for_model`, as its file says for that model; otherwise, as the file says for all.
+    /// Returns what is open at byte 0 unless the scanner's options say otherwise. For a dialect from `find_for_model`, it is what
+    /// the file says for that model; otherwise, what the file says for all.
+    #[doc(alias = "aside_dialect_start")]
+    #[must_use]
     pub fn start(&self) -> Start {
         self.start
     }
 
-    /// The family of an `Open` event's rule: what its span or the header names as its `family`, or else the dialect's
-    /// name. None where there is no such rule.
+    /// Returns the family of an `Open` event's rule: what its span or header has as `family`, or else the dialect's name. None if
+    /// there is no such rule.
+    #[doc(alias = "aside_dialect_family")]
+    #[must_use]
     pub fn family(&self, rule: u32) -> Option<&str> {
         Some(&self.labels(rule)?.family)
     }
 
-    /// What an `Open` event's rule and tag stand for, as the file has it: the literal, the tag's name, the fence's info
-    /// string, the beginning of the header (the first one, where a header begins with none).
+    /// Returns the text of the opener that an `Open` event's rule and tag stand for, as the file has it: the literal, the tag's
+    /// name, the fence's info string, or the beginning of the header (the first one, if a header began without). None if there
+    /// is no such rule or tag.
     ///
     /// ```
     /// let dialect = aside::Dialect::find("harmony")?;
@@ -138,6 +167,8 @@ impl Dialect {
     /// assert_eq!(dialect.opener(0, 2), None);
     /// # Ok::<(), aside::UnknownDialect>(())
     /// ```
+    #[doc(alias = "aside_dialect_opener")]
+    #[must_use]
     pub fn opener(&self, rule: u32, tag: u32) -> Option<&str> {
         let tag = usize::try_from(tag).ok()?;
         self.labels(rule)?.openers.get(tag).map(String::as_str)
@@ -147,7 +178,9 @@ impl Dialect {
         self.compiled.labels.get(usize::try_from(rule).ok()?)
     }
 
-    /// The most bytes that a scanner holds back for what may come.
+    /// Returns the most bytes that a scanner holds back for what may come.
+    #[doc(alias = "aside_dialect_max_hold")]
+    #[must_use]
     pub fn max_hold(&self) -> usize {
         self.compiled.max_hold
     }

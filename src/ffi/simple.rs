@@ -29,7 +29,7 @@ pub unsafe extern "C" fn aside_strip(
     unsafe {
         make(dialect, out, out_len, |dialect| {
             let text = bytes(text, len, "text")?;
-            crate::strip(dialect, text).map_err(|_| fail(ASIDE_ERROR_MEMORY))
+            dialect.strip(text).map_err(|_| fail(ASIDE_ERROR_MEMORY))
         })
     }
 }
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn aside_join(
             let thinking = bytes(thinking, thinking_len, "thinking")?;
             let content = bytes(content, content_len, "content")?;
             let options = JoinOptions { start: numbers::start(start)?, markers: self::markers(markers)? };
-            crate::join(dialect, thinking, content, &options).map_err(not_joined)
+            dialect.join(thinking, content, &options).map_err(not_joined)
         })
     }
 }
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn aside_escape(
     unsafe {
         make(dialect, out, out_len, |dialect| {
             let text = bytes(text, len, "text")?;
-            crate::escape(dialect, text).map_err(not_joined)
+            dialect.escape(text).map_err(not_joined)
         })
     }
 }

@@ -1,37 +1,50 @@
-//! The caller's bytes, and what the caller knows of the tokens that they came from.
+//! The caller's bytes, and what the caller knows of the tokens that they came from. Nothing of a chunk may outlive its call.
 
 use std::cell::Cell;
 
 use crate::matcher::recogniser::TokenMark;
 
-/// A token of the model's, as the caller's tokenizer knows it.
+/// A token of the model, as the caller's tokenizer knows it.
+///
+/// ```
+/// use aside::{Channel, Dialect, Scanner, Token};
+///
+/// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
+/// scanner.feed_tokens("<think>hm", &[Token::special(7), Token::text(2)], |_| ())?;
+/// assert_eq!(scanner.counts(Channel::Thinking).tokens, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Token {
     len: u32,
-    /// Not 0: it is special. A number, as C has it.
+    /// Non-zero if it is special. It is a number because C fills the same struct.
     special: u32,
 }
 
 impl Token {
-    /// One of so many bytes that is text, whatever it looks like.
-    pub fn text(len: u32) -> Token {
+    /// Returns a token of `len` bytes that is text, whatever it looks like.
+    #[must_use]
+    pub const fn text(len: u32) -> Token {
         Token { len, special: 0 }
     }
 
-    /// One of so many bytes that is one of the tokenizer's added tokens.
-    pub fn special(len: u32) -> Token {
+    /// Returns a token of `len` bytes that is one of the tokenizer's added tokens.
+    #[must_use]
+    pub const fn special(len: u32) -> Token {
         Token { len, special: 1 }
     }
 
-    /// Its bytes.
-    #[allow(clippy::len_without_is_empty)] // A number of bytes, not a container's.
-    pub fn len(&self) -> u32 {
+    /// Returns how many bytes the token has.
+    #[allow(clippy::len_without_is_empty)] // It is a number of bytes, not that of a container's elements.
+    #[must_use]
+    pub const fn len(&self) -> u32 {
         self.len
     }
 
-    /// Is it one of the tokenizer's added tokens?
-    pub fn is_special(&self) -> bool {
+    /// Returns whether it is one of the tokenizer's added tokens.
+    #[must_use]
+    pub const fn is_special(&self) -> bool {
         self.special != 0
     }
 }
@@ -45,9 +58,9 @@ pub struct Chunk<'a> {
 #[derive(Clone)]
 struct Tokens<'a> {
     list: &'a [Token],
-    /// The first one was begun in the chunk before.
+    /// The first token was begun in the chunk before.
     goes_on: bool,
-    /// A token near the one asked for last: its index and its first byte.
+    /// The token that was looked up last: its index and its first byte. Look-ups are close to each other.
     near: Cell<(usize, usize)>,
 }
 
@@ -58,7 +71,7 @@ impl<'a> Chunk<'a> {
         Chunk { bytes, tokens: None }
     }
 
-    /// The tokens' lengths, added up, are the chunk's.
+    /// Returns a chunk with its tokens, whose lengths must add up to the chunk's.
     pub fn of_tokens(bytes: &'a [u8], list: &'a [Token], goes_on: bool) -> Chunk<'a> {
         Chunk { bytes, tokens: Some(Tokens { list, goes_on, near: Cell::new((0, 0)) }) }
     }
@@ -67,7 +80,7 @@ impl<'a> Chunk<'a> {
         self.bytes.len()
     }
 
-    /// Does a token go on here?
+    /// Returns whether a token goes on here.
     pub fn is_inside_token(&self, at: usize) -> bool {
         self.tokens.as_ref().is_some_and(|tokens| {
             let (index, start) = tokens.find(at);
@@ -79,7 +92,7 @@ impl<'a> Chunk<'a> {
         self.tokens.as_ref().map_or(TokenMark::PLAIN, |tokens| tokens.mark(at))
     }
 
-    /// Tokens that begin in the `len` bytes from `at` on.
+    /// Returns how many tokens begin in the `len` bytes from `at` on.
     pub fn tokens_in(&self, at: usize, len: usize) -> u64 {
         let Some(tokens) = &self.tokens else { return 0 };
         let (first, start) = tokens.find(at);
@@ -97,7 +110,7 @@ impl<'a> Chunk<'a> {
 }
 
 impl Tokens<'_> {
-    /// The token that has this byte, and the token's first byte. Those asked for lie close to each other.
+    /// Returns the index of the token that has this byte, and the token's first byte.
     fn find(&self, at: usize) -> (usize, usize) {
         let (mut index, mut start) = self.near.get();
         while start > at {

@@ -1,35 +1,82 @@
-//! How much of each channel has come, and the limit that thinking may have.
+//! How much text each channel has had, and the budget of thinking. Chunks may be cut anywhere, so nothing here may depend on
+//! where one ends.
 
 use crate::channel::Channel;
 use crate::utf8::{continuations, fit, is_continuation};
 
-/// What a channel has had of the stream so far. Markers and framing count nowhere.
+/// How much of a channel was reported since the stream began; [`Scanner::counts`](crate::Scanner::counts) returns it. Markers
+/// and framing are not counted.
+///
+/// ```
+/// use aside::{Channel, Dialect, Scanner};
+///
+/// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
+/// scanner.feed("<think>Möglich.</think>Ja.", |_| ())?;
+/// let thinking = scanner.counts(Channel::Thinking);
+/// assert_eq!((thinking.bytes, thinking.characters, thinking.spans), (9, 8, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counts {
     /// Bytes of text.
     pub bytes: u64,
-    /// Characters of text; of invalid UTF-8, the bytes that do not continue a character.
+    /// Characters of text. Of invalid UTF-8, each byte that does not continue a character counts.
     pub characters: u64,
     /// Spans that were opened.
     pub spans: u64,
-    /// Tokens whose first byte is text of the channel, of those that came through `feed_tokens`.
+    /// Tokens that came through `feed_tokens` and whose first byte is text of the channel.
     pub tokens: u64,
 }
 
-/// How much thinking there may be before a `Budget` event says that it is more. Content that turns out to have been
-/// thinking (`Reclassify`) counts for a stream too, and the event then comes with the next thinking.
+/// A limit after which the event [`Kind::Budget`](crate::Kind::Budget) says that the thinking has become too long.
+///
+/// Content that turns out to have been thinking (`Reclassify`) counts for the scope of a stream; the event then comes with the
+/// next thinking.
+///
+/// ```
+/// use aside::{Budget, BudgetScope, BudgetUnit, Dialect, Kind, Options, Scanner};
+///
+/// let budget = Budget::new(5, BudgetUnit::Characters, BudgetScope::Span);
+/// let mut scanner = Scanner::with_options(&Dialect::find("qwen3")?, &Options::new().budget(budget))?;
+/// let mut exceeded_at = None;
+/// scanner.feed("<think>Let me see.", |event| {
+///     if event.kind == Kind::Budget {
+///         exceeded_at = Some(event.offset);
+///     }
+/// })?;
+/// assert_eq!(exceeded_at, Some(12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Budget {
     /// The most that is within the budget.
     pub limit: u64,
     /// What is counted.
     pub unit: BudgetUnit,
-    /// Where the count begins anew.
+    /// Where the count begins again.
     pub scope: BudgetScope,
 }
 
+impl Budget {
+    /// Returns a budget of `limit` bytes or characters, for each span or for the whole stream.
+    #[must_use]
+    pub const fn new(limit: u64, unit: BudgetUnit, scope: BudgetScope) -> Budget {
+        Budget { limit, unit, scope }
+    }
+}
+
 /// What a budget counts.
+///
+/// ```
+/// use aside::{Budget, BudgetScope, BudgetUnit};
+///
+/// let budget = Budget::new(16 << 10, BudgetUnit::Bytes, BudgetScope::Stream);
+/// assert_eq!(budget.unit, BudgetUnit::Bytes);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BudgetUnit {
     /// Bytes of text.
     Bytes,
@@ -38,7 +85,15 @@ pub enum BudgetUnit {
 }
 
 /// What a budget is for.
+///
+/// ```
+/// use aside::{Budget, BudgetScope, BudgetUnit};
+///
+/// let budget = Budget::new(4000, BudgetUnit::Characters, BudgetScope::Span);
+/// assert_eq!(budget.scope, BudgetScope::Span);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BudgetScope {
     /// Each thinking span.
     Span,

@@ -1,20 +1,30 @@
-//! Why a scanner could not be made, or could not go on.
+//! Errors of a scanner. They are few, small and made without memory, because running out of memory is one of them.
 
 use std::{collections::TryReserveError, fmt};
 
 /// Why a scanner could not be made, or could not go on.
+///
+/// ```
+/// use aside::{Channel, Dialect, Error, Options, Scanner, Start};
+///
+/// let options = Options::new().start(Start::Channel(Channel::Narration));
+/// let error = Scanner::with_options(&Dialect::find("qwen3")?, &options).unwrap_err();
+/// assert_eq!(error, Error::NoSuchStart);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
-    /// There was no memory for the scanner or for what it keeps. A scanner that returns this in mid-stream must be reset before
-    /// it goes on.
+    /// There was no memory for the scanner or for what it keeps. A scanner that returns this in the middle of a stream must be
+    /// reset before it goes on.
     OutOfMemory,
     /// The dialect has no span of the channel to start in, or no headers.
     NoSuchStart,
-    /// The stream's `finish` was stopped half-way; it must be finished, or the scanner reset, before a feed or flush.
+    /// A `finish` was stopped before its last event. Finish the stream or reset the scanner before the next feed or flush.
     FinishPending,
-    /// The lengths of the tokens, added up, are not the chunk's.
+    /// The lengths of the tokens do not add up to the length of the chunk.
     TokenLengths,
-    /// The stream has begun: where it starts is said before its first byte.
+    /// The stream has begun. Its start must be set before its first byte.
     StreamBegun,
 }
 

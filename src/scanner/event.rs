@@ -1,4 +1,4 @@
-//! What a scanner reports.
+//! The events of a scanner: the only form in which it reports anything. Their bytes, joined, must be the stream.
 
 use std::ops::Range;
 
@@ -6,47 +6,95 @@ use crate::channel::Channel;
 
 /// A stretch of the stream and what it is, or an attribute of the marker before.
 ///
-/// The bytes of all events but attributes, joined, are the stream.
+/// Every byte of the stream is in exactly one event: the bytes of all events, joined, are the stream.
+///
+/// ```
+/// use aside::{Dialect, Scanner};
+///
+/// let stream = "<think>\nhm\n</think>\n\nYes.";
+/// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
+/// let mut joined = Vec::new();
+/// scanner.feed(stream, |event| {
+///     assert_eq!(event.offset, joined.len() as u64);
+///     joined.extend_from_slice(event.bytes);
+/// })?;
+/// assert_eq!(joined, stream.as_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Event<'a> {
-    /// What it is.
+    /// What the event reports.
     pub kind: Kind<'a>,
-    /// Of a span's own events; of framing, that of the text around it.
+    /// The channel: of the span for its own events, of the text around it for framing.
     pub channel: Channel,
-    /// Bytes since the start of the stream. An attribute has its marker's.
+    /// Bytes between the start of the stream and the event. An attribute has the offset of its marker.
     pub offset: u64,
-    /// In the caller's chunk, or in the scanner where bytes had been held back. Never cuts a character of valid UTF-8.
+    /// The bytes: in the caller's chunk, or in the scanner if some of them had been held back. Text never cuts a character of
+    /// valid UTF-8.
     pub bytes: &'a [u8],
 }
 
-/// What an event is.
+/// What an event reports.
+///
+/// ```
+/// use aside::{Cause, Dialect, Kind, Scanner};
+///
+/// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
+/// let (mut spans, mut causes) = (0, Vec::new());
+/// scanner.feed("<think>\nhm\n</think>\n\nYes.", |event| match event.kind {
+///     Kind::Open { .. } => spans += 1,
+///     Kind::Close(cause) => causes.push(cause),
+///     _ => {} // text, framing, and kinds that later versions add
+/// })?;
+/// assert_eq!((spans, causes), (1, vec![Cause::Marker]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind<'a> {
     /// A span begins.
     Open {
-        /// The index of its `[[span]]` in the dialect's file; the number of spans for a header.
+        /// The index of its `[[span]]` in the dialect's file. For a header, the number of spans.
         rule: u32,
-        /// Which of the rule's opening literals or names it was; `Dialect::opener` has the words.
+        /// Which of the rule's openers it was. [`Dialect::opener`](crate::Dialect::opener) returns its text.
         tag: u32,
     },
-    /// An attribute of the `Open` before; carries no bytes.
+    /// An attribute of the `Open` before. The event has no bytes.
     Attribute(Attribute<'a>),
-    /// Text of the channel; never empty.
+    /// Text of the channel. It is never empty.
     Text,
-    /// White space or a marker that is removed without opening or closing a span.
+    /// White space, or a marker, that is removed without opening or closing a span.
     Framing,
-    /// The span ends. The bytes are the marker's, or none.
+    /// The span ends. The bytes are those of its marker, if it has one.
     Close(Cause),
-    /// All content so far was thinking: the closer of a thinking came, without an opener before it. Carries no bytes,
-    /// and comes once in a stream at most.
+    /// All content so far was thinking: a closer of a thinking came, without an opener before it. The event has no bytes, and
+    /// comes at most once in a stream.
     Reclassify,
-    /// The thinking goes beyond its budget here. Carries no bytes, stands between two characters, and comes once for
-    /// each span or stream.
+    /// The thinking exceeds its budget here. The event has no bytes, stands between two characters, and comes once for each
+    /// span or stream.
     Budget,
 }
 
 /// Why a span or a call ended.
+///
+/// ```
+/// use aside::{Cause, Dialect, Kind, Scanner};
+///
+/// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
+/// scanner.feed("<think>The model was cut off", |_| ())?;
+/// let mut cause = None;
+/// scanner.finish(|event| {
+///     if let Kind::Close(why) = event.kind {
+///         cause = Some(why);
+///     }
+/// })?;
+/// assert_eq!(cause, Some(Cause::EndOfStream));
+/// assert_eq!(Cause::EndOfStream.as_str(), "end of stream");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[repr(u32)]
 pub enum Cause {
     /// Its closing marker came, or its tag closed itself.
@@ -55,28 +103,43 @@ pub enum Cause {
     Implied = 1,
     /// The stream ended.
     EndOfStream = 2,
-    /// The host closed it, by `Scanner::force_close`.
+    /// The host closed it with [`Scanner::force_close`](crate::Scanner::force_close).
     Forced = 3,
     /// The call's text broke its grammar. No span ends so.
     Malformed = 4,
 }
 
 impl Cause {
-    /// `marker`, `implied`, `end of stream`, `forced` or `malformed`.
+    /// Returns `marker`, `implied`, `end of stream`, `forced` or `malformed`.
     pub fn as_str(self) -> &'static str {
         ["marker", "implied", "end of stream", "forced", "malformed"][self as usize]
     }
 }
 
-/// A field of a marker.
+/// A field of a marker: an attribute of a tag, or a field of a header.
+///
+/// ```
+/// use aside::{Dialect, Kind, Scanner};
+///
+/// let mut scanner = Scanner::new(&Dialect::find("thinking-tags")?);
+/// let mut attributes = Vec::new();
+/// scanner.feed(r#"<thought type="plan &amp; check">hm</thought>"#, |event| {
+///     if let Kind::Attribute(attribute) = event.kind {
+///         attributes.push((attribute.name.to_vec(), attribute.value.to_vec()));
+///     }
+/// })?;
+/// assert_eq!(attributes, [(b"type".to_vec(), b"plan & check".to_vec())]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Attribute<'a> {
-    /// As the tag wrote it, or as the dialect calls a header's field.
+    /// The name that the tag has, or that the dialect gives a field of a header.
     pub name: &'a [u8],
-    /// Decoded.
+    /// The value, with its character references decoded.
     pub value: &'a [u8],
-    /// Where the name stands in the marker; empty for a header's bare last word.
+    /// Where the name stands in the marker. It is empty for the bare last word of a header.
     pub raw_name: Range<usize>,
-    /// Where the value stands in the marker, as it was written.
+    /// Where the value stands in the marker, not decoded.
     pub raw_value: Range<usize>,
 }

@@ -202,7 +202,7 @@ fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
     let next = AtomicUsize::new(0);
     let run = || {
         while let Some(&(dialect, file, start)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let options = Options { start: Some(start.parse().unwrap()), ..Options::default() };
+            let options = Options::new().start(start.parse::<crate::Start>().unwrap());
             let pieces = Pieces::new(file);
             let pieces = if every { &pieces.all } else { &pieces.few };
             let mut explorer = Explorer::new(Scanner::with_options(dialect, &options).unwrap(), pieces, most);

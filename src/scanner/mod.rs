@@ -1,9 +1,9 @@
-//! The scanner: feed and finish over a compiled dialect. It knows no TOML and no FFI.
+//! The scanner: feed and finish over a compiled dialect. It must know neither TOML nor the C interface.
 //!
-//! This file is its surface. `engine` is what it remembers of its stream, and the way of a chunk that completes no marker.
-//! All other chunks are taken apart by a `call`, which returns one event after the other: it reads on to the next marker
-//! (`read`) and reports what was found (`report`). Both work on the `window` of bytes that are in no event yet. What a call
-//! leaves to the next one is `pending`. `hold`, `spans` and `ledger` each keep one part of the stream true.
+//! This file is its surface. `engine` is what it remembers of its stream, and handles a chunk that completes no marker. All other
+//! chunks are taken apart by a `call`, which returns one event after the other: it reads on to the next marker (`read`) and
+//! reports what was found (`report`). Both work on the `window` of bytes that are in no event yet. What a call leaves to the next
+//! one is `pending`. `hold`, `spans` and `ledger` each own one part of the stream's state.
 
 mod attributes;
 mod call;
@@ -22,9 +22,12 @@ mod pending;
 mod read;
 mod report;
 mod spans;
+mod strip;
 mod thoughts;
 mod try_box;
 mod window;
+
+use std::fmt;
 
 use crate::{
     channel::{Channel, Start},
@@ -42,7 +45,10 @@ pub use options::{Options, StrayClose};
 pub use thoughts::Thought;
 use window::{Call, EventRef, KindRef};
 
-/// One stream's state over one dialect. It belongs to one thread at a time; scanners share nothing that changes.
+/// Splits one stream at a time by the rules of a dialect.
+///
+/// A scanner can be sent to another thread. Scanners share nothing that changes, so threads need no locks for them. `Clone` and
+/// `try_clone` copy one in the middle of a stream.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Kind, Scanner};
@@ -50,7 +56,7 @@ use window::{Call, EventRef, KindRef};
 /// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
 /// let mut answer = Vec::new();
 /// for chunk in ["<thi", "nk>\nhm", "\n</think>\n", "\nYes."] {
-///     scanner.feed(chunk.as_bytes(), |event| {
+///     scanner.feed(chunk, |event| {
 ///         if event.kind == Kind::Text && event.channel == Channel::Content {
 ///             answer.extend_from_slice(event.bytes);
 ///         }
@@ -67,11 +73,13 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// A scanner with the dialect's defaults.
+    /// Makes a scanner with the default options.
     ///
     /// # Panics
     ///
-    /// Where there is no memory for it; `with_options` returns an error instead.
+    /// Panics if there is no memory for it. `with_options` returns an error instead.
+    #[doc(alias = "aside_scanner_new")]
+    #[must_use]
     pub fn new(dialect: &Dialect) -> Scanner {
         match Scanner::with_options(dialect, &Options::default()) {
             Ok(scanner) => scanner,
@@ -79,15 +87,33 @@ impl Scanner {
         }
     }
 
-    /// A scanner that starts elsewhere, collects thoughts, or has a budget.
+    /// Makes a scanner with these options.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
+    #[doc(alias = "aside_scanner_new")]
     pub fn with_options(dialect: &Dialect, options: &Options) -> Result<Scanner, Error> {
         let engine = Engine::new(&dialect.compiled, options.start.unwrap_or(dialect.start()), options)?;
         Ok(Scanner { dialect: dialect.clone(), engine })
     }
 
     /// Feeds the next bytes of the stream, cut anywhere, and reports all that is decided.
+    ///
+    /// Only bytes that could still become a marker, or that begin a character, are held back: at most
+    /// [`max_hold`](Scanner::max_hold).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
+    #[doc(alias = "aside_scanner_feed")]
     #[inline]
-    pub fn feed(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+    pub fn feed(&mut self, chunk: impl AsRef<[u8]>, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        self.feed_bytes(chunk.as_ref(), on_event)
+    }
+
+    #[inline]
+    fn feed_bytes(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         if let Some((channel, offset)) = self.feed_loop(chunk) {
             on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
             return Ok(());
@@ -106,7 +132,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Feeds a long chunk where something is held: what decides that is fed first, and the rest by itself.
+    /// Feeds a long chunk where something is held: first the bytes that decide that, and then the rest by itself.
     fn feed_parts(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         let mut rest = chunk;
         while !rest.is_empty() {
@@ -127,14 +153,14 @@ impl Scanner {
         }
     }
 
-    /// The innermost channel.
+    /// Returns the innermost channel.
     #[inline(always)]
     pub(crate) fn channel(&self) -> Channel {
         self.engine.spans.channel()
     }
 
-    /// Feeds a short chunk of ASCII in which nothing begins: most tokens. Returns channel and offset of its text; in all
-    /// other cases none, and nothing is fed. Cannot panic.
+    /// Feeds a short chunk of ASCII in which nothing begins, as most tokens are. Returns channel and offset of its text. In all
+    /// other cases it returns none and feeds nothing. Cannot panic.
     #[inline(always)]
     pub(crate) fn feed_loop(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
         let offset = self.engine.advance_in_loop(&self.dialect.compiled, chunk)?;
@@ -142,7 +168,7 @@ impl Scanner {
     }
 
     /// Feeds a short chunk, of at most `SHORT` bytes, that completes no marker, and returns its text; the rest is held. In all
-    /// other cases none, and nothing is fed. Cannot panic.
+    /// other cases it returns none and feeds nothing. Cannot panic.
     #[inline(always)]
     pub(crate) fn feed_short(&mut self, chunk: &[u8]) -> Option<Text> {
         self.engine.advance_short(&self.dialect.compiled, chunk)
@@ -154,26 +180,26 @@ impl Scanner {
         self.engine.advance_long(&self.dialect.compiled, chunk)
     }
 
-    /// Whether something is held.
+    /// Returns whether something is held.
     #[inline(always)]
     pub(crate) fn is_holding(&self) -> bool {
         self.engine.is_holding()
     }
 
-    /// How much of a long chunk decides what is held, and is best fed by itself; none where nothing is held.
+    /// Returns how much of a long chunk decides what is held, and is best fed by itself. None if nothing is held.
     #[inline(always)]
     pub(crate) fn first_part(&self, chunk: &[u8]) -> Option<usize> {
         self.engine.first_part(&self.dialect.compiled, chunk)
     }
 
-    /// The bytes of a text that `feed_short` or `feed_long` has returned for this chunk. Cannot panic.
+    /// Returns the bytes of a text that `feed_short` or `feed_long` has returned for this chunk. Cannot panic.
     #[inline(always)]
     pub(crate) fn bytes<'a>(&'a self, text: &Text, chunk: &'a [u8]) -> &'a [u8] {
         let bytes = if text.is_held { self.engine.hold.all() } else { chunk };
         bytes.get(..text.len).unwrap_or_default()
     }
 
-    /// The configuration in which the stream stands.
+    /// Returns the configuration in which the stream stands.
     #[cfg(test)]
     pub(crate) fn config(&self) -> crate::matcher::automaton::Config {
         let mut scanner = self.clone();
@@ -181,19 +207,26 @@ impl Scanner {
         scanner.engine.spans.config(&self.dialect.compiled.grammar)
     }
 
-    /// See `aside_scanner_quiet` and `aside_scanner_skip`, which these are for. They cannot panic.
+    /// Returns what `aside_scanner_quiet` returns. Cannot panic.
     #[inline]
     pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {
         self.engine.quiet(&self.dialect.compiled)
     }
 
+    /// Does what `aside_scanner_skip` does. Cannot panic.
     pub(crate) fn skip(&mut self, len: u64) -> bool {
         self.engine.skip(len)
     }
 
-    /// Feeds bytes whose tokens are known. A dialect's markers that are special (`special = true`) then count only where
-    /// a special token begins them, and `counts` tells the tokens of each channel. Elsewhere it is as `feed`. The
-    /// tokens' lengths add up to the chunk's; one of no bytes counts nowhere.
+    /// Feeds bytes whose tokens are known.
+    ///
+    /// Markers that the dialect calls special (`special = true`) then count only where a special token begins, and
+    /// [`counts`](Scanner::counts) returns the tokens of each channel. In all else it does what `feed` does. A token without bytes
+    /// is not counted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TokenLengths`] if the tokens' lengths do not add up to the chunk's; otherwise as `feed`.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Kind, Scanner, Token};
@@ -201,13 +234,24 @@ impl Scanner {
     /// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
     /// // The model writes about a tag: no added token, but three tokens of text.
     /// let tokens = [Token::text(1), Token::text(5), Token::text(1)];
-    /// scanner.feed_tokens(b"<think>", &tokens, |event| {
+    /// scanner.feed_tokens("<think>", &tokens, |event| {
     ///     assert_eq!((event.kind, event.channel), (Kind::Text, Channel::Content));
     /// })?;
     /// assert_eq!(scanner.counts(Channel::Content).tokens, 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "aside_scanner_feed_tokens")]
+    #[inline]
     pub fn feed_tokens(
+        &mut self,
+        chunk: impl AsRef<[u8]>,
+        tokens: &[Token],
+        on_event: impl FnMut(Event<'_>),
+    ) -> Result<(), Error> {
+        self.feed_token_bytes(chunk.as_ref(), tokens, on_event)
+    }
+
+    fn feed_token_bytes(
         &mut self,
         chunk: &[u8],
         tokens: &[Token],
@@ -221,8 +265,8 @@ impl Scanner {
         self.summed_token_events(chunk, tokens)?.for_each(on_event)
     }
 
-    /// Feeds a chunk that is text to its end, where nothing is held: channel and offset of the event. None, and nothing fed,
-    /// in all other cases.
+    /// Feeds a chunk that is text to its end, where nothing is held. Returns channel and offset of the event. In all other cases
+    /// it returns none and feeds nothing.
     #[inline]
     pub(crate) fn feed_whole_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
         self.feed_loop(chunk).or_else(|| {
@@ -231,7 +275,7 @@ impl Scanner {
         })
     }
 
-    /// The same of tokens whose lengths add up.
+    /// Does the same for tokens whose lengths add up.
     #[inline]
     pub(crate) fn feed_whole_tokens(&mut self, chunk: &[u8], tokens: &[Token]) -> Option<(Channel, u64)> {
         // The first tokens make room for what is known of them.
@@ -240,25 +284,42 @@ impl Scanner {
         Some(text)
     }
 
-    /// Ends the stream: resolves what is held, closes what is open. The scanner is then as new.
+    /// Ends the stream: resolves what is held and closes what is open. The next feed begins a new stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[doc(alias = "aside_scanner_finish")]
     pub fn finish(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.finish_events().for_each(on_event)
     }
 
-    /// Releases what is held as text of its channel, and keeps the state.
+    /// Releases what is held as text of its channel. The stream goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
+    #[doc(alias = "aside_scanner_flush")]
     pub fn flush(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.flush_events().for_each(on_event)
     }
 
-    /// Closes the thinking that is open: releases what is held as text, and ends the span with the cause `Forced`. Where
-    /// the innermost span is no thinking, it does nothing; nor before the first byte, where a prompt has opened one. A
-    /// closer that comes next, with only blanks before it, is removed (a fence's is not: it is text).
+    /// Closes the thinking that is open: releases what is held as text, and ends the span with the cause
+    /// [`Forced`](Cause::Forced).
+    ///
+    /// It does nothing if the innermost span is not thinking, nor before the first byte of a stream whose prompt has opened one.
+    /// A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
+    #[doc(alias = "aside_scanner_force_close")]
     pub fn force_close(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.force_close_events().for_each(on_event)
     }
 
-    /// Reports what is held where a tool call stands that is not in the text. As one in the text does, it ends the thinking
-    /// if the dialect says so (`ends` of its tool spans); a closer that comes next, with only blanks before it, is removed.
+    /// Reports what is held before a tool call that is not in the text. Like a call in the text, it ends the thinking if the
+    /// dialect says so (`ends` of its tool spans). A closer that comes next, with only blanks before it, is removed.
     pub(crate) fn pass_call(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         if self.engine.is_ended_by_calls(&self.dialect.compiled) {
             self.force_close(on_event)?;
@@ -269,19 +330,30 @@ impl Scanner {
         Ok(())
     }
 
-    /// `feed`, one event at a time, so that the caller may stop between two.
-    pub fn events<'a>(&'a mut self, chunk: &'a [u8]) -> Events<'a> {
-        Events::new(self, Chunk::plain(chunk), Mode::Feed)
+    /// Feeds as [`feed`](Scanner::feed) does, one event at a time: the caller may stop after each.
+    #[doc(alias = "aside_scanner_feed_into")]
+    pub fn events<'a>(&'a mut self, chunk: &'a (impl AsRef<[u8]> + ?Sized)) -> Events<'a> {
+        Events::new(self, Chunk::plain(chunk.as_ref()), Mode::Feed)
     }
 
-    /// `feed_tokens`, one event at a time. Where it was stopped inside a token, the first token of the next call is the
-    /// rest of that one.
-    pub fn token_events<'a>(&'a mut self, chunk: &'a [u8], tokens: &'a [Token]) -> Result<Events<'a>, Error> {
+    /// Feeds as [`feed_tokens`](Scanner::feed_tokens) does, one event at a time. After a stop inside a token, the first token of
+    /// the next call is the rest of that one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TokenLengths`], [`Error::FinishPending`] and [`Error::OutOfMemory`]; nothing was fed then.
+    #[doc(alias = "aside_scanner_feed_tokens_into")]
+    pub fn token_events<'a>(
+        &'a mut self,
+        chunk: &'a (impl AsRef<[u8]> + ?Sized),
+        tokens: &'a [Token],
+    ) -> Result<Events<'a>, Error> {
+        let chunk = chunk.as_ref();
         check_lengths(chunk, tokens)?;
         self.summed_token_events(chunk, tokens)
     }
 
-    /// `token_events` of tokens whose lengths add up.
+    /// Does what `token_events` does, for tokens whose lengths add up.
     pub(crate) fn summed_token_events<'a>(
         &'a mut self,
         chunk: &'a [u8],
@@ -295,71 +367,89 @@ impl Scanner {
         Ok(Events::new(self, chunk, Mode::Feed))
     }
 
-    /// `finish`, one event at a time. The stream is not ended before `next` has given `None`.
+    /// Ends the stream as [`finish`](Scanner::finish) does, one event at a time. The stream has ended once `next` has returned
+    /// `None`.
+    #[doc(alias = "aside_scanner_finish_into")]
     pub fn finish_events(&mut self) -> Events<'_> {
         Events::new(self, Chunk::EMPTY, Mode::Finish)
     }
 
-    /// `flush`, one event at a time.
+    /// Releases what is held as [`flush`](Scanner::flush) does, one event at a time.
+    #[doc(alias = "aside_scanner_flush_into")]
     pub fn flush_events(&mut self) -> Events<'_> {
         Events::new(self, Chunk::EMPTY, Mode::Flush)
     }
 
-    /// `force_close`, one event at a time. The span is not closed before its `Close` was given.
+    /// Closes the thinking as [`force_close`](Scanner::force_close) does, one event at a time. The span is closed once its `Close`
+    /// was returned.
+    #[doc(alias = "aside_scanner_force_close_into")]
     pub fn force_close_events(&mut self) -> Events<'_> {
         Events::new(self, Chunk::EMPTY, Mode::ForceClose)
     }
 
-    /// Forgets the stream, its counts, and the thoughts that were not taken. The scanner is then as new.
+    /// Forgets the stream, its counts, the thoughts that were not taken, and every error. The next feed begins a new stream.
+    #[doc(alias = "aside_scanner_reset")]
     pub fn reset(&mut self) {
         self.engine.reset(&self.dialect.compiled);
     }
 
-    /// Another scanner in the same state, in mid-stream too: for beams, and for trying again from here. What is fed to
-    /// one does not change the other. Thoughts that were not taken are in both.
+    /// Returns a copy in the same state, in the middle of a stream too: for beams, and to try again from here. What is fed to one
+    /// does not change the other. Thoughts that were not taken are in both.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[doc(alias = "aside_scanner_clone")]
     pub fn try_clone(&self) -> Result<Scanner, Error> {
         Ok(Scanner { dialect: self.dialect.clone(), engine: self.engine.try_clone()? })
     }
 
-    /// How much of a channel's text was reported since the stream began, or of the stream that was finished last where no
-    /// other has begun. What is held counts when it is reported.
+    /// Returns how much text of a channel was reported since the stream began. After a finish, these are the counts of the stream
+    /// that has ended, until another begins. What is held is counted when it is reported.
     ///
-    /// After `finish` they tell an answer that was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have none.
-    /// Either the model broke off, or the stream was started in the thinking although that was off; a host that knows it was
-    /// off can show the text as the answer.
+    /// After `finish`, they show whether an answer was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have none.
+    /// Either the model broke off, or the stream was started in the thinking although that was off. A host that knows it was off
+    /// can show the text as the answer.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Scanner};
     ///
     /// let mut scanner = Scanner::new(&Dialect::find("qwen3-thinking")?); // but the request has turned it off
-    /// scanner.feed(b"The answer is 42.", |_| ())?;
+    /// scanner.feed("The answer is 42.", |_| ())?;
     /// scanner.finish(|_| ())?;
     /// let bytes = |channel| scanner.counts(channel).bytes;
     /// assert_eq!((bytes(Channel::Thinking), bytes(Channel::Content), bytes(Channel::Tool)), (17, 0, 0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "aside_scanner_counts")]
+    #[must_use]
     pub fn counts(&self, channel: Channel) -> Counts {
         self.engine.counts(channel)
     }
 
-    /// Says where the next stream starts, before its first byte: behind a rendered prompt that ends in `tail`. Of that,
-    /// what stands behind the last turn marker of the dialect counts (`turns` in its file; all of it where there is none);
-    /// markers of earlier turns do not. It is read as if the model had written it: the stream may start inside a span, or
-    /// inside a header, and framing or a marker of which the prompt has a part goes on in the stream.
+    /// Says where the next stream starts, before its first byte: after a rendered prompt that ends with `tail`. Returns where
+    /// that is.
     ///
-    /// The spans that are open open with the first byte, at offset 0 and without bytes; offsets and events have nothing
-    /// of the prompt. `finish` and `reset` go back to the scanner's own start; so does an empty `tail`.
+    /// Of the tail, only what comes after the last turn marker of the dialect counts (`turns` in its file), or all of it if there
+    /// is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a marker or
+    /// framing that the prompt begins goes on in the stream.
     ///
-    /// Returns where the stream starts. Fails where the stream has begun, or with `OutOfMemory`.
+    /// Spans that the prompt has opened are reported with the first byte, at offset 0 and without bytes. No other event and no
+    /// offset has anything of the prompt. `finish`, `reset` and an empty `tail` go back to the scanner's own start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamBegun`] if the stream has begun, [`Error::FinishPending`] if the events of a finish were not all pulled, and
+    /// [`Error::OutOfMemory`].
     ///
     /// ```
     /// use aside::{Channel, Dialect, Kind, Scanner, Start};
     ///
     /// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
-    /// let start = scanner.start_from_prompt(b"<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")?;
+    /// let start = scanner.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")?;
     /// assert_eq!(start, Start::Channel(Channel::Thinking));
     /// let mut thinking = Vec::new();
-    /// scanner.feed(b"Greet.\n</think>\n\nHello.", |event| {
+    /// scanner.feed("Greet.\n</think>\n\nHello.", |event| {
     ///     if event.kind == Kind::Text && event.channel == Channel::Thinking {
     ///         thinking.extend_from_slice(event.bytes);
     ///     }
@@ -367,7 +457,13 @@ impl Scanner {
     /// assert_eq!(thinking, b"Greet.");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
+    #[doc(alias = "aside_scanner_start_from_prompt")]
+    #[inline]
+    pub fn start_from_prompt(&mut self, tail: impl AsRef<[u8]>) -> Result<Start, Error> {
+        self.start_after(tail.as_ref())
+    }
+
+    fn start_after(&mut self, tail: &[u8]) -> Result<Start, Error> {
         if self.engine.is_finishing {
             return Err(Error::FinishPending);
         }
@@ -382,43 +478,56 @@ impl Scanner {
         call::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
     }
 
-    /// What is held back now. It stands directly before the next chunk.
+    /// Returns the bytes that are held back now. They stand directly before the next chunk.
+    #[doc(alias = "aside_scanner_held")]
+    #[must_use]
     pub fn held(&self) -> &[u8] {
         self.engine.held_of_stream()
     }
 
-    /// What was held back when the last call that gives events one by one began; it stood directly before that call's
-    /// chunk.
+    /// Returns the bytes that were held back when the last call began that returns events one at a time. They stood directly
+    /// before that call's chunk.
+    #[must_use]
     pub fn before(&self) -> &[u8] {
         self.engine.hold.before()
     }
 
-    /// The most bytes that are held back for what may come. In a pause, a marker whose events are still due is held too.
+    /// Returns the most bytes that are held back for what may come. Between two events of a call, a marker whose events are still
+    /// due is held too.
+    #[doc(alias = "aside_scanner_max_hold")]
+    #[must_use]
     pub fn max_hold(&self) -> usize {
         self.dialect.max_hold()
     }
 
-    /// Bytes since the start of the stream: the offset of the next chunk.
+    /// Returns the offset of the next chunk: how many bytes were fed since the stream began.
+    #[doc(alias = "aside_scanner_offset")]
+    #[must_use]
     pub fn offset(&self) -> u64 {
         self.engine.fed()
     }
 
-    /// The oldest whole thought that was not taken yet, where collecting is on.
+    /// Takes the oldest whole thought that was not taken yet. None if there is none, or if
+    /// [`Options::collect`] was not set.
+    #[doc(alias = "aside_scanner_take_thought")]
     pub fn take_thought(&mut self) -> Option<Thought> {
         self.engine.thoughts_mut()?.take()
     }
 
-    /// The one that `take_thought` would give.
+    /// Returns the thought that `take_thought` would take.
     pub(crate) fn next_thought(&self) -> Option<&Thought> {
         self.engine.thoughts()?.first()
     }
 
-    /// Whole thoughts that were not kept, because 1,024 were waiting.
+    /// Returns how many whole thoughts were lost because 1,024 others had not been taken.
+    #[doc(alias = "aside_scanner_lost_thoughts")]
+    #[must_use]
     pub fn lost_thoughts(&self) -> u64 {
         self.engine.thoughts().map_or(0, |thoughts| thoughts.lost())
     }
 
-    /// The dialect that it was made with.
+    /// Returns the dialect that the scanner was made with.
+    #[must_use]
     pub fn dialect(&self) -> &Dialect {
         &self.dialect
     }
@@ -427,7 +536,7 @@ impl Scanner {
 impl Clone for Scanner {
     /// # Panics
     ///
-    /// Where there is no memory for it; `try_clone` returns an error instead.
+    /// Panics if there is no memory for it. `try_clone` returns an error instead.
     fn clone(&self) -> Scanner {
         match self.try_clone() {
             Ok(scanner) => scanner,
@@ -436,8 +545,19 @@ impl Clone for Scanner {
     }
 }
 
+impl fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scanner")
+            .field("dialect", &self.dialect.name())
+            .field("channel", &self.channel())
+            .field("offset", &self.offset())
+            .field("held", &format_args!("\"{}\"", self.held().escape_ascii()))
+            .finish_non_exhaustive()
+    }
+}
+
 /// Which call the events are of.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Feed,
     Flush,
@@ -445,8 +565,28 @@ enum Mode {
     Finish,
 }
 
-/// The events of one call, pulled one by one. Dropped early, it is stopped: what is left of the chunk behind `consumed`
-/// goes into the next call, where events still due come first.
+/// The events of one call, pulled one at a time.
+///
+/// To drop it early is to stop the call. The bytes of the chunk after [`consumed`](Events::consumed) then go into the next call,
+/// which first returns the events that are still due.
+///
+/// ```
+/// use aside::{Dialect, Kind, Scanner};
+///
+/// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
+/// let chunk = b"<think>hm</think>Yes.";
+/// let mut events = scanner.events(chunk);
+/// while let Some(event) = events.next()? {
+///     if matches!(event.kind, Kind::Close(_)) {
+///         break;
+///     }
+/// }
+/// let rest = &chunk[events.consumed()..];
+/// drop(events);
+/// assert_eq!(rest, b"Yes.");
+/// scanner.feed(rest, |event| assert_eq!(event.bytes, b"Yes."))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "nothing is fed until the events are pulled"]
 pub struct Events<'a> {
     call: Call<'a>,
@@ -459,7 +599,11 @@ impl<'a> Events<'a> {
         Events { call: Call::new(&dialect.compiled, engine, chunk), mode }
     }
 
-    /// The next event; `None` when all that is decided has been reported.
+    /// Returns the next event, or `None` when all that is decided has been reported.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
     #[allow(clippy::should_implement_trait)] // An event lives until the next one is pulled, which `Iterator` cannot say.
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
         let event = match self.mode {
@@ -472,8 +616,9 @@ impl<'a> Events<'a> {
         Ok(event.map(|event| with_bytes(event, &self.call)))
     }
 
-    /// Bytes of the chunk that are done and must not be fed again: reported, held back, or of a marker whose last
-    /// events are still due.
+    /// Returns how many bytes of the chunk must not be fed again: they are reported, held back, or of a marker whose last events
+    /// are still due.
+    #[doc(alias = "aside_scanner_consumed")]
     pub fn consumed(&mut self) -> usize {
         self.call.consumed()
     }
@@ -486,6 +631,12 @@ impl<'a> Events<'a> {
     }
 }
 
+impl fmt::Debug for Events<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").field("call", &self.mode).finish_non_exhaustive()
+    }
+}
+
 impl Drop for Events<'_> {
     fn drop(&mut self) {
         if self.call.consumed() > 0 && self.mode == Mode::Feed {
@@ -494,7 +645,7 @@ impl Drop for Events<'_> {
     }
 }
 
-/// The tokens' lengths add up to the chunk's.
+/// Fails unless the tokens' lengths add up to the chunk's.
 pub(crate) fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error> {
     let len = tokens.iter().map(|token| u64::from(token.len())).sum::<u64>();
     if len == chunk.len() as u64 { Ok(()) } else { Err(Error::TokenLengths) }
@@ -517,29 +668,6 @@ fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
         KindRef::Budget => Kind::Budget,
     };
     Event { kind, channel, offset, bytes }
-}
-
-/// The content of a whole text, without ASCII white space at both ends.
-///
-/// ```
-/// let dialect = aside::Dialect::find("thinking-tags")?;
-/// assert_eq!(aside::strip(&dialect, b"<thought>hm</thought>\nYes.")?, b"Yes.");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut content = Vec::new();
-    content.try_reserve_exact(text.len())?;
-    let mut keep = |event: Event<'_>| match event.kind {
-        Kind::Text if event.channel == Channel::Content => content.extend_from_slice(event.bytes),
-        Kind::Reclassify => content.clear(),
-        _ => {}
-    };
-    let mut scanner = Scanner::with_options(dialect, &Options::default())?;
-    scanner.feed(text, &mut keep)?;
-    scanner.finish(&mut keep)?;
-    content.truncate(thoughts::trim_end(&content).len());
-    content.drain(..content.len() - thoughts::trim_start(&content).len());
-    Ok(content)
 }
 
 #[cfg(test)]
@@ -570,7 +698,7 @@ mod tests {
         }
     }
 
-    /// Feeds as a host does that passes over what is quiet; `late`: `skip` comes behind plain text. Gives how much passed.
+    /// Feeds as a host does that passes over what is quiet; `late`: `skip` comes after plain text. Returns how much passed.
     fn feed_quietly(scanner: &mut Scanner, heard: &mut Heard, chunks: &[&[u8]], late: bool) -> u64 {
         let (mut quiet, mut skipped, mut passed) = (None, 0, 0);
         for chunk in chunks {
@@ -585,13 +713,13 @@ mod tests {
             if late && let Some((channel, offset)) = scanner.feed_whole_text(chunk) {
                 heard.add("Text".into(), channel, offset + skipped, chunk);
             } else {
-                assert!(skipped == 0 || scanner.skip(skipped), "behind {heard:?}");
+                assert!(skipped == 0 || scanner.skip(skipped), "after {heard:?}");
                 skipped = 0;
                 scanner.feed(chunk, |event| heard.event(event)).unwrap();
             }
             quiet = scanner.quiet();
         }
-        assert!(skipped == 0 || scanner.skip(skipped), "behind {heard:?}");
+        assert!(skipped == 0 || scanner.skip(skipped), "after {heard:?}");
         passed
     }
 
@@ -612,7 +740,7 @@ mod tests {
                 let mixed: String = words.map(|word| format!("{word}{}", &prose[..random.below(50)])).collect();
                 for text in [input.as_bytes(), mixed.as_bytes(), format!("{input}{prose}{input}").as_bytes()] {
                     for start in [None, Some(starts[0]), Some(starts[1]), Some(starts[2])] {
-                        let options = Options { start, ..Options::default() };
+                        let options = Options::new().start(start);
                         let (Ok(mut plain), Ok(mut quiet)) =
                             (Scanner::with_options(&dialect, &options), Scanner::with_options(&dialect, &options))
                         else {
@@ -654,7 +782,7 @@ mod tests {
                 let start = example.get("start").map(|start| start.as_str().unwrap().parse().unwrap());
                 for stray_close in [StrayClose::Dialect, StrayClose::Text] {
                     for end in 0..=input.len() {
-                        let options = Options { start, stray_close, ..Options::default() };
+                        let options = Options::new().start(start).stray_close(stray_close);
                         let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
                         scanner.feed(&input[..end], |_| {}).unwrap();
                         scanner.feed(b"\n Then comes prose, as most text is.", |_| {}).unwrap();
@@ -692,11 +820,9 @@ mod tests {
         scanner.feed(b"b<", |_| {}).unwrap();
         assert!(refused(&mut scanner), "with a byte held back");
         scanner.finish(|_| {}).unwrap();
-        assert!(refused(&mut scanner), "behind the end");
-        let budget = crate::Budget { limit: 100, unit: crate::BudgetUnit::Bytes, scope: crate::BudgetScope::Span };
-        for options in
-            [Options { budget: Some(budget), ..Options::default() }, Options { collect: Some(9), ..Options::default() }]
-        {
+        assert!(refused(&mut scanner), "after the end");
+        let budget = crate::Budget::new(100, crate::BudgetUnit::Bytes, crate::BudgetScope::Span);
+        for options in [Options::new().budget(budget), Options::new().collect(9)] {
             let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
             scanner.feed(b"<think>a", |_| {}).unwrap();
             assert!(refused(&mut scanner), "{options:?}");

@@ -1,28 +1,79 @@
-//! How a scanner is made.
+//! The options of a scanner: the one place that says what a host may ask for beyond the dialect's own rules.
 
 use super::counts::Budget;
 use crate::channel::Start;
 
-/// How a scanner differs from its dialect's defaults.
+/// Options of a scanner. The default is what the dialect says.
+///
+/// ```
+/// use aside::{Channel, Dialect, Options, Scanner, Start, StrayClose};
+///
+/// let options = Options::new()
+///     .start(Start::Channel(Channel::Thinking)) // the prompt ends with `<think>`
+///     .collect(1 << 20)
+///     .stray_close(StrayClose::Text);
+/// let mut scanner = Scanner::with_options(&Dialect::find("qwen3")?, &options)?;
+/// scanner.feed("hm</think>Yes.", |_| ())?;
+/// assert_eq!(scanner.take_thought().unwrap().text, b"hm");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use = "options change nothing until a scanner is made with them"]
 pub struct Options {
-    /// What is open at byte 0; the dialect's own start where there is none.
-    pub start: Option<Start>,
-    /// Collect whole thoughts, of which those not yet taken hold at most this many bytes together: text, types and attributes,
-    /// of which each counts as 48 at least. What has no room is cut off, the text last.
-    pub collect: Option<usize>,
-    /// Report where the thinking exceeds this budget.
-    pub budget: Option<Budget>,
-    /// What becomes of a closer of the thinking that stands in the content after other text.
-    pub stray_close: StrayClose,
+    pub(crate) start: Option<Start>,
+    pub(crate) collect: Option<usize>,
+    pub(crate) budget: Option<Budget>,
+    pub(crate) stray_close: StrayClose,
+}
+
+impl Options {
+    /// Returns the default options.
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// Sets what is open at byte 0. With `None`, the dialect's own start.
+    pub fn start(self, start: impl Into<Option<Start>>) -> Options {
+        Options { start: start.into(), ..self }
+    }
+
+    /// Collects whole thoughts, for [`Scanner::take_thought`](crate::Scanner::take_thought).
+    ///
+    /// Thoughts that were not taken yet hold at most this many bytes together: their texts, types and attributes. Each attribute
+    /// counts as at least 48 bytes. What does not fit is cut off: first attributes, then the type, then the text.
+    pub fn collect(self, bytes: impl Into<Option<usize>>) -> Options {
+        Options { collect: bytes.into(), ..self }
+    }
+
+    /// Reports where the thinking exceeds this budget, with the event [`Kind::Budget`](crate::Kind::Budget).
+    pub fn budget(self, budget: impl Into<Option<Budget>>) -> Options {
+        Options { budget: budget.into(), ..self }
+    }
+
+    /// Sets what becomes of a closer of the thinking that stands in the content after other text.
+    pub fn stray_close(self, stray_close: StrayClose) -> Options {
+        Options { stray_close, ..self }
+    }
 }
 
 /// What a scanner does with a closer of the thinking that has no opener and comes after content.
+///
+/// ```
+/// use aside::{Channel, Dialect, Options, Scanner, StrayClose};
+///
+/// let qwen3 = Dialect::find("qwen3")?;
+/// let mut scanner = Scanner::with_options(&qwen3, &Options::new().stray_close(StrayClose::Text))?;
+/// scanner.feed("It ends with </think>.", |_| ())?;
+/// assert_eq!(scanner.counts(Channel::Content).bytes, 22);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StrayClose {
-    /// As the dialect says.
+    /// What the dialect says.
     #[default]
     Dialect,
-    /// It is text: for a host that is sure that its model does not think, and whose users write about such markers.
+    /// The closer is text. This is for a host that knows that its model does not think, and whose users write about such
+    /// markers.
     Text,
 }

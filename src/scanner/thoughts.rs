@@ -1,4 +1,5 @@
-//! Whole thoughts, collected while their deltas stream, until the host takes them.
+//! Whole thoughts, collected while their deltas stream, until the host takes them. They must never hold more than the cap, and
+//! must not depend on how the stream was cut.
 
 use std::collections::VecDeque;
 
@@ -6,37 +7,49 @@ use crate::{channel::Channel, dialect::compiled::ThoughtRule, matcher::bytes::is
 
 use super::{attributes::Attributes, error::Error, event::Cause};
 
-/// A thinking span, whole.
+/// The whole text of a thinking span, with its attributes.
+///
+/// ```
+/// use aside::{Cause, Dialect, Options, Scanner};
+///
+/// let options = Options::new().collect(1 << 20);
+/// let mut scanner = Scanner::with_options(&Dialect::find("qwen3")?, &options)?;
+/// scanner.feed("<think>\nhm\n</think>\n\nYes.", |_| ())?;
+/// let thought = scanner.take_thought().unwrap();
+/// assert_eq!((&thought.text[..], thought.cause, thought.truncated), (&b"hm"[..], Cause::Marker, false));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Thought {
-    /// Where its marker began: bytes since the start of its stream.
+    /// The offset of its marker: bytes since the start of its stream.
     pub offset: u64,
-    /// The text between the markers; where the dialect names attributes for thoughts, the finished thought, trimmed.
+    /// The text between the markers. If the dialect has a `thought` rule, the text that this rule finds, trimmed.
     pub text: Vec<u8>,
-    /// The opening marker's attributes, decoded, in their order.
+    /// The attributes of the opening marker in their order: names, and decoded values.
     pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Of the dialect's `thought` rule: the type, if the tag gave one.
+    /// The type by the dialect's `thought` rule, if the tag has one.
     pub thought_type: Option<Vec<u8>>,
-    /// Of the dialect's `thought` rule: the confidence from 0 to 1, if the tag gave one; 0.5 where it was no number.
+    /// The confidence from 0 to 1 by the dialect's `thought` rule, if the tag has one. It is 0.5 if the tag's is not a number.
     pub confidence: Option<f64>,
     /// How the span ended.
     pub cause: Cause,
-    /// It did not fit into the cap: it ends early, or its type or attributes are missing.
+    /// Whether it did not fit into the cap: its text ends early, or its type or attributes are missing.
     pub truncated: bool,
 }
 
-/// The queue of thoughts that were not taken yet, and the one being written.
+/// Collects thoughts: a queue of those that were not taken yet, and the one being written.
 pub struct Thoughts {
     cap: usize,
     /// Bytes in `waiting`.
     held: usize,
     waiting: VecDeque<Thought>,
     open: Option<Thought>,
-    /// The span of the one being written, if it has a `thought` rule: such a thought will be trimmed.
+    /// The span of the thought being written, if it has a `thought` rule: such a thought will be trimmed.
     rule: Option<u8>,
-    /// Bytes of the one being written found no room: blanks, as it is not truncated yet.
+    /// Bytes of the thought being written did not fit. They were blanks if it is not truncated.
     is_full: bool,
-    /// The one being written is content, and a thought only if a closer comes that says so.
+    /// The thought being written is content, unless a closer comes that says that it was thinking.
     is_guess: bool,
     lost: u64,
 }
@@ -81,7 +94,7 @@ impl Thoughts {
         self.cap.saturating_sub(self.held)
     }
 
-    /// `rule`: the span, if it has a `thought` rule; blanks at such a thought's ends need no room.
+    /// Begins a thought. `rule` is the span, if it has a `thought` rule: blanks at both ends of such a thought need no room.
     pub fn begin(&mut self, offset: u64, attributes: &Attributes, rule: Option<u8>) -> Result<(), Error> {
         let mut list = Vec::new();
         list.try_reserve_exact(attributes.len())?;
@@ -98,19 +111,19 @@ impl Thoughts {
         Ok(())
     }
 
-    /// Begins with the stream what may turn out to be a thought.
+    /// Begins with the stream what could turn out to be a thought.
     pub fn guess(&mut self) -> Result<(), Error> {
         self.begin(0, &Attributes::NONE, None)?;
         self.is_guess = true;
         Ok(())
     }
 
-    /// The span that the one being written began with, if it has a `thought` rule.
+    /// Returns the span that the thought being written began with, if it has a `thought` rule.
     pub fn rule(&self) -> Option<u8> {
         self.rule
     }
 
-    /// Is this channel's text collected now?
+    /// Returns whether this channel's text is collected now.
     pub fn collects(&self, channel: Channel) -> bool {
         channel == Channel::Thinking || channel == Channel::Content && self.is_guess
     }
@@ -126,7 +139,7 @@ impl Thoughts {
         let room = self.room();
         let Some(thought) = self.open.as_mut().filter(|thought| !thought.truncated) else { return Ok(()) };
         let bytes = if self.rule.is_some() && thought.text.is_empty() { trim_start(bytes) } else { bytes };
-        // Nothing comes behind what found no room, also where a thought was taken since.
+        // Nothing comes after bytes that did not fit, even if a thought was taken since.
         let room = if self.is_full { 0 } else { room - thought.text.len().min(room) };
         let fit = fit(bytes, room);
         let rest = &bytes[fit.len()..];
@@ -159,7 +172,8 @@ impl Thoughts {
     }
 }
 
-/// Cuts a thought to the room there is, which its text has first, then its type, then its attributes, whole ones only.
+/// Cuts a thought to the room that there is. The text comes first, then the type, then the attributes, of which only whole ones
+/// are kept.
 fn cut(thought: &mut Thought, mut room: usize) {
     let fitting = fit(&thought.text, room).len();
     thought.truncated |= fitting < thought.text.len();
@@ -179,13 +193,13 @@ fn cut(thought: &mut Thought, mut room: usize) {
     thought.attributes.truncate(fits);
 }
 
-/// What counts against the cap: text, type and attributes.
+/// Returns what counts against the cap: text, type and attributes.
 fn size(thought: &Thought) -> usize {
     let kind = thought.thought_type.as_ref().map_or(0, Vec::len);
     thought.text.len() + kind + thought.attributes.iter().map(weight).sum::<usize>()
 }
 
-/// An attribute counts with its bytes, and a small one with the memory that it costs whatever it says.
+/// Returns what an attribute counts: its bytes, or for a small one the memory that any attribute takes.
 fn weight((name, value): &(Vec<u8>, Vec<u8>)) -> usize {
     const LEAST: usize = 48;
     (name.len() + value.len()).max(LEAST)
@@ -197,9 +211,9 @@ fn finish(thought: &mut Thought, rule: &ThoughtRule) -> Result<(), Error> {
         thought.attributes.iter().find(|(other, _)| other == name.as_bytes()).map(|(_, value)| value.as_slice())
     };
     let given = value(&rule.text).map(trim).filter(|text| !text.is_empty());
-    // Where the attribute says it all, it does not matter that the body was cut.
+    // If the attribute has the text, it does not matter that the body was cut.
     let truncated = thought.truncated && given.is_none();
-    // Of a thought that goes on, what stands last is not its end.
+    // The last bytes of a thought that goes on are not its end.
     let body = if thought.truncated { &thought.text } else { trim(&thought.text) };
     let text = copy(given.unwrap_or(body))?;
     let kind = value(&rule.kind).map(copy).transpose()?;
@@ -209,7 +223,7 @@ fn finish(thought: &mut Thought, rule: &ThoughtRule) -> Result<(), Error> {
     Ok(())
 }
 
-/// A number from 0 to 1; what is no number is the default, a half.
+/// Reads a number from 0 to 1. If it is not a number, returns the default, a half.
 fn confidence(value: &[u8]) -> f64 {
     const DEFAULT: f64 = 0.5;
     let value = trim(value);

@@ -1,14 +1,7 @@
 //! The window of a call: what is held and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
 //! off its front; what stays in it when the call ends is held.
 
-use super::{
-    chunk::Chunk,
-    engine::Engine,
-    error::Error,
-    event::Cause,
-    hold::HoldBuffer,
-    pending::Next,
-};
+use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Next};
 use crate::{
     channel::Channel,
     dialect::compiled::Compiled,

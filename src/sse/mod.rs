@@ -2,11 +2,11 @@
 //!
 //! A server that does not tell a model's thinking from its answer sends both as `content`. A [`Rewriter`] stands between
 //! such a server and its clients. What comes off the socket goes through [`Rewriter::feed`], one call for each read; what
-//! comes out has the thinking as `reasoning_content`. Which bytes are thinking is the dialect's affair: there is one
+//! comes out has the thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one
 //! scanner for each choice.
-//!
-//! `event` cuts the stream into events, `chunk` says where in one the fields stand, over the `json` around them, and
-//! `rewrite` splits the text.
+
+// `event` cuts the stream into events, `chunk` finds the fields of one by means of `json`, and `rewrite` splits their text. What is
+// not split must go out as it came in, to the byte.
 
 mod chunk;
 mod event;
@@ -15,31 +15,33 @@ mod options;
 mod put;
 mod rewrite;
 
+use std::fmt;
+
 use crate::{Dialect, Error, Start};
 use event::EventFramer;
 pub use options::{Body, Field, Options};
 use put::put;
 use rewrite::Rewrite;
 
-/// So many bytes at most are looked at to say whether a stream is a text: in what is compressed, one of a few is no text's.
+/// At most this many bytes decide whether a stream is a text. In a compressed stream, one of the first few cannot be a text's.
 const FIRST: usize = 16;
 
 /// What the bytes of the stream are now.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     /// Nothing but blanks has come.
     Unknown,
-    /// So many bytes have come behind blanks, and none of them says yet whether this is a text.
+    /// This many bytes have come after blanks, and none of them has decided yet whether this is a text.
     Begun(usize),
     Events,
     /// An event that is too long, up to its end.
     LongEvent,
     Json,
-    /// What is not read: all behind a body, or behind the limit in one.
+    /// Bytes that are not read: after a body, or after the limit in one.
     Rest,
 }
 
-/// How far a JSON object has come.
+/// Finds the end of a JSON object whose bytes come in pieces.
 #[derive(Clone, Copy)]
 struct Braces {
     depth: usize,
@@ -50,7 +52,7 @@ struct Braces {
 impl Braces {
     const START: Braces = Braces { depth: 0, string: false, escaped: false };
 
-    /// How many of the next bytes belong to the object; `None` where it goes on behind them.
+    /// Returns how many of the next bytes belong to the object, or `None` if it goes on after them.
     fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         for (at, &byte) in bytes.iter().enumerate() {
             match byte {
@@ -74,8 +76,8 @@ impl Braces {
 
 /// Splits the text of a chat completion into fields, as its bytes come.
 ///
-/// One rewriter for each answer, or one after the other with [`finish`](Rewriter::finish) or [`reset`](Rewriter::reset)
-/// between them. It belongs to one thread at a time.
+/// Use one rewriter for each answer, or one for several answers with [`finish`](Rewriter::finish) or [`reset`](Rewriter::reset)
+/// between them. It can be sent to another thread.
 ///
 /// ```
 /// use aside::{Dialect, sse::{Options, Rewriter}};
@@ -87,7 +89,7 @@ impl Braces {
 ///     "\ndata: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"</think>\\n\\nYes.\"}}]}\n\n",
 ///     "data: [DONE]\n\n",
 /// ] {
-///     rewriter.feed(read.as_bytes(), &mut out)?; // then send `out`, and clear it
+///     rewriter.feed(read, &mut out)?; // then send `out`, and clear it
 /// }
 /// rewriter.finish(&mut out)?;
 /// assert_eq!(String::from_utf8(out)?, "\
@@ -102,7 +104,7 @@ pub struct Rewriter {
     mode: Mode,
     framer: EventFramer,
     braces: Braces,
-    /// What has come of the event or body.
+    /// The bytes of the event or body that have come.
     held: Vec<u8>,
     /// A byte of the stream has come.
     has_begun: bool,
@@ -111,11 +113,14 @@ pub struct Rewriter {
 }
 
 impl Rewriter {
-    /// A rewriter at the start of a stream. It fails for a start that the dialect does not have, and where there is no
-    /// memory.
+    /// Makes a rewriter at the start of a stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
+    #[doc(alias = "aside_sse_new")]
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewriter, Error> {
-        let Options { start, stray_close, .. } = *options;
-        let scanner = crate::Options { start, stray_close, ..crate::Options::default() };
+        let scanner = crate::Options::new().start(options.start).stray_close(options.stray_close);
         Ok(Rewriter {
             rewrite: Rewrite::new(dialect, scanner, options.field)?,
             options: *options,
@@ -133,19 +138,30 @@ impl Rewriter {
     /// `None`, as the dialect says. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's
     /// own start.
     ///
-    /// Fails with [`Error::NoSuchStart`] where the dialect has no such start, with [`Error::StreamBegun`] where the stream has
-    /// begun, and with [`Error::OutOfMemory`]; nothing has changed then.
+    /// ```
+    /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
+    ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new())?;
+    /// rewriter.start_at(Some(Start::Channel(Channel::Thinking)))?;
+    /// let mut out = Vec::new();
+    /// rewriter.feed("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hm\"}}]}\n\n", &mut out)?;
+    /// assert_eq!(out, b"data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchStart`] if the dialect has no such start, [`Error::StreamBegun`] if the stream has begun, and
+    /// [`Error::OutOfMemory`]. Nothing has changed then.
+    #[doc(alias = "aside_sse_start_at")]
     pub fn start_at(&mut self, start: Option<Start>) -> Result<(), Error> {
         self.before_stream()?;
         self.rewrite.start_at(None, start)
     }
 
-    /// Reads the next stream by another dialect, and says where it starts, before its first byte: at `start`, or as that
-    /// dialect says where there is none. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the
-    /// rewriter's own dialect and start.
-    ///
-    /// What [`Dialect::find_for_template`] finds for a model's chat template goes here. Fails as
-    /// [`start_at`](Rewriter::start_at) does.
+    /// Reads the next stream by another dialect, such as the one that [`Dialect::find_for_template`] finds for a model's chat
+    /// template, and says where that stream starts. With `None`, it starts where that dialect says. Call it before the first byte.
+    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own dialect and start.
     ///
     /// ```
     /// use aside::{Dialect, sse::{Options, Rewriter}};
@@ -156,33 +172,41 @@ impl Rewriter {
     /// rewriter.use_dialect(&dialect, Some(start))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`start_at`](Rewriter::start_at).
+    #[doc(alias = "aside_sse_use_dialect")]
     pub fn use_dialect(&mut self, dialect: &Dialect, start: Option<Start>) -> Result<(), Error> {
         self.before_stream()?;
         self.rewrite.start_at(Some(dialect), start)
     }
 
-    /// Says where the next stream starts, before its first byte: each choice's text goes on behind a rendered prompt that
-    /// ends in `tail`, read as by [`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt).
-    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own start; an empty `tail` takes
-    /// back what an earlier one said.
+    /// Says where the next stream starts, before its first byte: each choice's text comes after a rendered prompt that ends with
+    /// `tail`, read as [`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt) reads it. Returns where that is.
     ///
-    /// Returns where the stream starts. Fails with [`Error::StreamBegun`] where the stream has begun, and with
-    /// [`Error::OutOfMemory`]; nothing has changed then.
+    /// [`finish`](Rewriter::finish), [`reset`](Rewriter::reset) and an empty `tail` go back to the rewriter's own start.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
     ///
     /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::default())?;
-    /// let start = rewriter.start_from_prompt(b"<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")?;
+    /// let start = rewriter.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")?;
     /// assert_eq!(start, Start::Channel(Channel::Thinking));
     /// let mut out = Vec::new();
-    /// rewriter.feed(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Greet.\"}}]}\n\n", &mut out)?;
+    /// rewriter.feed("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Greet.\"}}]}\n\n", &mut out)?;
     /// assert_eq!(out, b"data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"Greet.\"}}]}\n\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamBegun`] if the stream has begun, and [`Error::OutOfMemory`]. Nothing has changed then.
+    #[doc(alias = "aside_sse_start_from_prompt")]
+    #[inline]
+    pub fn start_from_prompt(&mut self, tail: impl AsRef<[u8]>) -> Result<Start, Error> {
         self.before_stream()?;
-        self.rewrite.start_from_prompt(tail)
+        self.rewrite.start_from_prompt(tail.as_ref())
     }
 
     fn before_stream(&self) -> Result<(), Error> {
@@ -192,8 +216,16 @@ impl Rewriter {
     /// Takes the next bytes of the stream, cut anywhere, and appends to `out` all that is decided: each event as soon as it
     /// is whole.
     ///
-    /// The only error is that memory ran out: what is in `out` is then a part, and the rewriter must be reset.
-    pub fn feed(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
+    #[doc(alias = "aside_sse_feed")]
+    #[inline]
+    pub fn feed(&mut self, chunk: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.feed_bytes(chunk.as_ref(), out)
+    }
+
+    fn feed_bytes(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let mut rest = chunk;
         if !self.has_begun && !rest.is_empty() {
             self.has_begun = true;
@@ -216,8 +248,13 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Ends the stream: appends what was held back. An event without the blank line behind it counts as whole. The
-    /// rewriter is then as new, but for `too_long` and `is_encoded`.
+    /// Ends the stream: appends what was held back. An event without the blank line that ends it counts as whole. The next feed
+    /// begins a new stream; [`too_long`](Rewriter::too_long) and [`is_encoded`](Rewriter::is_encoded) stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
+    #[doc(alias = "aside_sse_finish")]
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         match self.mode {
             Mode::Events if !self.held.is_empty() => self.rewrite.event(&self.held, true, out)?,
@@ -228,23 +265,29 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Forgets the stream and every error. The rewriter is then as new.
+    /// Forgets the stream, every error, and what [`too_long`](Rewriter::too_long) and [`is_encoded`](Rewriter::is_encoded) say. The
+    /// next feed begins a new stream.
+    #[doc(alias = "aside_sse_reset")]
     pub fn reset(&mut self) {
         self.begin_stream();
         self.is_encoded = false;
         self.too_long = 0;
     }
 
-    /// Whether the stream passes unread because its first bytes are no text: it is compressed (gzip, zstd, zlib or Brotli),
-    /// or in another encoding than UTF-8. Of the stream that was finished last, until another begins.
+    /// Returns whether the stream passes unread because its first bytes are not a text: it is compressed (gzip, zstd, zlib or
+    /// Brotli), or its encoding is not UTF-8. After a finish, it says this of the stream that has ended, until another begins.
     ///
     /// Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
+    #[doc(alias = "aside_sse_encoded")]
+    #[must_use]
     pub fn is_encoded(&self) -> bool {
         self.is_encoded
     }
 
-    /// How many events and bodies passed unread since the start or the last reset, because they were longer than
-    /// `max_event`.
+    /// Returns how many events and bodies passed unread, because they were longer than [`Options::max_event`], since the start or
+    /// the last reset.
+    #[doc(alias = "aside_sse_too_long")]
+    #[must_use]
     pub fn too_long(&self) -> u64 {
         self.too_long
     }
@@ -255,11 +298,11 @@ impl Rewriter {
         self.mode = first_mode(&self.options);
         self.framer = EventFramer::START;
         self.braces = Braces::START;
-        // One large event must not cost every stream behind it.
+        // One large event must not cost memory in every stream after it.
         self.held = Vec::new();
     }
 
-    /// Line ends pass at once, for a server may send them to keep the connection; other blanks may begin a line.
+    /// Line ends pass at once, because a server may send them to keep the connection open. Other blanks may begin a line.
     fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         match rest[0] {
             b'\n' | b'\r' => {
@@ -280,7 +323,7 @@ impl Rewriter {
         }
     }
 
-    /// The bytes before the first colon or line end say whether this is a text; where neither comes soon, it is one.
+    /// The bytes before the first colon or line end decide whether this is a text. If neither comes soon, it is one.
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
             if self.options.body == Body::Json {
@@ -296,7 +339,7 @@ impl Rewriter {
         let first = &self.held[self.held.len() - (len + 1)..];
         let is_utf8 = match std::str::from_utf8(first) {
             Ok(_) => true,
-            // A character whose end has not come.
+            // The end of a character may still come.
             Err(error) => error.error_len().is_none(),
         };
         if !is_utf8 || byte < b' ' && byte != b'\t' {
@@ -306,7 +349,7 @@ impl Rewriter {
         Ok(1)
     }
 
-    /// Nothing of this stream is read from here on.
+    /// Passes the rest of this stream unread.
     fn pass_rest(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.mode = Mode::Rest;
         put(out, &self.held)?;
@@ -318,7 +361,7 @@ impl Rewriter {
         let end = self.framer.end(rest);
         let used = end.unwrap_or(rest.len());
         if self.held.len() + used > self.max_event() {
-            // Its text is not read: what is held back must not come behind it.
+            // Its text is not read: what is held back must not come after it.
             self.rewrite.flush(out)?;
             self.pass(&rest[..used], out)?;
             self.mode = if end.is_some() { Mode::Events } else { Mode::LongEvent };
@@ -369,7 +412,7 @@ impl Rewriter {
         Ok(used)
     }
 
-    /// Hands on what was held and what follows it, unread.
+    /// Passes what was held and the bytes that follow it, unread.
     fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.too_long += 1;
         put(out, &self.held)?;
@@ -379,6 +422,16 @@ impl Rewriter {
 
     fn max_event(&self) -> usize {
         self.options.max_event.unwrap_or(Options::MAX_EVENT)
+    }
+}
+
+impl fmt::Debug for Rewriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rewriter")
+            .field("options", &self.options)
+            .field("mode", &self.mode)
+            .field("held", &self.held.len())
+            .finish_non_exhaustive()
     }
 }
 

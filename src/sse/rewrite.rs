@@ -436,7 +436,7 @@ impl Rewrite {
 
     /// The stream that comes is read by this dialect, or the one before, and starts so, or as the dialect says.
     pub fn start_at(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
-        let options = crate::Options { start, ..self.streams.options };
+        let options = self.streams.options.start(start);
         let scanner = Scanner::with_options(dialect.unwrap_or(&self.streams.dialect), &options)?;
         self.streams.set_start(options, scanner, None);
         Ok(())

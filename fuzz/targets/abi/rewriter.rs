@@ -52,15 +52,13 @@ pub fn run(input: &mut Input<'_>) {
         && options.body < 3
         && options.off < 2
         && (!has_stray || options.stray_close < 2 && options.reserved == 0);
-    let rust = Options {
-        field: [Field::ReasoningContent, Field::Reasoning, Field::Thinking][options.field as usize % 3],
-        body: [Body::Unknown, Body::Events, Body::Json][options.body as usize % 3],
-        off: options.off == 1,
-        // An older header's options end before it.
-        max_event: (options.max_event > 0 && options.size > 24).then_some(options.max_event as usize),
-        stray_close: if has_stray && options.stray_close == 1 { StrayClose::Text } else { StrayClose::Dialect },
-        ..Options::default()
-    };
+    // An older header's options end before `max_event`.
+    let rust = Options::new()
+        .field([Field::ReasoningContent, Field::Reasoning, Field::Thinking][options.field as usize % 3])
+        .body([Body::Unknown, Body::Events, Body::Json][options.body as usize % 3])
+        .off(options.off == 1)
+        .max_event((options.max_event > 0 && options.size > 24).then_some(options.max_event as usize))
+        .stray_close(if has_stray && options.stray_close == 1 { StrayClose::Text } else { StrayClose::Dialect });
     unsafe {
         let sse = aside_sse_new(aside_dialect_find(name.as_ptr(), name.len()), &options);
         assert_eq!(!sse.is_null(), good, "{}", aside_last_status());

@@ -59,11 +59,11 @@ pub fn run(input: &mut Input<'_>) {
         match way % 5 {
             0 => {
                 let got = owned(|out, len| aside_strip(dialect, one.as_ptr(), one.len(), out, len));
-                assert_eq!(got.unwrap(), aside::strip(rust, &one).unwrap());
+                assert_eq!(got.unwrap(), rust.strip(&one).unwrap());
             }
             1 => {
                 let got = owned(|out, len| aside_escape(dialect, one.as_ptr(), one.len(), out, len));
-                assert_eq!(got, aside::escape(rust, &one).map_err(|_| JOIN));
+                assert_eq!(got, rust.escape(&one).map_err(|_| JOIN));
             }
             2 => {
                 let (start, markers) = (u32::from(way / 5 % 8), u32::from(way / 40 % 3));
@@ -72,11 +72,10 @@ pub fn run(input: &mut Input<'_>) {
                     aside_join(dialect, thinking.0, thinking.1, content.0, content.1, start, markers, out, len)
                 });
                 let name = ["", "content", "thinking", "narration", "tool", "header"].get(start as usize);
-                let options = JoinOptions {
-                    start: name.and_then(|name| name.parse::<Start>().ok()),
-                    markers: if markers == 1 { OnMarker::Escape } else { OnMarker::Refuse },
-                };
-                match aside::join(rust, &one, &two, &options) {
+                let options = JoinOptions::new()
+                    .start(name.and_then(|name| name.parse::<Start>().ok()))
+                    .markers(if markers == 1 { OnMarker::Escape } else { OnMarker::Refuse });
+                match rust.join(&one, &two, &options) {
                     _ if start > 5 || markers > 1 => assert_eq!(got, Err(OPTION)),
                     Ok(text) => assert_eq!(got, Ok(text)),
                     Err(_) => assert!(matches!(got, Err(JOIN | OPTION)), "{got:?}"),

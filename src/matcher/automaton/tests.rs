@@ -114,7 +114,7 @@ fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
         for (end, stray_close) in
             (0..=input.len()).flat_map(|end| [StrayClose::Dialect, StrayClose::Text].map(|stray| (end, stray)))
         {
-            let options = Options { start, stray_close, ..Options::default() };
+            let options = Options::new().start(start).stray_close(stray_close);
             let mut scanner = Scanner::with_options(dialect, &options).unwrap();
             scanner.feed(&input[..end], |_| {}).unwrap();
             let config = scanner.config();

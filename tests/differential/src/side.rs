@@ -63,14 +63,14 @@ pub fn run(dialect: &Dialect, case: &Case, out: &mut Vec<Seen>) {
 }
 
 fn options(setup: &Setup) -> Options {
-    let start = setup.start.map(|start| start.parse().expect("a start's name"));
-    let budget = setup.budget.map(|budget| Budget {
-        limit: budget.limit,
-        unit: if budget.in_characters { BudgetUnit::Characters } else { BudgetUnit::Bytes },
-        scope: if budget.of_stream { BudgetScope::Stream } else { BudgetScope::Span },
+    let budget = setup.budget.map(|budget| {
+        let unit = if budget.in_characters { BudgetUnit::Characters } else { BudgetUnit::Bytes };
+        let scope = if budget.of_stream { BudgetScope::Stream } else { BudgetScope::Span };
+        Budget::new(budget.limit, unit, scope)
     });
     let stray_close = if setup.keeps_stray { StrayClose::Text } else { StrayClose::Dialect };
-    Options { start, collect: setup.collect, budget, stray_close }
+    let start = setup.start.map(|start| start.parse::<Start>().expect("a start's name"));
+    Options::new().start(start).collect(setup.collect).budget(budget).stray_close(stray_close)
 }
 
 fn shown(error: Error) -> String {
@@ -79,7 +79,7 @@ fn shown(error: Error) -> String {
 
 fn stand(scanner: &Scanner, seen: Seen) -> Seen {
     let counts = |channel| {
-        let Counts { bytes, characters, spans, tokens } = scanner.counts(channel);
+        let Counts { bytes, characters, spans, tokens, .. } = scanner.counts(channel);
         [bytes, characters, spans, tokens]
     };
     Seen {
@@ -218,6 +218,8 @@ fn owned(dialect: &Dialect, event: &Event<'_>) -> seen::Event {
         Kind::Close(cause) => What::Close(cause.as_str()),
         Kind::Reclassify => What::Reclassify,
         Kind::Budget => What::Budget,
+        #[allow(unreachable_patterns)] // An older library says that there are no others.
+        other => unreachable!("an event of a new kind: {other:?}"),
     };
     seen::Event { what, channel: event.channel.as_str(), offset: event.offset, bytes: event.bytes.into() }
 }

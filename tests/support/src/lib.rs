@@ -35,6 +35,7 @@ pub fn owned(event: &aside::Event<'_>) -> Event {
         Kind::Close(Cause::Malformed) => unreachable!("no span ends so"),
         Kind::Reclassify => What::Reclassify,
         Kind::Budget => What::Budget,
+        other => unreachable!("an event of a new kind: {other:?}"),
     };
     Event {
         what,
@@ -61,7 +62,7 @@ pub fn push(events: &mut Vec<Event>, event: aside::Event<'_>) {
 
 pub fn scanner(dialect: &Dialect, start: Option<&str>, collect: Option<usize>) -> Scanner {
     let start = start.map(|start| start.parse().unwrap());
-    let options = Options { start, collect, ..Options::default() };
+    let options = Options::new().start(start).collect(collect);
     Scanner::with_options(dialect, &options)
         .unwrap_or_else(|error| panic!("{} from {start:?}: {error:?}", dialect.name()))
 }

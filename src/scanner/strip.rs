@@ -1,0 +1,39 @@
+//! The content of a whole text: the shortest way for a host that has all of an answer and wants to show it.
+
+use super::{Error, Event, Kind, Options, Scanner, thoughts};
+use crate::{channel::Channel, dialect::Dialect};
+
+impl Dialect {
+    /// Returns the content of a whole text, without ASCII white space at both ends.
+    ///
+    /// ```
+    /// let dialect = aside::Dialect::find("thinking-tags")?;
+    /// assert_eq!(dialect.strip("<thought>hm</thought>\nYes.")?, b"Yes.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[doc(alias = "aside_strip")]
+    #[inline]
+    pub fn strip(&self, text: impl AsRef<[u8]>) -> Result<Vec<u8>, Error> {
+        strip(self, text.as_ref())
+    }
+}
+
+fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut content = Vec::new();
+    content.try_reserve_exact(text.len())?;
+    let mut keep = |event: Event<'_>| match event.kind {
+        Kind::Text if event.channel == Channel::Content => content.extend_from_slice(event.bytes),
+        Kind::Reclassify => content.clear(),
+        _ => {}
+    };
+    let mut scanner = Scanner::with_options(dialect, &Options::new())?;
+    scanner.feed(text, &mut keep)?;
+    scanner.finish(&mut keep)?;
+    content.truncate(thoughts::trim_end(&content).len());
+    content.drain(..content.len() - thoughts::trim_start(&content).len());
+    Ok(content)
+}
