@@ -1,5 +1,61 @@
-//! Splits a language model's output, as it streams, into thinking, content, narration and tool calls; and makes what tools
-//! print shorter before a model reads it.
+//! Splits a language model's output, as it streams, into thinking, content, narration and tool calls.
+//!
+//! # The problem
+//!
+//! A model writes one stream of text, and marks in it what is meant for whom: `<think>` … `</think>`, code fences, message headers,
+//! tags with attributes; each family of models does it in its own way. The stream arrives in chunks that are cut anywhere, also in
+//! the middle of a marker or of a character. Code that searches each chunk for the markers shows thinking as the answer, or loses
+//! bytes, as soon as a cut falls in the wrong place.
+//!
+//! A [`Scanner`] reads the stream by the rules of a [`Dialect`]. Chunking does not matter: the same text has the same result,
+//! however it is cut. Every byte is in exactly one [`Event`]. Only bytes that could still become a marker are held back. Time is
+//! linear, and memory bounded, for every input.
+//!
+//! # A program
+//!
+//! ```
+//! use aside::{Channel, Dialect, Kind, Scanner};
+//!
+//! // By the name of a model; `Dialect::find` takes that of a dialect, `Dialect::from_toml` a file of your own.
+//! let dialect = Dialect::find_for_model("Qwen/Qwen3-32B")?;
+//! let mut scanner = Scanner::new(&dialect);
+//!
+//! let (mut thinking, mut answer) = (Vec::new(), Vec::new());
+//! let mut show = |event: aside::Event<'_>| match (event.kind, event.channel) {
+//!     (Kind::Text, Channel::Thinking) => thinking.extend_from_slice(event.bytes),
+//!     (Kind::Text, Channel::Content) => answer.extend_from_slice(event.bytes),
+//!     _ => {}
+//! };
+//! for chunk in ["<th", "ink>\nTwice ", "21.\n</thi", "nk>\n\nIt is 4", "2."] {
+//!     scanner.feed(chunk, &mut show)?;
+//! }
+//! scanner.finish(&mut show)?;
+//!
+//! assert_eq!(thinking, b"Twice 21.");
+//! assert_eq!(answer, b"It is 42.");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to go next
+//!
+//! | to | see |
+//! |---|---|
+//! | find the dialect of a model or of its chat template | [`Dialect::find_for_model`], [`Dialect::find_for_template`] |
+//! | start where a rendered prompt ends | [`Scanner::start_from_prompt`] |
+//! | limit the thinking, or collect whole thoughts | [`Options`], [`Scanner::force_close`], [`Scanner::take_thought`] |
+//! | feed the model's own tokens | [`Scanner::feed_tokens`] |
+//! | stop between two events | [`Scanner::events`] |
+//! | get the answer out of a whole text | [`Dialect::strip`] |
+//! | write thinking and content with their markers; keep markers out of a prompt | [`Dialect::join`], [`Dialect::escape`] |
+//! | correct an OpenAI-style answer between server and client | [`sse::Rewriter`] |
+#![cfg_attr(feature = "compress", doc = "| shorten what tools print before a model reads it | [`compress`] |")]
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `compress` | yes | the module `compress`; without it there are no regular expressions among the dependencies |
+//! | `templates` | no | chat templates are rendered to find their dialect and start; without it their text is read |
 
 #![deny(unsafe_code, missing_docs)]
 
