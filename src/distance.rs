@@ -1,10 +1,10 @@
-//! How near two names are to each other, for errors that name what was perhaps meant.
+//! How near two names are to each other, so that an error can name what was perhaps meant. Nothing here may allocate.
 
-/// Names of dialects, patterns and keys are not longer. A caller's name may be, and is cut.
+/// The most bytes of a name of a dialect, pattern or key. A caller's name may be longer, and is cut.
 pub const LONGEST: usize = 64;
 
-/// The edits that turn one name into the other (Levenshtein), in any ASCII case. Allocates nothing: an error that names the
-/// nearest may have to be written where there is no memory.
+/// Returns how many edits turn one name into the other (Levenshtein), in any ASCII case. It allocates nothing, because an error
+/// that names the nearest may be written when there is no memory.
 pub fn distance(asked: &[u8], known: &[u8]) -> usize {
     let known = &known[..known.len().min(LONGEST)];
     let mut row: [usize; LONGEST + 1] = std::array::from_fn(|at| at);

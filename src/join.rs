@@ -128,14 +128,15 @@ impl From<Error> for JoinError {
 
 impl Dialect {
     /// Returns the text that splits into this thinking and this content: one block of thinking with the markers and the framing
-    /// of the dialect, then the content. Without thinking there is no block, unless the text starts inside one. Both parts may be
-    /// any bytes.
+    /// of the dialect, then the content. Without thinking there is no block, unless the text starts inside one. Both parts may
+    /// be any bytes.
     ///
     /// The scanner itself is asked, before the text is returned, whether this is so: from the start of the options, the text's
     /// thinking is `thinking` and its content is `content`, byte for byte, and there is nothing else in it. If it is not,
     /// [`JoinOptions::markers`] says whether that is an error, or the parts are escaped. Escaping changes a part only where it
-    /// must; then it breaks all markers in it as [`escape`](Dialect::escape) does. If even that is not enough, U+200B is put before
-    /// and after the part, and in thinking in a code fence, lines of fences are broken and a line end is added. Time is linear.
+    /// must; then it breaks all markers in it as [`escape`](Dialect::escape) does. If even that is not enough, U+200B is put
+    /// before and after the part, and in thinking in a code fence, lines of fences are broken and a line end is added. Time is
+    /// linear.
     ///
     /// ```
     /// use aside::{Channel, Dialect, JoinError, JoinOptions, OnMarker};
@@ -166,16 +167,16 @@ impl Dialect {
         join(self, thinking.as_ref(), content.as_ref(), options)
     }
 
-    /// Returns the text without the dialect's markers, so that a user's text can stand in a prompt. After the first character of
-    /// each marker, also of one that begins a turn, U+200B (zero width space) is inserted: it reads the same and is no marker.
-    /// Before a marker that counts at the first byte of a stream alone, it is inserted in front.
+    /// Returns the text without the dialect's markers, so that a user's text can stand in a prompt. After the first character
+    /// of each marker, also of one that begins a turn, U+200B (zero width space) is inserted, so that it reads the same and is
+    /// not a marker. Before a marker that counts at the first byte of a stream alone, it is inserted in front.
     ///
-    /// Nothing else changes, and a text that was escaped is not changed again. The text may be any bytes; time is linear. Special
-    /// tokens that the dialect does not name must be removed by the host.
+    /// Nothing else changes, and a text that was escaped is not changed again. The text may be any bytes; time is linear.
+    /// Special tokens that the dialect does not name must be removed by the host.
     ///
-    /// Escape a text whole: a marker that two texts make together is seen in neither. What counts as a marker does not depend on
-    /// what is around it: opening and closing tags are broken wherever they stand. In a dialect with fences, the line that opens
-    /// is a marker; a bare fence line is not.
+    /// Escape a text whole: a marker that two texts make together is seen in neither. What counts as a marker does not depend
+    /// on what is around it: opening and closing tags are broken wherever they stand. In a dialect with fences, the line that
+    /// opens is a marker; a bare fence line is not.
     ///
     /// ```
     /// let dialect = aside::Dialect::find("qwen3")?;

@@ -2,14 +2,14 @@
 //!
 //! # The problem
 //!
-//! A model writes one stream of text, and marks in it what is meant for whom: `<think>` … `</think>`, code fences, message headers,
-//! tags with attributes; each family of models does it in its own way. The stream arrives in chunks that are cut anywhere, also in
-//! the middle of a marker or of a character. Code that searches each chunk for the markers shows thinking as the answer, or loses
-//! bytes, as soon as a cut falls in the wrong place.
+//! A model writes one stream of text, and marks in it what is meant for whom: `<think>` … `</think>`, code fences, message
+//! headers, tags with attributes; each family of models does it in its own way. The stream arrives in chunks that are cut
+//! anywhere, also in the middle of a marker or of a character. Code that searches each chunk for the markers shows thinking as
+//! the answer, or loses bytes, as soon as a cut falls in the wrong place.
 //!
 //! A [`Scanner`] reads the stream by the rules of a [`Dialect`]. Chunking does not matter: the same text has the same result,
-//! however it is cut. Every byte is in exactly one [`Event`]. Only bytes that could still become a marker are held back. Time is
-//! linear, and memory bounded, for every input.
+//! however it is cut. Every byte is in exactly one [`Event`]. Only bytes that could still become a marker are held back. Time
+//! is linear, and memory bounded, for every input.
 //!
 //! # A program
 //!

@@ -1,7 +1,7 @@
-//! Tables of TOML files, read strictly.
+//! Tables of TOML files, read strictly: where a file must have a table, an array is an error.
 
-/// Reads these types from tables alone. What serde derives, here as a function (`remote = "Self"`), takes an array for
-/// a table too, each value by its position.
+/// Reads these types from tables alone. What serde derives, which is a function here (`remote = "Self"`), would also take an
+/// array, with each value by its position.
 macro_rules! tables_only {
     ($($table:ident),+) => {$(
         impl<'de> serde::Deserialize<'de> for $table {

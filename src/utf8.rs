@@ -1,9 +1,10 @@
-//! Characters in bytes: where a chunk's last one is cut, how many there are.
+//! Characters in bytes: where the last one of a chunk is cut, and how many there are. Input may be any bytes, so nothing here
+//! may expect valid UTF-8.
 
-/// How many bytes at the end of `bytes` begin a character of valid UTF-8 whose rest has not come: 0 to 3.
+/// Returns how many bytes at the end of `bytes` begin a character of valid UTF-8 whose rest has not come: 0 to 3.
 #[inline]
 pub fn incomplete_tail(bytes: &[u8]) -> usize {
-    // A whole character of three bytes, or an ASCII one: most are.
+    // Most are ASCII, or whole characters of three bytes.
     match bytes {
         [.., 0xE1..=0xEC, second, third] if is_continuation(*second) && is_continuation(*third) => return 0,
         [.., last] if last.is_ascii() => return 0,
@@ -31,8 +32,8 @@ fn tail_of_other(bytes: &[u8]) -> usize {
     if back < len && rest.first().is_none_or(|byte| second.contains(byte)) { back } else { 0 }
 }
 
-/// As much of `bytes` as has room without cutting a character. Where characters are whole or invalid, as in events,
-/// it does not matter how the bytes come in pieces.
+/// Returns as much of `bytes` as fits without cutting a character. If characters are whole or invalid, as in events, it does
+/// not matter in which pieces the bytes come.
 pub fn fit(bytes: &[u8], room: usize) -> &[u8] {
     let Some(head) = bytes.get(..room) else { return bytes };
     let start = room - incomplete_tail(head);
@@ -44,10 +45,10 @@ pub fn is_continuation(byte: u8) -> bool {
     byte.cast_signed() < -0x40
 }
 
-/// Bytes that continue a character.
+/// Returns how many bytes continue a character.
 #[inline]
 pub fn continuations(bytes: &[u8]) -> u64 {
-    // Below this, the call costs more than it saves.
+    // For fewer bytes, the call costs more than it saves.
     if bytes.len() <= 16 {
         let (eights, rest) = bytes.as_chunks();
         let in_eight = |eight: &[u8; 8]| {

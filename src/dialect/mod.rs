@@ -22,8 +22,8 @@ pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
 use compiled::{Compiled, Labels};
 pub(crate) use markers::BREAK;
 
-/// The markers and rules of a model family, ready for scanners. It never changes, can be shared between threads, and is cheap to
-/// clone.
+/// The markers and rules of a model family, ready for scanners. It never changes, can be shared between threads, and is cheap
+/// to clone.
 ///
 /// ```
 /// let dialect = aside::Dialect::find("qwen3")?;
@@ -86,8 +86,8 @@ impl Dialect {
         catalogue::find_for_model(model.as_bytes())
     }
 
-    /// Loads the built-in dialects of these names or aliases, so that finding one of them later takes no memory. A host
-    /// calls it before it serves; `Dialect::preload(Dialect::names())` loads all. Loading may end the process if there is no memory
+    /// Loads the built-in dialects of these names or aliases, so that finding one of them later takes no memory. A host calls
+    /// it before it serves; `Dialect::preload(Dialect::names())` loads all. Loading may end the process if there is no memory
     /// for it.
     ///
     /// # Errors
@@ -140,16 +140,16 @@ impl Dialect {
         &self.compiled.aliases
     }
 
-    /// Returns what is open at byte 0 unless the scanner's options say otherwise. For a dialect from `find_for_model`, it is what
-    /// the file says for that model; otherwise, what the file says for all.
+    /// Returns what is open at byte 0 unless the scanner's options say otherwise. For a dialect from `find_for_model`, it is
+    /// what the file says for that model; otherwise, what the file says for all.
     #[doc(alias = "aside_dialect_start")]
     #[must_use]
     pub fn start(&self) -> Start {
         self.start
     }
 
-    /// Returns the family of an `Open` event's rule: what its span or header has as `family`, or else the dialect's name. None if
-    /// there is no such rule.
+    /// Returns the family of an `Open` event's rule: what its span or header has as `family`, or else the dialect's name. None
+    /// if there is no such rule.
     #[doc(alias = "aside_dialect_family")]
     #[must_use]
     pub fn family(&self, rule: u32) -> Option<&str> {

@@ -1,4 +1,5 @@
-//! The fields of a marker: of a tag's attributes, and of a header.
+//! The fields of a marker: the attributes of a tag, and those of a header. They are read once the marker is complete, so
+//! nothing here may wait for more bytes.
 
 use std::ops::Range;
 
@@ -8,13 +9,13 @@ use crate::matcher::{
     grammar::{HeaderRule, Route},
 };
 
-/// The attributes of the marker that was read last. Its memory is made with the first one.
+/// The attributes of the marker that was read last. Memory is taken when the first one comes.
 pub struct Attributes(TryBox<Lists>);
 
 #[derive(Default)]
 struct Lists {
     list: Vec<Entry>,
-    /// Names and decoded values, one behind the other.
+    /// Names and decoded values, one after the other.
     text: Vec<u8>,
 }
 
@@ -64,12 +65,12 @@ impl Attributes {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// The first attribute of that name.
+    /// Returns the value of the first attribute of that name.
     pub fn value(&self, name: &str) -> Option<&[u8]> {
         self.iter().find(|attribute| attribute.name == name.as_bytes()).map(|attribute| attribute.value)
     }
 
-    /// The last attribute of that name.
+    /// Returns the value of the last attribute of that name.
     fn last_value(&self, name: &str) -> Option<&[u8]> {
         (0..self.len())
             .rev()
@@ -81,7 +82,7 @@ impl Attributes {
     /// Reads the attributes of a whole tag, which is known to follow the grammar.
     pub fn read_tag(&mut self, tag: &[u8]) -> Result<(), Error> {
         self.clear();
-        // Values may hold anything, so the first `=` outside one is found from name to name.
+        // Values may be any bytes, so the next `=` outside of a value is found from name to name.
         let lead = 1 + tag.iter().skip(1).take_while(|&&byte| is_tag_space(byte)).count();
         let mut at = (lead..tag.len()).find(|&at| is_tag_space(tag[at])).unwrap_or(tag.len());
         while let Some(name) = run(tag, at, is_name_start, is_name) {
@@ -120,13 +121,13 @@ impl Attributes {
         self.push(b"end", middle..header.len(), header, middle..header.len(), false)
     }
 
-    /// Reads the fields of a header that broke off, and says where it ends: behind its last value, if it has one.
+    /// Reads the fields of a header that broke off. Returns where it ends, which is after its last value, if it has one.
     pub fn read_broken_header(&mut self, rule: &HeaderRule, text: &[u8], torn: bool) -> Result<Option<usize>, Error> {
         self.clear();
         Ok(self.read_keys(rule, text, torn)?.0)
     }
 
-    /// Keys with their values, in order. Gives the end of the last value, and the bare word that the text ends with.
+    /// Reads keys with their values, in order. Returns the end of the last value, and the bare word that the text ends with.
     fn read_keys(
         &mut self,
         rule: &HeaderRule,
@@ -140,7 +141,7 @@ impl Attributes {
         let mut last_value = None;
         let mut bare = None;
         let mut at = 0;
-        // A beginning that is no key is no field either.
+        // If the beginning is not a key, it is not a field either.
         if let Some(begin) = rule.begins.iter().find(|begin| begins(rule, text, begin) && key_at(0).is_none()) {
             at = begin.len();
         }
@@ -192,7 +193,7 @@ impl Attributes {
     }
 }
 
-/// Where a whole header's end begins: the longest that has room behind the beginning.
+/// Returns where the end of a whole header begins. Of several ends that fit after the beginning, the longest counts.
 fn before_end(rule: &HeaderRule, header: &[u8]) -> usize {
     let begin = rule.begins.iter().find(|begin| begins(rule, header, begin)).map_or(0, |begin| begin.len());
     let ends = rule.ends.iter().filter_map(|literal| {
@@ -202,12 +203,12 @@ fn before_end(rule: &HeaderRule, header: &[u8]) -> usize {
     ends.min().unwrap_or(header.len())
 }
 
-/// Does the text begin with this literal of the header's?
+/// Returns whether the text begins with this literal of the header.
 fn begins(rule: &HeaderRule, text: &[u8], literal: &[u8]) -> bool {
     text.get(..literal.len()).is_some_and(|text| same(rule.fold, text, literal))
 }
 
-/// Does this route fit the fields? Of a field that is there twice, the last one counts.
+/// Returns whether this route fits the fields. If there are two fields of one name, the last one counts.
 pub fn fits(rule: &HeaderRule, route: &Route, fields: &Attributes) -> bool {
     route.when.iter().all(|(field, wanted)| {
         let is_wanted = |value: &[u8]| wanted.iter().any(|wanted| same(rule.fold, value, wanted.as_bytes()));
@@ -215,7 +216,7 @@ pub fn fits(rule: &HeaderRule, route: &Route, fields: &Attributes) -> bool {
     })
 }
 
-/// The first stretch from `at` on whose first byte is `first` and whose others are `rest`.
+/// Returns the first stretch from `at` on whose first byte satisfies `first`, and all others `rest`.
 fn run(bytes: &[u8], at: usize, first: fn(u8) -> bool, rest: fn(u8) -> bool) -> Option<Range<usize>> {
     let start = at + bytes.get(at..)?.iter().position(|&byte| first(byte))?;
     let len = bytes[start..].iter().position(|&byte| !rest(byte))?;
@@ -242,7 +243,7 @@ fn decode(raw: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// The reference at the start of `text`, which begins with `&`: its length and its character.
+/// Returns length and character of the reference at the start of `text`, which begins with `&`.
 fn reference(text: &[u8]) -> Option<(usize, char)> {
     const LONGEST: usize = "&#1234567;".len();
     let len = text.iter().take(LONGEST).position(|&byte| byte == b';')? + 1;

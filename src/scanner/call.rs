@@ -1,5 +1,6 @@
-//! The order of the parts of a call: what was found is reported (`report`), and then the text read on (`read`), until all that
-//! can be decided has been. It returns one event at a time, and may be stopped after each.
+//! The order of the parts of a call: what was found is reported (`report`), and then the text is read on (`read`), until all is
+//! decided that can be. A call returns one event at a time and may be stopped after each, so no loop here may run past an
+//! event.
 
 use super::{
     chunk::Chunk,
@@ -19,7 +20,7 @@ use crate::{
 };
 
 impl Call<'_> {
-    /// The next event of the chunk; none where all that can be decided has been. `at_end`: nothing comes after it.
+    /// Returns the next event of the chunk, or none if all is decided that can be. `at_end` says that nothing comes after it.
     pub fn next_of_feed(&mut self, at_end: bool) -> Result<Option<EventRef>, Error> {
         loop {
             let event = if let Next::Due(marker) = self.engine.next {
@@ -60,9 +61,9 @@ impl Call<'_> {
         }
     }
 
-    /// The next event where what is held is let go as text.
+    /// Returns the next event of a flush, which reports what is held as text.
     pub fn next_of_flush(&mut self) -> Result<Option<EventRef>, Error> {
-        // What is settled comes first: only the rest is released.
+        // What is decided comes first: only the rest is released.
         if let Some(event) = self.next_of_feed(false)? {
             return Ok(Some(event));
         }
@@ -79,7 +80,7 @@ impl Call<'_> {
         Ok(Some(self.report_text(held)?).filter(|event| !event.is_nothing()))
     }
 
-    /// The next event where the thinking that is open is closed.
+    /// Returns the next event of a forced close, which closes the thinking that is open.
     pub fn next_of_force_close(&mut self) -> Result<Option<EventRef>, Error> {
         if let Some(event) = self.next_of_feed(false)? {
             return Ok(Some(event));
@@ -92,14 +93,14 @@ impl Call<'_> {
             return Ok(Some(event));
         }
         self.engine.framing = 0;
-        // No marker stands between: what comes begins a line of its own.
+        // There is no marker, so what comes begins a line of its own.
         self.engine.code = CodeTracker::NEW;
         let event = self.close(0, Cause::Forced)?;
         self.engine.spans.change(self.compiled, 0, flag::FORCED);
         Ok(Some(event))
     }
 
-    /// The next event of the stream's end; after the last one, a new stream begins.
+    /// Returns the next event of the stream's end. After the last one, a new stream begins.
     pub fn next_of_finish(&mut self) -> Result<Option<EventRef>, Error> {
         self.engine.is_finishing = true;
         if let Some(event) = self.next_of_feed(true)? {
@@ -112,7 +113,7 @@ impl Call<'_> {
         Ok(None)
     }
 
-    /// All that can be decided has been: how far the automaton's word is enough for what comes.
+    /// Ends a call in which all is decided that can be: says how far the automaton alone may report what comes.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
         if engine.state.is_fallback() && matches!(engine.next, Next::Unread) {
@@ -130,7 +131,7 @@ impl Call<'_> {
         engine.ledger.set_table_until(until);
     }
 
-    /// How much of the text is left without the beginning of a character whose end has not come.
+    /// Returns the length of the text without the beginning of a character whose end has not come.
     fn whole_text(&self) -> usize {
         let len = self.engine.text;
         if len == 0 || self.engine.undecided() > 0 {
@@ -144,26 +145,26 @@ impl Call<'_> {
         len - incomplete_tail(&last[..count])
     }
 
-    /// Reports the next `len` bytes as text, or as much of them as is within the budget; or, where nothing is, that the budget
-    /// is exceeded.
-    // Out of line, as the other parts of a call: in one function, each event saves registers for all of them.
+    /// Reports the next `len` bytes as text, or as many of them as are within the budget. If none are, it reports that the
+    /// budget is exceeded.
+    // It is out of line, as the other parts of a call are: in one function, each event would save registers for all of them.
     #[inline(never)]
     fn report_text(&mut self, len: usize) -> Result<EventRef, Error> {
         self.give_back();
-        // Text that begins in what is held ends with the byte that decides it, or before a marker: it is short.
+        // Text that begins in the held bytes ends with the byte that decides it, or before a marker, so it is short.
         self.join(0, len)?;
         let (event, len) = self.text_within_budget(len)?;
         self.engine.text -= len;
         Ok(event)
     }
 
-    /// Of the spans that the prompt left open, the first one not yet reported.
+    /// Returns the number of the first span that the prompt left open and that is not reported.
     fn prompted(&self) -> Option<u8> {
         let open = self.engine.optional.get()?.prompt.open?;
         self.engine.has_begun.then_some(open)
     }
 
-    /// Reports text that comes before what was found, and then that.
+    /// Reports the text before what was found, and then what was found.
     fn report_found(&mut self, found: Found) -> Result<Option<EventRef>, Error> {
         if self.engine.text > 0 {
             return self.report_text(self.engine.text).map(Some);
@@ -181,9 +182,9 @@ impl Call<'_> {
 
 /// Reads what the prompt has written of the model's turn, as if it had been generated, and begins a stream after it.
 pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Result<Start, Error> {
-    // A model whose messages have headers begins its turn in one; all others in the content.
+    // A model whose messages have headers begins its turn in one. All others begin in the content.
     let start = if compiled.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
-    // Thoughts and counts are the stream's alone.
+    // Thoughts and counts belong to the stream alone.
     let optional = engine.optional.made()?;
     let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
     let own_start = std::mem::replace(&mut engine.start, start);

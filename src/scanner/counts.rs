@@ -101,18 +101,18 @@ pub enum BudgetScope {
     Stream,
 }
 
-/// The counts of a stream, by channel; its tokens are elsewhere.
+/// The counts of a stream by channel, except for its tokens.
 #[derive(Clone, Default)]
 pub struct ChannelCounts {
     bytes: [u64; 4],
     /// Bytes that continue a character.
     continuations: [u64; 4],
-    /// Each is a marker: so many come in no stream.
+    /// A span has a marker, so no stream has as many as this can count.
     spans: [u32; 4],
 }
 
 impl ChannelCounts {
-    /// `more`: bytes of text of the channel that came since, each of them a character.
+    /// Returns the counts of a channel. `more` is how many bytes of its text came since, each of them a character.
     pub fn counts(&self, channel: Channel, more: u64) -> Counts {
         let at = channel as usize;
         let bytes = self.bytes[at] + more;
@@ -139,7 +139,7 @@ impl ChannelCounts {
         *spans = spans.saturating_add(1);
     }
 
-    /// All content so far was thinking.
+    /// Counts all content so far as thinking.
     pub fn reclassify(&mut self) {
         for counts in [&mut self.bytes, &mut self.continuations] {
             all_to_thinking(counts);
@@ -149,13 +149,13 @@ impl ChannelCounts {
     }
 }
 
-/// What content has counted counts for thinking.
+/// Moves the count of the content to the thinking.
 pub fn all_to_thinking(counts: &mut [u64; 4]) {
     let content = std::mem::take(&mut counts[Channel::Content as usize]);
     counts[Channel::Thinking as usize] += content;
 }
 
-/// What is left of the budget.
+/// Keeps what is left of the budget.
 #[derive(Clone, Copy)]
 pub struct BudgetTracker {
     budget: Budget,
@@ -173,7 +173,7 @@ impl BudgetTracker {
         *self = BudgetTracker::new(self.budget);
     }
 
-    /// A thinking begins.
+    /// Begins a thinking span.
     pub fn begin_span(&mut self, counts: &ChannelCounts) {
         if self.budget.scope == BudgetScope::Span {
             self.from = self.used(counts);
@@ -181,7 +181,7 @@ impl BudgetTracker {
         }
     }
 
-    /// What thinking may still come, in bytes at least; none where nothing limits it.
+    /// Returns how many bytes of thinking, at least, may still come. None if nothing limits them.
     pub fn left(&self, counts: &ChannelCounts, channel: Channel) -> Option<u64> {
         if channel != Channel::Thinking || self.is_exceeded {
             return None;
@@ -189,7 +189,7 @@ impl BudgetTracker {
         Some(self.budget.limit.saturating_sub(self.used(counts) - self.from))
     }
 
-    /// How many of the bytes of a text are within the budget.
+    /// Returns how many of the bytes of a text are within the budget.
     pub fn fitting(&self, counts: &ChannelCounts, channel: Channel, text: &[u8]) -> usize {
         let Some(left) = self.left(counts, channel) else { return text.len() };
         let left = usize::try_from(left).unwrap_or(usize::MAX);

@@ -1,5 +1,6 @@
-//! The engine: all that a scanner remembers of its stream, and the way of a chunk that completes no marker. All else a
-//! `Call` does, event by event.
+//! The engine: all that a scanner remembers of its stream, and the feeding of chunks that complete no marker. Nearly all chunks
+//! are such ones, so these functions must not allocate, must not panic, and are measured in instructions. All else is done by a
+//! `Call`, event by event.
 
 use super::{
     attributes::Attributes,
@@ -27,37 +28,40 @@ use crate::{
     utf8::{incomplete_tail, is_continuation},
 };
 
-/// Where skipping ends: no stream comes so far, and what is fed then has room for its offsets.
+/// The offset up to which a host may skip. No stream is as long, and offsets cannot overflow after it.
 const MOST_SKIPPED: u64 = 1 << 63;
-/// Chunks up to here are looked at as a whole: to stop at the first byte that matters would cost more than it saves.
+/// Chunks up to this length are looked at as a whole. To stop at the first byte that matters would cost more than it saves.
 const LONGEST_PASSED: usize = 256;
-/// Chunks up to here are short: they are looked at by the byte, and joined to what is held.
+/// Chunks up to this length are short: they are looked at byte by byte, and joined to what is held.
 pub const SHORT: usize = 16;
 
-/// A stream. What is in no event yet is what is held, and then the chunk of the call: first `text` bytes that have turned
-/// out to be text, then what the automaton's state or the recogniser holds, then what was not read.
+/// The state of a stream.
 ///
-/// In this order: what most feeds need comes first, so that it is in one line of the processor's cache, or two.
+/// The bytes that are in no event yet are those that are held, and after them the chunk of the call. They are, in this order:
+/// `text` bytes that have turned out to be text, those that the automaton's state or the recogniser holds, and those that were
+/// not read.
+///
+/// The fields that most feeds need come first, so that they are in one or two lines of the processor's cache.
 #[repr(C)]
 pub struct Engine {
     pub ledger: Ledger,
-    /// Where the matcher stands while it is in the table. `code`, `framing` and the flags of `spans` are then those with
-    /// which it came into the table, until it leaves it.
+    /// The state of the automaton while the matcher is in the table. Until it leaves the table, `code`, `framing` and the flags
+    /// of `spans` stay as they were when it entered.
     pub state: StateInfo,
-    /// Bytes that have turned out to be text, and are in no event yet. Between calls, the beginning of a character.
+    /// The number of bytes that have turned out to be text and are in no event yet. Between calls, they begin a character.
     pub text: usize,
     pub spans: Spans,
     pub hold: HoldBuffer,
-    /// What follows `text`.
+    /// What comes after `text`.
     pub next: Next,
     pub code: CodeTracker,
-    /// Where the text around a tool call stands, which goes on there after it; of dialects that guard code.
+    /// The tracker of the text around a tool call, which goes on after the call. Only in dialects that guard code.
     pub code_around: CodeTracker,
-    /// Framing that may follow the marker before: a number of the grammar's framings, or 0.
+    /// The framing that may follow the last marker, as a number of the grammar's framings, or 0.
     pub framing: u16,
-    /// Where streams start of which no prompt has said it.
+    /// Where a stream starts if no prompt says otherwise.
     pub start: Start,
-    /// `LITERAL` where the host asked for that.
+    /// `LITERAL` if the host asked for it.
     literal: u16,
     pub is_finishing: bool,
     /// A byte has come.
@@ -66,17 +70,17 @@ pub struct Engine {
     pub optional: TryBox<Optional>,
 }
 
-/// A text of the innermost channel, in the chunk or in what is held. It may have no bytes.
+/// A text of the innermost channel, in the chunk or in the held bytes. It may be empty.
 #[derive(Clone, Copy)]
 pub struct Text {
     pub offset: u64,
-    /// It begins what is held, reported bytes included; else the chunk.
+    /// Whether it stands at the front of the held bytes, reported ones included. Otherwise it stands at the front of the chunk.
     pub is_held: bool,
     pub len: usize,
 }
 
 impl Engine {
-    /// Returns a stream that starts there, whatever the options say of it.
+    /// Returns the state of a stream that starts there, whatever start the options have.
     pub fn new(compiled: &Compiled, start: Start, options: &Options) -> Result<Engine, Error> {
         let is_known = match start {
             Start::Header => compiled.grammar.header.is_some(),
@@ -86,8 +90,8 @@ impl Engine {
         if !is_known {
             return Err(Error::NoSuchStart);
         }
-        // What was held when a call began stays while it lasts, and as much may have to be held when it ends, or a short chunk
-        // be joined to it. Tags with attributes may be very long, but are not: room for a longer one is made when it comes.
+        // Bytes that are held when a call begins stay until it ends. As many more may then have to be held, or a short chunk be
+        // joined to them. Tags with attributes may be very long but rarely are: room for a long one is made when it comes.
         let most = compiled.room + 1;
         let mut engine = Engine {
             ledger: Ledger::default(),
@@ -122,7 +126,7 @@ impl Engine {
         self.spans = Spans::new(compiled, first | header | self.literal);
         self.state = StateInfo::FALLBACK;
         self.text = 0;
-        // The bytes stay where they are until the next call, for whoever reads the last events in `before`.
+        // The bytes stay until the next call, because the last events may still be read in `before`.
         self.hold.clear();
         self.next = Next::Unread;
         self.code = CodeTracker::NEW;
@@ -136,7 +140,7 @@ impl Engine {
         }
     }
 
-    /// Forgets counts, and thoughts that were not taken, besides the stream.
+    /// Forgets the stream, its counts, and the thoughts that were not taken.
     pub fn reset(&mut self, compiled: &Compiled) {
         self.begin_stream(compiled);
         self.clear_counts();
@@ -154,11 +158,11 @@ impl Engine {
         Ok(Engine { hold, optional, attributes: self.attributes.try_clone()?, ledger: self.ledger.clone(), ..*self })
     }
 
-    /// Feeds a short chunk of ASCII that loops in the automaton's state: most tokens. Returns the offset of its text; in all
-    /// other cases none, and nothing is fed. Cannot panic.
+    /// Feeds a short chunk of ASCII that loops in the automaton's state, as most tokens do. Returns the offset of its text. In
+    /// all other cases it returns none and feeds nothing. Cannot panic.
     #[inline(always)]
     pub fn advance_in_loop(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
-        // In this order: the other keeps more registers in use.
+        // This is checked first: the other order keeps more registers in use.
         if !loops(compiled.automaton.loop_sets(), self.state.loop_mask(), chunk) {
             return None;
         }
@@ -166,9 +170,9 @@ impl Engine {
         Some(self.ledger.report_plain(end))
     }
 
-    /// Feeds a short chunk that leads from state to state of the automaton: returns its text, with what was held before it.
-    /// The rest of it is held. Returns none, and nothing is fed, where a marker is complete, and where the automaton cannot
-    /// tell. Cannot panic.
+    /// Feeds a short chunk that leads from state to state of the automaton. Returns its text, with what was held before it; the
+    /// rest of the chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds
+    /// nothing. Cannot panic.
     #[inline(always)]
     pub fn advance_short(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Text> {
         let from = self.state;
@@ -179,7 +183,7 @@ impl Engine {
         if before == 0 {
             return self.take_chunk(chunk, to, is_ascii);
         }
-        // The chunk goes whole to what is held, so that its text is one stretch.
+        // The whole chunk is appended to what is held, so that its text is one stretch.
         if self.hold.has_marks() || !self.hold.append_few(chunk) {
             return None;
         }
@@ -205,7 +209,7 @@ impl Engine {
         self.take_chunk(chunk, compiled.automaton.info(to), is_ascii)
     }
 
-    /// Whether something is held where the automaton knows the place.
+    /// Returns whether something is held, while the matcher is in the table.
     #[inline(always)]
     pub fn is_holding(&self) -> bool {
         self.state.held() + self.text > 0
@@ -235,7 +239,7 @@ impl Engine {
         Some(Text { offset, is_held: false, len })
     }
 
-    /// Of what is held, a character at the end whose end has not come stays so. Returns how many bytes that are.
+    /// Keeps the beginning of a character at the end of what is held. Returns how many bytes it has.
     #[inline(never)]
     fn hold_character(&mut self, to: StateInfo) -> usize {
         self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };
@@ -245,8 +249,8 @@ impl Engine {
         self.text
     }
 
-    /// Feeds a chunk that is text to its end, where nothing is held: returns the offset of its text. In all other cases none,
-    /// and nothing is fed. Cannot panic.
+    /// Feeds a chunk that is text to its end, where nothing is held. Returns the offset of its text. In all other cases it
+    /// returns none and feeds nothing. Cannot panic.
     #[inline]
     pub fn advance_whole(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
         if chunk.is_empty() || self.is_holding() {
@@ -262,7 +266,7 @@ impl Engine {
         if is_whole { self.take_chunk(chunk, to, is_ascii).map(|text| text.offset) } else { None }
     }
 
-    /// Where a long chunk leads, if it leads from state to state, and whether it is ASCII.
+    /// Returns the state that a long chunk leads to, if it leads from state to state, and whether it is ASCII.
     #[inline(always)]
     fn lead(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
         if chunk.len() <= LONGEST_PASSED
@@ -279,8 +283,8 @@ impl Engine {
         run.exit.is_none().then_some((run.state, chunk.is_ascii()))
     }
 
-    /// How much of a long chunk decides what is held, and is best fed by itself: nothing is held after it. None where nothing
-    /// is held, and for short chunks.
+    /// Returns how much of a long chunk decides what is held, and is best fed by itself: nothing is held after it. None if
+    /// nothing is held, and for short chunks.
     #[inline(always)]
     pub fn first_part(&self, compiled: &Compiled, chunk: &[u8]) -> Option<usize> {
         if chunk.len() <= SHORT || !self.is_holding() {
@@ -292,7 +296,7 @@ impl Engine {
     #[inline(never)]
     fn first_part_of_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<usize> {
         if self.text > 0 {
-            // At most three bytes are to come of a character.
+            // At most three bytes of a character are missing.
             let rest = chunk.iter().take(3).take_while(|&&byte| is_continuation(byte)).count();
             return Some(rest).filter(|&rest| rest > 0);
         }
@@ -300,8 +304,8 @@ impl Engine {
         Some(len).filter(|&len| incomplete_tail(chunk.get(..len).unwrap_or_default()) == 0)
     }
 
-    /// Returns the bytes of which a text may be, as long and in any order, that changes nothing where the stream stands, and
-    /// the channel. Cannot panic.
+    /// Returns the set of bytes that change nothing where the stream stands, in any number and order, and the channel. Cannot
+    /// panic.
     #[inline]
     pub fn quiet(&self, compiled: &Compiled) -> Option<(Channel, ByteSet)> {
         let may_pass = self.ledger.table_until() == u64::MAX && !self.hold.has_marks() && self.text == 0;
@@ -309,7 +313,8 @@ impl Engine {
         Some((self.spans.channel(), *quiet))
     }
 
-    /// Such a text has passed; plain text may have been fed after it. Returns whether that can be. Cannot panic.
+    /// Accounts for `len` such bytes that the host has passed on itself. Plain text may have been fed after them. Returns
+    /// whether that is possible. Cannot panic.
     pub fn skip(&mut self, len: u64) -> bool {
         let end = self.ledger.offset().checked_add(len).filter(|&end| end < MOST_SKIPPED);
         let is_quiet = self.ledger.table_until() == u64::MAX && !self.state.is_fallback();
@@ -322,7 +327,7 @@ impl Engine {
         }
     }
 
-    /// Leaves the table, or the recogniser, so that whatever comes after the text is read again.
+    /// Leaves the table or the recogniser, so that the bytes after the text are read again.
     pub fn leave(&mut self, compiled: &Compiled) {
         if !self.state.is_fallback() {
             self.leave_at(compiled, compiled.automaton.origin(self.state.state()));
@@ -331,7 +336,7 @@ impl Engine {
         self.ledger.set_table_until(0);
     }
 
-    /// Leaves the table where the next byte to be read stands there.
+    /// Leaves the table at this origin, where the next byte to be read stands.
     pub fn leave_at(&mut self, compiled: &Compiled, origin: &Origin) {
         let region = compiled.grammar.region(self.spans.region());
         self.spans.lose(&compiled.grammar, origin.stage.lost(region));
@@ -340,7 +345,7 @@ impl Engine {
         self.state = StateInfo::FALLBACK;
     }
 
-    /// Comes into the table, if it has the place where the stream stands.
+    /// Enters the table, if it has a state for where the stream stands.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0
             && (self.ledger.offset() > 0 || self.optional.get().is_some_and(|optional| optional.prompt.is_settled))
@@ -351,7 +356,7 @@ impl Engine {
         self.state = compiled.automaton.enter(&config, &self.code, self.framing);
     }
 
-    /// A byte has turned out to be text, outside the table.
+    /// Takes a byte that has turned out to be text, outside of the table.
     pub fn pass(&mut self, compiled: &Compiled, byte: u8) {
         let region = compiled.grammar.region(self.spans.region());
         if region.has_lines() {
@@ -362,7 +367,7 @@ impl Engine {
         self.text += 1;
     }
 
-    /// How many bytes after `text` were read, and are not decided.
+    /// Returns how many bytes after `text` were read and are not decided.
     #[inline]
     pub fn undecided(&self) -> usize {
         if let Next::Undecided(recogniser) = &self.next { recogniser.len() } else { self.state.held() }
@@ -385,14 +390,14 @@ impl Engine {
         self.optional.get().is_some_and(|optional| optional.in_token)
     }
 
-    /// `in_token`: what was fed ends inside a token.
+    /// Ends a chunk whose tokens are known. `in_token` says whether it ended inside a token.
     pub fn end_tokens(&mut self, in_token: bool) {
         if let Some(optional) = self.optional.get_mut() {
             optional.in_token = in_token;
         }
     }
 
-    /// From now on, what is known of the token of each held byte is kept.
+    /// Keeps, from now on, what is known of the token of each held byte.
     pub fn begin_tokens(&mut self) -> Result<(), Error> {
         self.optional.made()?;
         self.hold.begin_marks()
@@ -406,12 +411,12 @@ impl Engine {
         self.optional.get_mut()?.thoughts.as_mut()
     }
 
-    /// Bytes at the front of what is held that are a prompt's.
+    /// Returns how many bytes at the front of what is held belong to a prompt.
     pub fn early(&self) -> usize {
         self.optional.get().map_or(0, |optional| optional.prompt.early)
     }
 
-    /// Returns what may come within the budget, in bytes at least; none where nothing limits it.
+    /// Returns how many bytes, at least, may come within the budget. None if nothing limits them.
     pub fn left(&self) -> Option<usize> {
         let left = self.budget()?.left(self.ledger.channel_counts(), self.spans.channel())?;
         Some(usize::try_from(left).unwrap_or(usize::MAX))
@@ -425,7 +430,7 @@ impl Engine {
         self.optional.get_mut()?.budget.as_mut()
     }
 
-    /// Begins a span for the counts.
+    /// Adds a span to the counts.
     pub fn add_span(&mut self, channel: Channel) {
         self.ledger.add_span(channel);
         let budget = self.optional.get_mut().and_then(|optional| optional.budget.as_mut());
@@ -441,7 +446,7 @@ impl Engine {
         }
     }
 
-    /// The first byte of a stream comes: counts and thoughts begin with it.
+    /// Begins counts and thoughts with the first byte of a stream.
     pub fn begin_counts(&mut self) -> Result<(), Error> {
         self.has_begun = true;
         self.clear_counts();
@@ -464,21 +469,21 @@ impl Engine {
         self.spans.channel() == Channel::Thinking && region.patterns.iter().any(ends)
     }
 
-    /// In the content, a closer of the thinking that comes next, with only blanks before it, is removed.
+    /// Removes a closer of the thinking if it comes next in the content, with only blanks before it.
     pub fn expect_closer(&mut self, compiled: &Compiled) {
         if self.spans.channel() == Channel::Content {
             self.leave(compiled);
-            // A call was there, so no closer says that all before it was thinking.
+            // There was a call, so no closer can say that all before it was thinking.
             self.spans.change(compiled, flag::ALONE, flag::FRESH | flag::FORCED);
         }
     }
 
-    /// Bytes of the stream so far, held ones included.
+    /// Returns how many bytes of the stream have come, held ones included.
     pub fn fed(&self) -> u64 {
         self.ledger.offset() + self.held_of_stream().len() as u64
     }
 
-    /// What is held, without what is the prompt's.
+    /// Returns the held bytes, without those of the prompt.
     pub fn held_of_stream(&self) -> &[u8] {
         &self.hold.unreported()[self.early()..]
     }
@@ -493,9 +498,10 @@ impl Engine {
     }
 }
 
-/// Returns whether a short chunk loops in a state. Looks at four or eight bytes from each end, some of them twice, each four
-/// on their own, so that hardly a register has to be saved for them; of less than four bytes at the first, the middle and
-/// the last one.
+/// Returns whether a short chunk loops in a state.
+///
+/// It looks at four or eight bytes from each end, some of them twice. Each four are looked at by themselves, so that hardly any
+/// register has to be saved for them. Of fewer than four bytes it looks at the first, the middle and the last one.
 #[inline(always)]
 fn loops(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
     let set = |byte: u8| sets[usize::from(byte)];

@@ -134,7 +134,7 @@ impl Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attribute<'a> {
-    /// The name that the tag has, or that the dialect gives a field of a header.
+    /// The name: as it is in the tag, or for a field of a header, as the dialect calls it.
     pub name: &'a [u8],
     /// The value, with its character references decoded.
     pub value: &'a [u8],

@@ -1,8 +1,8 @@
-//! The engine, state by state. From every state that a dialect's pieces lead to, each piece is read as its bytes are one by
-//! one, and as it is with a stop behind each event: to the same events, counts and state. A state that is kept in several
-//! ways goes on alike in all of them. Where all states were found, this holds for texts of any length.
+//! The engine, state by state. From every state that a dialect's pieces lead to, each piece is read in one call, byte by byte,
+//! and with a stop after each event. Events, counts and next state must be the same. A state that the engine keeps in several
+//! forms goes on in the same way from each. If all states were found, this holds for texts of any length.
 //!
-//! Each start has at most so many states visited, in the order of the texts' lengths, as `ASIDE_STATES` says.
+//! `ASIDE_STATES` says how many states are visited at most from each start, in the order of the lengths of their texts.
 //! `ASIDE_EVERY=1` takes all pieces, `ASIDE_DIALECT=NAME` one dialect.
 
 use std::{
@@ -168,8 +168,8 @@ impl Explorer {
                 let (scanner, got) = read(way);
                 let shown = || format!("{} · {}", self.path(node), self.steps.shown(step));
                 assert!(got.0 == wanted.0, "other events of {}", shown());
-                assert!(got.1 == wanted.1, "another state behind {}", shown());
-                assert_eq!(got.2, wanted.2, "behind {}", shown());
+                assert!(got.1 == wanted.1, "another state after {}", shown());
+                assert_eq!(got.2, wanted.2, "after {}", shown());
                 scanner
             });
             (wanted.0, wanted.1).hash(&mut outcome);
@@ -190,7 +190,7 @@ impl Explorer {
     }
 }
 
-/// Looks at up to so many states of each dialect, from each start; says what it saw.
+/// Looks at up to `most` states of each dialect, from each start, and says what it saw.
 fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
     let dialects: Vec<_> = files
         .iter()

@@ -1,5 +1,6 @@
-//! The hold buffer: bytes that have come and are in no event yet, because only the next ones can decide them. All of its
-//! memory is initialised, so that short appends compile to plain stores.
+//! The hold buffer: bytes that have come and are in no event yet, because only the next ones can decide them. All of its memory
+//! is initialised, so that short appends compile to plain stores. Events point into it, so it must not move bytes that were
+//! reported in the same call.
 
 use std::cell::Cell;
 
@@ -9,17 +10,18 @@ use crate::matcher::recogniser::TokenMark;
 /// The most bytes that `append_few` takes.
 const FEW: usize = 16;
 
-/// Held bytes, in the order in which they came: those that are reported already, which stay until the next call for
-/// whoever reads its events, and those that are not. The bytes that were there when the call began come first.
+/// Held bytes, in the order in which they came. First come those that are reported, which stay until the next call because the
+/// host may still read them in events, and then those that are not. Those that were there when the call began are at the front.
 #[derive(Default)]
 pub struct HoldBuffer {
     bytes: Box<[u8]>,
     len: usize,
-    /// Bytes that are in events. At most `len`; between calls it may be an earlier call's where nothing is held.
+    /// The number of bytes that are in events, at most `len`. Between calls it may be that of an earlier call if nothing is
+    /// held.
     reported: usize,
-    /// Bytes that were there when the call began. At most `len`, like `reported`.
+    /// The number of bytes that were there when the call began, at most `len`.
     call_start: usize,
-    /// What is known of each byte, where bytes come with their tokens.
+    /// What is known of each byte, if bytes come with their tokens.
     marks: Option<Vec<TokenMark>>,
 }
 
@@ -46,24 +48,24 @@ impl HoldBuffer {
         Ok(HoldBuffer { reported: self.reported, call_start: self.call_start, ..copy })
     }
 
-    /// All bytes, reported ones too.
+    /// Returns all bytes, reported ones too.
     #[inline]
     pub fn all(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// The bytes that are in no event yet.
+    /// Returns the bytes that are in no event yet.
     #[inline]
     pub fn unreported(&self) -> &[u8] {
         self.bytes.get(self.reported..self.len).unwrap_or_default()
     }
 
-    /// The bytes that were there when the call began.
+    /// Returns the bytes that were there when the call began.
     pub fn before(&self) -> &[u8] {
         self.bytes.get(..self.call_start).unwrap_or_default()
     }
 
-    /// Begins a call: reported bytes are dropped, the others come to the front.
+    /// Begins a call: drops reported bytes and moves the others to the front.
     #[inline]
     pub fn begin_call(&mut self) {
         if let Some(marks) = &mut self.marks {
@@ -73,7 +75,7 @@ impl HoldBuffer {
         self.call_start = self.len;
     }
 
-    /// The same where no tokens have come, for few bytes. Cannot panic.
+    /// Drops reported bytes where no tokens have come. It is fast for few bytes. Cannot panic.
     #[inline(always)]
     fn drop_reported(&mut self) {
         let left = self.len.saturating_sub(self.reported);
@@ -87,7 +89,7 @@ impl HoldBuffer {
         (self.len, self.reported) = (left, 0);
     }
 
-    /// One by one, through cells: `copy_within` may panic.
+    /// Moves bytes one by one through cells, because `copy_within` may panic.
     #[inline(never)]
     fn move_to_front(&mut self, left: usize) {
         let cells = Cell::from_mut(&mut self.bytes[..]).as_slice_of_cells();
@@ -96,8 +98,8 @@ impl HoldBuffer {
         }
     }
 
-    /// Begins a call in which nothing is held, and keeps a few bytes, of which there is at least one. Returns false, and
-    /// has changed nothing, where there is no room for them. Cannot panic.
+    /// Begins a call in which nothing is held, and keeps a few bytes, at least one. If they do not fit, it returns false and
+    /// changes nothing. Cannot panic.
     #[inline(always)]
     pub fn keep_few(&mut self, few: &[u8]) -> bool {
         let is_done = self.bytes.get_mut(..few.len()).is_some_and(|to| copy_few(to, few).is_some());
@@ -107,8 +109,8 @@ impl HoldBuffer {
         is_done
     }
 
-    /// Begins a call in which a few bytes are held, and appends a few, of which there is at least one. Returns false where
-    /// there is no room for them. Cannot panic.
+    /// Begins a call in which a few bytes are held, and appends a few, at least one. Returns false if they do not fit. Cannot
+    /// panic.
     #[inline(always)]
     pub fn append_few(&mut self, few: &[u8]) -> bool {
         if self.reported > 0 {
@@ -123,7 +125,7 @@ impl HoldBuffer {
         is_done
     }
 
-    /// Says that bytes are in events now. At most as many as are not. Returns where they begin.
+    /// Marks the next `len` bytes as reported, at most as many as are not yet. Returns where they begin.
     #[inline]
     pub fn report(&mut self, len: usize) -> usize {
         let at = self.reported;
@@ -131,7 +133,7 @@ impl HoldBuffer {
         at
     }
 
-    /// Makes room for more bytes, where all are reported.
+    /// Makes room for more bytes when all are reported.
     pub fn make_room(&mut self, more: usize) -> Result<(), Error> {
         self.forget_reported();
         self.try_reserve(more)
@@ -144,15 +146,15 @@ impl HoldBuffer {
         if more <= self.bytes.len() - self.len {
             return Ok(());
         }
-        // What comes byte by byte is not to be moved with each.
+        // Bytes that come one by one must not be moved with each of them.
         let mut grown = HoldBuffer::new((self.len + more).max(2 * self.bytes.len()))?;
         grown.push(self.all());
         self.bytes = grown.bytes;
         Ok(())
     }
 
-    /// Appends bytes, each with what is known of it, and makes room for them. What was appended in this
-    /// call and is reported makes room first.
+    /// Appends bytes, each with what is known of it, and makes room for them. Bytes that were appended in this call and are
+    /// reported are dropped first.
     pub fn append(&mut self, bytes: &[u8], mark: impl Fn(usize) -> TokenMark) -> Result<(), Error> {
         self.forget_reported();
         self.try_reserve(bytes.len())?;
@@ -163,7 +165,7 @@ impl HoldBuffer {
         Ok(())
     }
 
-    /// Makes room where nothing is held any more. What the call began with stays.
+    /// Drops reported bytes if nothing else is held. Those that the call began with stay.
     fn forget_reported(&mut self) {
         if self.reported == self.len {
             self.truncate(self.call_start);
@@ -184,8 +186,8 @@ impl HoldBuffer {
         }
     }
 
-    /// Hands back what is in no event and was appended in this call, as the last bytes of the caller's chunk that were
-    /// taken: returns how many bytes that are.
+    /// Removes bytes that are in no event and were appended in this call: they are the last ones that were taken of the chunk.
+    /// Returns how many they are.
     pub fn give_back(&mut self) -> usize {
         if self.reported < self.call_start {
             return 0;
@@ -201,7 +203,7 @@ impl HoldBuffer {
         self.marks = None;
     }
 
-    /// From now on, bytes are held with what is known of them.
+    /// Keeps, from now on, what is known of each byte.
     pub fn begin_marks(&mut self) -> Result<(), Error> {
         if self.marks.is_none() {
             let mut marks = Vec::new();
@@ -217,23 +219,23 @@ impl HoldBuffer {
         self.marks.is_some()
     }
 
-    /// What is known of the byte at an index of `all`.
+    /// Returns what is known of the byte at an index of `all`.
     pub fn mark(&self, at: usize) -> TokenMark {
         self.marks.as_ref().and_then(|marks| marks.get(at)).copied().unwrap_or(TokenMark::PLAIN)
     }
 
-    /// How many tokens begin in the `len` bytes from an index of `all` on.
+    /// Returns how many tokens begin in the `len` bytes from an index of `all` on.
     pub fn tokens_in(&self, at: usize, len: usize) -> u64 {
         (at..at + len).filter(|&at| self.mark(at).begins_token()).count() as u64
     }
 
-    /// Where the bytes that are in no event begin, as an index of `all`.
+    /// Returns the index in `all` of the first byte that is in no event.
     pub fn reported(&self) -> usize {
         self.reported
     }
 }
 
-/// Both have as many bytes: up to three are stored one by one, more as fours or eights from both ends.
+/// Copies few bytes to as many. Up to three are stored one by one; more are stored as fours or eights from both ends.
 #[inline(always)]
 fn copy_few(to: &mut [u8], few: &[u8]) -> Option<()> {
     let (Some(first), Some(last)) = (few.first_chunk::<4>(), few.last_chunk::<4>()) else {

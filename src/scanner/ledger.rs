@@ -1,16 +1,19 @@
-//! The ledger of a stream: how far it was reported, and how much text each channel has had.
+//! The ledger of a stream: how far it was reported, and how much text each channel has had. Offsets only grow until the stream
+//! ends.
 
 use super::counts::{ChannelCounts, Counts};
 use crate::channel::Channel;
 
-/// Text that the automaton alone has read is added to the counts late: all of it is of one channel, and what does not
-/// continue a character there is counted by the offset.
+/// Offset and counts of a stream.
+///
+/// Text that the automaton alone has read is added to the counts late: all of it is of one channel, and its bytes are known
+/// from the offset. Only bytes that continue a character are counted at once.
 #[repr(C)]
 #[derive(Clone, Default)]
 pub struct Ledger {
-    /// Of the next byte to be reported.
+    /// The offset of the next byte to be reported.
     offset: u64,
-    /// Up to this offset, text that completes no marker may be reported on the automaton's word alone.
+    /// The offset up to which text may be reported by the automaton alone, if it completes no marker.
     table_until: u64,
     /// Text before this offset is in `counts`.
     counted: u64,
@@ -18,7 +21,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// A stream begins. The counts of the one before stay until its first byte comes.
+    /// Begins a stream. The counts of the last one stay until the first byte comes.
     pub fn begin_stream(&mut self, channel: Channel) {
         self.count_plain(channel);
         (self.offset, self.table_until, self.counted) = (0, 0, 0);
@@ -38,19 +41,19 @@ impl Ledger {
         self.table_until = offset;
     }
 
-    /// Returns the offset after `len` bytes, if the automaton's word is enough for them.
+    /// Returns the offset after `len` bytes, if the automaton alone may report them.
     #[inline(always)]
     pub fn end_in_table(&self, len: usize) -> Option<u64> {
         Some(self.offset.wrapping_add(len as u64)).filter(|&end| end <= self.table_until)
     }
 
-    /// Reports text on the automaton's word, up to an offset. Returns where it begins.
+    /// Reports text of the automaton, up to an offset. Returns where it begins.
     #[inline(always)]
     pub fn report_plain(&mut self, end: u64) -> u64 {
         std::mem::replace(&mut self.offset, end)
     }
 
-    /// Of text that is reported on the automaton's word.
+    /// Counts the bytes that continue a character in text of the automaton.
     #[inline]
     pub fn add_continuations(&mut self, channel: Channel, text: &[u8]) {
         self.counts.add_continuations(channel, text);
@@ -69,7 +72,7 @@ impl Ledger {
         self.counts.add_text(channel, text);
     }
 
-    /// Adds the text that was reported on the automaton's word.
+    /// Adds the text that the automaton alone has reported.
     #[inline]
     pub fn count_plain(&mut self, channel: Channel) {
         self.counts.add_plain(channel, self.offset - self.counted);

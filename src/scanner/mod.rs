@@ -1,9 +1,9 @@
 //! The scanner: feed and finish over a compiled dialect. It must know neither TOML nor the C interface.
 //!
-//! This file is its surface. `engine` is what it remembers of its stream, and handles a chunk that completes no marker. All other
-//! chunks are taken apart by a `call`, which returns one event after the other: it reads on to the next marker (`read`) and
-//! reports what was found (`report`). Both work on the `window` of bytes that are in no event yet. What a call leaves to the next
-//! one is `pending`. `hold`, `spans` and `ledger` each own one part of the stream's state.
+//! This file is its surface. `engine` is what it remembers of its stream, and handles a chunk that completes no marker. All
+//! other chunks are taken apart by a `call`, which returns one event after the other: it reads on to the next marker (`read`)
+//! and reports what was found (`report`). Both work on the `window` of bytes that are in no event yet. What a call leaves to
+//! the next one is `pending`. `hold`, `spans` and `ledger` each own one part of the stream's state.
 
 mod attributes;
 mod call;
@@ -221,8 +221,8 @@ impl Scanner {
     /// Feeds bytes whose tokens are known.
     ///
     /// Markers that the dialect calls special (`special = true`) then count only where a special token begins, and
-    /// [`counts`](Scanner::counts) returns the tokens of each channel. In all else it does what `feed` does. A token without bytes
-    /// is not counted.
+    /// [`counts`](Scanner::counts) returns the tokens of each channel. In all else it does what `feed` does. A token without
+    /// bytes is not counted.
     ///
     /// # Errors
     ///
@@ -265,8 +265,8 @@ impl Scanner {
         self.summed_token_events(chunk, tokens)?.for_each(on_event)
     }
 
-    /// Feeds a chunk that is text to its end, where nothing is held. Returns channel and offset of the event. In all other cases
-    /// it returns none and feeds nothing.
+    /// Feeds a chunk that is text to its end, where nothing is held. Returns channel and offset of the event. In all other
+    /// cases it returns none and feeds nothing.
     #[inline]
     pub(crate) fn feed_whole_text(&mut self, chunk: &[u8]) -> Option<(Channel, u64)> {
         self.feed_loop(chunk).or_else(|| {
@@ -307,8 +307,8 @@ impl Scanner {
     /// Closes the thinking that is open: releases what is held as text, and ends the span with the cause
     /// [`Forced`](Cause::Forced).
     ///
-    /// It does nothing if the innermost span is not thinking, nor before the first byte of a stream whose prompt has opened one.
-    /// A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
+    /// It does nothing if the innermost span is not thinking, nor before the first byte of a stream whose prompt has opened
+    /// one. A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
     ///
     /// # Errors
     ///
@@ -336,8 +336,8 @@ impl Scanner {
         Events::new(self, Chunk::plain(chunk.as_ref()), Mode::Feed)
     }
 
-    /// Feeds as [`feed_tokens`](Scanner::feed_tokens) does, one event at a time. After a stop inside a token, the first token of
-    /// the next call is the rest of that one.
+    /// Feeds as [`feed_tokens`](Scanner::feed_tokens) does, one event at a time. After a stop inside a token, the first token
+    /// of the next call is the rest of that one.
     ///
     /// # Errors
     ///
@@ -380,8 +380,8 @@ impl Scanner {
         Events::new(self, Chunk::EMPTY, Mode::Flush)
     }
 
-    /// Closes the thinking as [`force_close`](Scanner::force_close) does, one event at a time. The span is closed once its `Close`
-    /// was returned.
+    /// Closes the thinking as [`force_close`](Scanner::force_close) does, one event at a time. The span is closed once its
+    /// `Close` was returned.
     #[doc(alias = "aside_scanner_force_close_into")]
     pub fn force_close_events(&mut self) -> Events<'_> {
         Events::new(self, Chunk::EMPTY, Mode::ForceClose)
@@ -393,8 +393,8 @@ impl Scanner {
         self.engine.reset(&self.dialect.compiled);
     }
 
-    /// Returns a copy in the same state, in the middle of a stream too: for beams, and to try again from here. What is fed to one
-    /// does not change the other. Thoughts that were not taken are in both.
+    /// Returns a copy in the same state, in the middle of a stream too: for beams, and to try again from here. What is fed to
+    /// one does not change the other. Thoughts that were not taken are in both.
     ///
     /// # Errors
     ///
@@ -404,12 +404,12 @@ impl Scanner {
         Ok(Scanner { dialect: self.dialect.clone(), engine: self.engine.try_clone()? })
     }
 
-    /// Returns how much text of a channel was reported since the stream began. After a finish, these are the counts of the stream
-    /// that has ended, until another begins. What is held is counted when it is reported.
+    /// Returns how much text of a channel was reported since the stream began. After a finish, these are the counts of the
+    /// stream that has ended, until another begins. What is held is counted when it is reported.
     ///
-    /// After `finish`, they show whether an answer was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have none.
-    /// Either the model broke off, or the stream was started in the thinking although that was off. A host that knows it was off
-    /// can show the text as the answer.
+    /// After `finish`, they show whether an answer was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have
+    /// none. Either the model broke off, or the stream was started in the thinking although that was off. A host that knows it
+    /// was off can show the text as the answer.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Scanner};
@@ -430,17 +430,17 @@ impl Scanner {
     /// Says where the next stream starts, before its first byte: after a rendered prompt that ends with `tail`. Returns where
     /// that is.
     ///
-    /// Of the tail, only what comes after the last turn marker of the dialect counts (`turns` in its file), or all of it if there
-    /// is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a marker or
-    /// framing that the prompt begins goes on in the stream.
+    /// Of the tail, only what comes after the last turn marker of the dialect counts (`turns` in its file), or all of it if
+    /// there is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a
+    /// marker or framing that the prompt begins goes on in the stream.
     ///
     /// Spans that the prompt has opened are reported with the first byte, at offset 0 and without bytes. No other event and no
     /// offset has anything of the prompt. `finish`, `reset` and an empty `tail` go back to the scanner's own start.
     ///
     /// # Errors
     ///
-    /// [`Error::StreamBegun`] if the stream has begun, [`Error::FinishPending`] if the events of a finish were not all pulled, and
-    /// [`Error::OutOfMemory`].
+    /// [`Error::StreamBegun`] if the stream has begun, [`Error::FinishPending`] if the events of a finish were not all pulled,
+    /// and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use aside::{Channel, Dialect, Kind, Scanner, Start};
@@ -492,8 +492,8 @@ impl Scanner {
         self.engine.hold.before()
     }
 
-    /// Returns the most bytes that are held back for what may come. Between two events of a call, a marker whose events are still
-    /// due is held too.
+    /// Returns the most bytes that are held back for what may come. Between two events of a call, a marker whose events are
+    /// still due is held too.
     #[doc(alias = "aside_scanner_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {
@@ -567,8 +567,8 @@ enum Mode {
 
 /// The events of one call, pulled one at a time.
 ///
-/// To drop it early is to stop the call. The bytes of the chunk after [`consumed`](Events::consumed) then go into the next call,
-/// which first returns the events that are still due.
+/// To drop it early is to stop the call. The bytes of the chunk after [`consumed`](Events::consumed) then go into the next
+/// call, which first returns the events that are still due.
 ///
 /// ```
 /// use aside::{Dialect, Kind, Scanner};
@@ -616,8 +616,8 @@ impl<'a> Events<'a> {
         Ok(event.map(|event| with_bytes(event, &self.call)))
     }
 
-    /// Returns how many bytes of the chunk must not be fed again: they are reported, held back, or of a marker whose last events
-    /// are still due.
+    /// Returns how many bytes of the chunk must not be fed again: they are reported, held back, or of a marker whose last
+    /// events are still due.
     #[doc(alias = "aside_scanner_consumed")]
     pub fn consumed(&mut self) -> usize {
         self.call.consumed()
@@ -651,7 +651,7 @@ pub(crate) fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error>
     if len == chunk.len() as u64 { Ok(()) } else { Err(Error::TokenLengths) }
 }
 
-/// Gives an event its bytes.
+/// Returns the event with its bytes.
 fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
     let EventRef { kind, channel, offset, len, place } = event;
     let bytes = place.bytes(&call.engine.hold, call.chunk.bytes, len);

@@ -8,23 +8,24 @@ use crate::channel::Channel;
 pub struct Optional {
     pub budget: Option<BudgetTracker>,
     pub thoughts: Option<Thoughts>,
-    /// The chunk before ended inside a token.
+    /// The last chunk ended inside a token.
     pub in_token: bool,
-    /// Of each channel, counted like what `ChannelCounts` counts.
+    /// The tokens of each channel, counted when the text is reported, like `ChannelCounts`.
     pub tokens: [u64; 4],
     pub prompt: Prompt,
 }
 
-/// What a prompt left for the stream.
+/// State that a prompt has left for the stream.
 #[derive(Clone, Copy, Default)]
 pub struct Prompt {
-    /// The prompt said where this stream starts. Of the spans that it left open, the first one not yet reported.
+    /// The number of the first span that the prompt has opened and that is not reported. None if no prompt has said where this
+    /// stream starts, or if all are reported.
     pub open: Option<u8>,
-    /// Bytes at the front of what is held that are the prompt's, and in no event.
+    /// The number of bytes at the front of what is held that belong to the prompt. They are in no event.
     pub early: usize,
-    /// Some of the prompt's bytes have been settled.
+    /// Some of the prompt's bytes are decided.
     pub is_settled: bool,
-    /// Bytes of the marker before that are the prompt's.
+    /// The number of bytes of the last marker that belong to the prompt.
     pub marker: usize,
 }
 
@@ -34,7 +35,7 @@ impl Optional {
         Ok(Optional { thoughts, ..*self })
     }
 
-    /// A stream begins; its counts are cleared with its first byte.
+    /// Begins a stream. Its counts are cleared with its first byte.
     pub fn begin_stream(&mut self) {
         self.in_token = false;
         self.prompt = Prompt::default();

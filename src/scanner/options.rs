@@ -39,8 +39,8 @@ impl Options {
 
     /// Collects whole thoughts, for [`Scanner::take_thought`](crate::Scanner::take_thought).
     ///
-    /// Thoughts that were not taken yet hold at most this many bytes together: their texts, types and attributes. Each attribute
-    /// counts as at least 48 bytes. What does not fit is cut off: first attributes, then the type, then the text.
+    /// Thoughts that were not taken yet hold at most this many bytes together: their texts, types and attributes. Each
+    /// attribute counts as at least 48 bytes. What does not fit is cut off: first attributes, then the type, then the text.
     pub fn collect(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { collect: bytes.into(), ..self }
     }

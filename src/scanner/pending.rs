@@ -4,13 +4,13 @@
 use super::spans::OpenSpan;
 use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};
 
-/// What follows the text of a stream.
+/// What comes after the text of a stream.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 pub enum Next {
-    /// What has not been read, or only by the automaton.
+    /// Bytes that were not read, or only by the automaton.
     Unread,
-    /// What may be a marker, as far as it has been read. Only outside the table.
+    /// Bytes that may be a marker, as far as they were read. Only outside of the table.
     Undecided(Recogniser),
     Due(PendingMarker),
 }
@@ -26,12 +26,12 @@ pub mod due {
     pub const OPEN: u16 = 1 << 3;
     /// Only where there is an attribute that was not reported.
     pub const ATTRIBUTES: u16 = 1 << 4;
-    /// The marker's bytes, which are text; otherwise they are of the next event.
+    /// The marker's bytes, if they are text. Otherwise the next event has them.
     pub const TEXT: u16 = 1 << 5;
     /// Not an event: between two quotes nothing else counts.
     pub const QUOTE: u16 = 1 << 6;
     pub const CLOSE: u16 = 1 << 7;
-    /// Not an event: a thinking is over, so no closer to come says that of the text before it.
+    /// Not an event: a thinking is over, so no later closer can say that the text before it was thinking.
     pub const OVER: u16 = 1 << 8;
     pub const FRAMING: u16 = 1 << 9;
 }
@@ -42,11 +42,11 @@ pub mod due {
 pub struct PendingMarker {
     /// The events that are still due, a bit of `due` each.
     pub due: u16,
-    /// Framing that may follow.
+    /// The framing that may follow it.
     pub after: u16,
-    /// What it opens.
+    /// The span that it opens.
     pub span: OpenSpan,
-    /// The rule of the thinking that the content was.
+    /// The rule of the thinking that all content before it was.
     pub rule: u8,
     /// Bytes of framing before the marker, and of the marker, that are still to be reported.
     pub before: u16,
@@ -57,18 +57,19 @@ pub struct PendingMarker {
 }
 
 impl PendingMarker {
-    /// A marker that has no bytes.
+    /// Returns a marker without bytes.
     pub fn new(due: u16, span: OpenSpan) -> PendingMarker {
         PendingMarker { due, after: 0, span, rule: 0, before: 0, main: 0, passed: 0, attributes: 0 }
     }
 
-    /// What opens a span, whose bytes are text if the span keeps them. `ends`: it ends the thinking around it.
+    /// Returns a marker that opens a span. Its bytes are text if the span keeps them. `ends` says whether it ends the thinking
+    /// around it.
     pub fn open(compiled: &Compiled, span: OpenSpan, ends: bool) -> PendingMarker {
         let keep = compiled.spans.get(usize::from(span.rule)).is_some_and(|rule| rule.keep);
         PendingMarker::new(due::OPEN | bits(ends, due::IMPLIED) | bits(keep, due::TEXT), span)
     }
 
-    /// Bytes that are still to be reported.
+    /// Returns how many bytes are still to be reported.
     pub fn len(&self) -> usize {
         usize::from(self.before) + self.main as usize
     }

@@ -17,15 +17,15 @@ use crate::matcher::{
 #[derive(Clone, Copy, PartialEq)]
 pub enum Read {
     Found,
-    /// Text that comes next should be reported before more is read, or the budget may end there.
+    /// The text so far should be reported before more is read, or the budget may end there.
     Part,
     /// Only more bytes can decide what comes next.
     End,
 }
 
 impl Call<'_> {
-    /// Reads on to the next marker or framing. `left`: what is left of the budget, in bytes at least. No text from the chunk
-    /// may go far beyond it, so that only little has to be divided.
+    /// Reads on to the next marker or framing. `left` is what is left of the budget, in bytes at least. Reading must not go far
+    /// beyond it, because text that exceeds the budget is divided.
     #[inline(never)] // See `report_text`.
     pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<Read, Error> {
         self.give_back();
@@ -38,8 +38,8 @@ impl Call<'_> {
         let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
         loop {
             let read = self.engine.text + self.engine.undecided();
-            // Text that begins in what is held is reported as soon as it is decided, so that what follows it in a long chunk can
-            // be reported where it stands.
+            // Text that begins in the held bytes is reported as soon as it is decided, so that the text after it, in a long
+            // chunk, can be reported where it stands.
             let held = self.engine.hold.unreported().len();
             let begins_in_held = held > 0 && read >= held && is_long;
             if begins_in_held && read > first && self.engine.undecided() == 0 {
@@ -115,13 +115,13 @@ impl Call<'_> {
         }
     }
 
-    /// What stands in one place from the index `read` on, up to the index `limit`.
+    /// Returns the bytes from the index `read` on that stand in one place, up to the index `limit`.
     fn unread(&self, read: usize, limit: usize) -> &[u8] {
         let rest = self.rest(read);
         &rest[..rest.len().min(limit - read)]
     }
 
-    /// Begins to read what comes after the text as one marker.
+    /// Begins to read the bytes after the text as one marker.
     fn begin_recogniser(&mut self) {
         let first = self.rest(self.engine.text)[0];
         let engine = &self.engine;
@@ -132,7 +132,8 @@ impl Call<'_> {
         self.engine.next = Next::Undecided(recogniser);
     }
 
-    /// Outside the table, where nothing is undecided: passes text in which no marker can begin, and then begins to read one.
+    /// Passes text in which no marker can begin, and then begins to read one. Only outside of the table, when nothing is
+    /// undecided.
     fn skip(&mut self, read: usize, limit: usize) {
         let text = self.unread(read, limit.min(read + SHORT));
         let region = self.region();
@@ -152,7 +153,7 @@ impl Call<'_> {
         self.engine.text += len - 1;
     }
 
-    /// Reads on as one marker, at the index `read`. Returns whether it is one, or what is found; if it fails, its first byte
+    /// Reads on as one marker, at the index `read`. Returns whether something was found. If it is not a marker, its first byte
     /// is text.
     fn run_recogniser(&mut self, mut recogniser: Recogniser, read: usize, limit: usize) -> Result<bool, Error> {
         let text = self.unread(read, limit);
@@ -164,7 +165,8 @@ impl Call<'_> {
         }
     }
 
-    /// `before`: how many bytes came before the one that decided.
+    /// Acts on the outcome of a recogniser. Returns whether something was found. `before` is how many of its bytes came before
+    /// the one that decided.
     fn decide(&mut self, outcome: Outcome, recogniser: Recogniser, before: usize) -> Result<bool, Error> {
         self.engine.next = Next::Unread;
         let found = match outcome {

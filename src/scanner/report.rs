@@ -1,4 +1,5 @@
-//! Markers as events: what a marker that was found does, and its events, one after the other.
+//! Markers as events: what a marker does that was found, and its events, one after the other. After each event the host may
+//! stop, so every step must leave the engine in a state from which the next call goes on.
 
 use super::{
     attributes::{Attributes, fits},
@@ -19,7 +20,7 @@ use crate::{
 };
 
 impl Call<'_> {
-    /// The next span that the prompt left open, as a span that opens at byte 0; the innermost one with its attributes.
+    /// Opens the next span that the prompt left open, at byte 0. The innermost one has its attributes.
     pub(super) fn open_prompted(&mut self, number: u8) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;
         let span = engine.spans.open().get(usize::from(number)).copied();
@@ -61,7 +62,7 @@ impl Call<'_> {
         self.join(0, len)?;
         let last = self.rest(0)[len - 1];
         self.engine.framing = 0;
-        // In a dialect that guards code, the line stands as its marker left it.
+        // In a dialect that guards code, the line stays as the marker left it.
         if !self.compiled.grammar.guards {
             self.engine.code = CodeTracker::after(last);
         }
@@ -69,7 +70,7 @@ impl Call<'_> {
         Ok(self.event(KindRef::Framing, len))
     }
 
-    /// A marker comes next: prepares its events.
+    /// Prepares the events of the marker that comes next.
     #[inline(never)] // See `report_text`.
     pub(super) fn begin_marker(&mut self, pattern: u8, len: u32, is_broken: bool) -> Result<(), Error> {
         self.join(0, len as usize)?;
@@ -127,16 +128,16 @@ impl Call<'_> {
         let has = |events: u16| pending.due & events != 0;
         let opens_call = |rule: u8| compiled.spans.get(usize::from(rule)).is_some_and(|it| it.channel == Channel::Tool);
         if has(due::OPEN) && opens_call(pending.span.rule) {
-            // What it ends ends as by a marker of its own.
+            // The thinking that it ends is closed as if by its own marker.
             engine.code_around = if has(due::IMPLIED) { CodeTracker::NEW } else { engine.code };
         }
         let is_fence = is_fence_close || matches!(pattern.action, Action::FenceOpen { .. });
-        // Where the line stands after the marker.
+        // The line as it is after the marker.
         if has(due::QUOTE) && has_lines {
-            // It is text like any other.
+            // The quote is text like any other.
             marker.iter().for_each(|&byte| engine.code.pass(byte, lines));
         } else if !has(due::TEXT) && compiled.grammar.guards && !is_fence {
-            // Where code is guarded, a line begins after what is removed.
+            // If code is guarded, a line begins after a marker that is removed.
             engine.code = CodeTracker::NEW;
         } else {
             engine.code = CodeTracker::after(marker[marker.len() - 1]);
@@ -149,7 +150,7 @@ impl Call<'_> {
             after: pattern.after,
             ..pending
         });
-        // A caller that stops between two events leaves the rest to be held, where nothing may fail any more.
+        // If the caller stops between two events, the rest is held, and that must not fail.
         let may_be_held = pattern.before > 0 || has(due::IMPLIED | due::RECLASSIFY | due::TEXT);
         if may_be_held && engine.hold.unreported().is_empty() {
             engine.hold.make_room(len as usize)?;
@@ -157,7 +158,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The next event of the marker that is pending; none for a step that has none.
+    /// Takes the next step of the pending marker. Returns its event, if it has one.
     #[inline(never)] // See `report_text`.
     pub(super) fn report_marker(&mut self, mut pending: PendingMarker) -> Result<Option<EventRef>, Error> {
         let compiled = self.compiled;
@@ -206,7 +207,7 @@ impl Call<'_> {
             }
             _ => {
                 if self.engine.spans.channel() != Channel::Content {
-                    // It was an opener that stood there again.
+                    // It was a repeated opener.
                     self.engine.spans.change(compiled, 0, flag::OPENED);
                 }
                 Some(self.event(KindRef::Framing, pending.take_main()))
@@ -221,8 +222,8 @@ impl Call<'_> {
         Ok(event)
     }
 
-    /// All content so far was thinking, which the closer that comes next ends. `len`: the closer's; one that is the prompt's
-    /// is none of this stream.
+    /// Reports that all content so far was thinking, which the closer that comes next ends. `len` is the closer's length. A
+    /// closer that belongs to the prompt does not count for this stream.
     fn reclassify(&mut self, rule: u8, len: usize) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;
         engine.spans.set_closed(rule);
@@ -276,19 +277,19 @@ impl Call<'_> {
     }
 }
 
-/// A header whose fields have been read: they say which channel its body is.
+/// Returns the marker of a header whose fields have been read. They decide which channel its body belongs to.
 fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attributes, tag: u8) -> PendingMarker {
     let rule = header_rule(compiled);
     let route = rule.routes.iter().find(|route| fits(rule, route, fields));
     let channel = route.map_or(Channel::Content, |route| route.channel);
     let rule = compiled.spans.len() as u8;
-    // It ends what it may stand in, but for a wrapper of the content.
+    // It ends the span that it stands in, unless that is a wrapper of the content.
     let ends =
         innermost.is_some_and(|it| it.rule == rule || compiled.grammar.region(it.region).channel != Channel::Content);
     PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.body(channel), false), ends)
 }
 
-/// The span's rule, if its thoughts have a rule of their own.
+/// Returns the span's rule, if its thoughts have a rule of their own.
 fn with_thought(compiled: &Compiled, span: OpenSpan) -> Option<u8> {
     compiled.thought(span.rule).map(|_| span.rule)
 }

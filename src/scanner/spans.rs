@@ -1,4 +1,5 @@
-//! The open spans of a stream, and what the matcher must know of what came before: the flags, and which spans were closed.
+//! The open spans of a stream, and what the matcher must know of earlier text: the flags, and which spans were closed. Region,
+//! channel and active patterns follow from these, so no other file may set them.
 
 use crate::{
     channel::Channel,
@@ -16,9 +17,9 @@ pub struct OpenSpan {
     pub rule: u8,
     pub tag: u8,
     pub region: u8,
-    /// It ended a thinking span that had not been closed.
+    /// Whether it ended a thinking span that had not been closed.
     pub has_ended: bool,
-    /// The flag `BLANK`, as it was when another span began inside this one.
+    /// The flag `BLANK` as it was when another span began inside this one.
     was_blank: bool,
 }
 
@@ -30,24 +31,24 @@ impl OpenSpan {
     }
 }
 
-/// The stack of open spans. Region, channel and the patterns that count follow from it, and are kept at hand.
+/// The stack of open spans. Region, channel and active patterns follow from it, and are cached.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Spans {
-    /// Of the innermost span, or content.
+    /// The channel of the innermost span, or content.
     channel: Channel,
     region: u8,
     depth: u8,
     flags: u16,
-    /// Patterns of the region that count now.
+    /// The patterns of the region that count now.
     active: PatternSet,
-    /// Spans of which a block was closed.
+    /// The rules of which a span was closed.
     closed_once: u64,
     open: [OpenSpan; MAX_DEPTH],
 }
 
 impl Spans {
-    /// A stream begins with these flags.
+    /// Returns the spans of a stream that begins with these flags.
     pub fn new(compiled: &Compiled, flags: u16) -> Spans {
         let mut spans = Spans {
             channel: Channel::Content,
@@ -87,7 +88,7 @@ impl Spans {
         self.open().last()
     }
 
-    /// A span that was open at the start is one of the rule whose closer comes.
+    /// Says which rule a span that was open at the start is of: the one whose closer comes.
     pub fn set_rule(&mut self, rule: u8) {
         if let Some(innermost) = self.open[..usize::from(self.depth)].last_mut() {
             innermost.rule = rule;
@@ -128,7 +129,7 @@ impl Spans {
         closed
     }
 
-    /// A span of this rule was closed without having been open.
+    /// Notes that a span of this rule was closed without having been open.
     pub fn set_closed(&mut self, rule: u8) {
         self.closed_once |= 1 << rule;
     }
@@ -139,7 +140,7 @@ impl Spans {
         self.refresh(&compiled.grammar);
     }
 
-    /// Between two quotes nothing else counts: this is the first one or the second one, which takes flags away.
+    /// Passes a quote and takes flags away. Between two quotes nothing else counts.
     pub fn pass_quote(&mut self, compiled: &Compiled, lost: u16) {
         self.flags = self.flags & !lost ^ flag::QUOTED;
         self.refresh(&compiled.grammar);
@@ -163,7 +164,7 @@ impl Spans {
         self.active = grammar.region(self.region).active(self.flags, self.closed_once, self.tag());
     }
 
-    /// The innermost span is another one: what follows from it alone.
+    /// Updates what follows from the innermost span, because that has changed.
     fn enter_innermost(&mut self, compiled: &Compiled) {
         let innermost = self.innermost().copied();
         self.region = innermost.map_or(Grammar::ROOT, |span| span.region);

@@ -1,8 +1,10 @@
-//! A value that is made when it is first needed, behind one pointer: most scanners never need it, and stay small.
+//! A fallible box: its value is made when it is first needed, and an error is returned if there is no memory. It must never end
+//! the process, which `Box::new` does.
 
 use super::error::Error;
 
-/// An array of one, for a vector's memory can be asked for without the risk of an abort, and a box's cannot.
+/// A box of an array of one value, because memory for a vector can be asked for without the risk of an abort, and for a box it
+/// cannot.
 pub struct TryBox<T>(Option<Box<[T; 1]>>);
 
 impl<T> TryBox<T> {
@@ -12,7 +14,7 @@ impl<T> TryBox<T> {
         let mut list = Vec::new();
         list.try_reserve_exact(1)?;
         list.push(value);
-        // It has the room of one, and so is not moved.
+        // The vector has room for exactly one, so this does not allocate.
         Ok(TryBox(list.try_into().ok()))
     }
 

@@ -1,5 +1,5 @@
-//! The window of a call: what is held and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
-//! off its front; what stays in it when the call ends is held.
+//! The window of a call: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
+//! off its front. What is left of it when the call ends is held, so no byte may leave it without an event.
 
 use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Next};
 use crate::{
@@ -8,14 +8,14 @@ use crate::{
     matcher::{grammar::Region, recogniser::TokenMark},
 };
 
-/// One call for a stream: the engine, its dialect, and the chunk.
+/// One call of a scanner: the engine, its dialect, and the chunk.
 pub struct Call<'a> {
     pub(super) compiled: &'a Compiled,
     pub(super) engine: &'a mut Engine,
     pub(super) chunk: Chunk<'a>,
-    /// Bytes of the chunk that are in events or held.
+    /// The number of bytes of the chunk that are in events or held.
     pub(super) pos: usize,
-    /// What follows the engine's `text`. Nothing of it is in an event: if the call is stopped, it is read again.
+    /// What was found after the engine's `text`. None of its bytes is in an event: if the call is stopped, they are read again.
     pub(super) found: Option<Found>,
 }
 
@@ -25,7 +25,7 @@ pub enum Found {
     Marker {
         pattern: u8,
         len: u32,
-        /// A header that broke off: its fields have been read.
+        /// It is a header that broke off. Its fields have been read.
         is_broken: bool,
     },
     /// The framing that was expected.
@@ -42,7 +42,7 @@ pub struct EventRef {
 }
 
 impl EventRef {
-    /// Text or framing that is all the prompt's.
+    /// Returns whether it is text or framing that belongs to the prompt alone.
     pub(super) fn is_nothing(&self) -> bool {
         self.len == 0 && matches!(self.kind, KindRef::Text | KindRef::Framing)
     }
@@ -58,7 +58,7 @@ pub enum KindRef {
     Budget,
 }
 
-/// Where an event's bytes begin: in all that is held, or in the chunk.
+/// Where an event's bytes begin: an index of all held bytes, or of the chunk.
 #[derive(Clone, Copy)]
 pub enum Place {
     Held(usize),
@@ -81,13 +81,13 @@ impl<'a> Call<'a> {
     pub fn new(compiled: &'a Compiled, engine: &'a mut Engine, chunk: Chunk<'a>) -> Call<'a> {
         engine.hold.begin_call();
         engine.ledger.count_plain(engine.spans.channel());
-        // Where a call is stopped, the automaton's word is not enough.
+        // If this call is stopped, the automaton alone must not report what comes.
         engine.ledger.set_table_until(0);
         Call { compiled, engine, chunk, pos: 0, found: None }
     }
 
-    /// Bytes of the chunk that are in events, held, or of a marker whose last events are still due. What was read goes to
-    /// what is held. There is room for it, unless memory has run out in this call; nothing but a reset helps then.
+    /// Returns how many bytes of the chunk are in events, held, or of a marker whose last events are still due. Bytes that were
+    /// read are held. There is room for them, unless memory has run out in this call; then only a reset helps.
     pub fn consumed(&mut self) -> usize {
         let _ = self.hold_rest();
         self.pos
@@ -112,14 +112,15 @@ impl<'a> Call<'a> {
         self.compiled.grammar.region(self.engine.spans.region())
     }
 
-    /// What this call has taken from the chunk, and is in no event, can be read and reported where it stands.
+    /// Gives bytes back to the chunk that this call has taken from it and that are in no event, so that they are read and
+    /// reported where they stand.
     pub(super) fn give_back(&mut self) {
         self.pos -= self.engine.hold.give_back();
     }
 
-    /// Takes bytes of the chunk to what is held, until `len` bytes are there that are in no event.
+    /// Holds bytes of the chunk until `len` bytes are held that are in no event.
     pub(super) fn gather(&mut self, len: usize) -> Result<(), Error> {
-        // Where memory ran out, more may have been counted than is there.
+        // If memory has run out, more may have been counted than is there.
         let more = len.saturating_sub(self.engine.hold.unreported().len()).min(self.chunk.len() - self.pos);
         if more > 0 {
             let pos = self.pos;
@@ -130,12 +131,12 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// Takes `len` bytes from an index on to what is held, if they begin there, so that they stand in one place.
+    /// Holds the `len` bytes from an index on if they begin in the held bytes, so that they stand in one place.
     pub(super) fn join(&mut self, at: usize, len: usize) -> Result<(), Error> {
         if at < self.engine.hold.unreported().len() { self.gather(at + len) } else { Ok(()) }
     }
 
-    /// The bytes that are in no event yet, from an index on: of those that are held, or of the chunk.
+    /// Returns bytes that are in no event yet, from an index on: held ones, or those of the chunk.
     pub(super) fn rest(&self, at: usize) -> &[u8] {
         rest(&self.engine.hold, &self.chunk.bytes[self.pos..], at)
     }
@@ -148,8 +149,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// As much of the next `len` bytes as is within the budget, as text, and how much that is; where it is nothing, that the
-    /// budget is exceeded. The bytes stand in one place.
+    /// Reports as much of the next `len` bytes as is within the budget, as text. If that is nothing, it reports that the budget
+    /// is exceeded. Returns the event and its length. The bytes must stand in one place.
     pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
         let early = self.engine.early().min(len);
         let mut fitting = len - early;
@@ -186,7 +187,7 @@ impl<'a> Call<'a> {
         Ok(event)
     }
 
-    /// The next `len` bytes, which stand in one place, as an event of the innermost channel.
+    /// Returns the next `len` bytes, which must stand in one place, as an event of the innermost channel.
     pub(super) fn event(&mut self, kind: KindRef, len: usize) -> EventRef {
         self.give_back();
         let engine = &mut *self.engine;
@@ -216,7 +217,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The bytes that are in no event yet, from an index on: of those that are held, or of the chunk that follows them.
+/// Returns bytes that are in no event yet, from an index on: held ones, or those of the chunk after them.
 pub(super) fn rest<'a>(hold: &'a HoldBuffer, chunk: &'a [u8], at: usize) -> &'a [u8] {
     let held = hold.unreported();
     match held.get(at..) {

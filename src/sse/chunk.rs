@@ -1,14 +1,15 @@
-//! What a chunk of a chat completion, or a whole one, says and where: the fields that are rewritten, and no others.
+//! The fields of a chat completion, or of a chunk of one, that are rewritten, and where they stand. All other fields must pass
+//! unread.
 
 use super::json::{Reader, Span, unescape};
 use super::options::Field;
 use super::put::{put, put_all};
 use crate::Error;
 
-/// The most choices that are read; no API gives more.
+/// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
 
-/// Fields of a chunk that stand in each chunk of a stream.
+/// Fields that each chunk of a stream has.
 const ENVELOPE: [&[u8]; 7] =
     [b"id", b"object", b"created", b"model", b"system_fingerprint", b"service_tier", b"provider"];
 
@@ -28,28 +29,28 @@ impl Member {
     }
 }
 
-/// A choice, and what its `delta` or `message` says.
+/// A choice with the fields of its `delta` or `message`.
 #[derive(Default)]
 pub struct Choice {
-    /// `None`: no number that can be one.
+    /// `None` if it is not a number that can be an index.
     pub index: Option<u64>,
-    /// `finish_reason` says something.
+    /// Whether `finish_reason` says something.
     pub finishes: bool,
-    /// `content` that is a string.
+    /// The `content`, if it is a string.
     pub content: Option<Member>,
-    /// There was another `content` before.
+    /// Whether there was another `content` before.
     pub is_doubled: bool,
-    /// `content` is a list, or there is reasoning already: who wrote this has split the text.
+    /// Whether the server has split the text: `content` is a list, or there is reasoning already.
     pub is_split: bool,
-    /// The field for reasoning is there and empty.
+    /// The field for reasoning, if it is there and empty.
     pub field: Option<Member>,
-    /// `role` that is a string, if it is the only one.
+    /// The `role`, if it is a string and the only one.
     pub role: Option<Member>,
-    /// A field besides the text that clients show as a part of its own.
+    /// A field other than the text that clients show as a part of its own.
     pub part: Option<Part>,
 }
 
-/// What ends the text before it: clients close their text part there, and show what comes later behind it.
+/// A field that ends the text before it: clients close their text part there, and show what comes later after it.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Part {
     /// `tool_calls`, or `function_call` of older servers.
@@ -58,7 +59,7 @@ pub enum Part {
     Other,
 }
 
-/// Does it say something? `null` and `false` do not, nor do the empty string, list and object.
+/// Returns whether a value says something. `null`, `false` and the empty string, list and object do not.
 fn says(text: &[u8], value: &Span) -> bool {
     let value = &text[value.clone()];
     match value[0] {
@@ -67,7 +68,7 @@ fn says(text: &[u8], value: &Span) -> bool {
     }
 }
 
-/// A key without its quotes. One that is longer than `room` is none that is looked for.
+/// Returns a key without its quotes. It is empty for a key longer than `room`, because none that is looked for is.
 fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] {
     let raw = &text[key.start + 1..key.end - 1];
     if !raw.contains(&b'\\') {
@@ -83,7 +84,7 @@ fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] {
     room.get(..len).unwrap_or_default()
 }
 
-/// The members of an object by their names; `member` reads each value.
+/// Reads the members of an object. `member` gets the name of each and reads its value.
 fn members(
     text: &[u8],
     reader: &mut Reader<'_>,
@@ -92,8 +93,8 @@ fn members(
     reader.object(|reader, key| member(reader, name(text, &key, &mut [0; 24]), key))
 }
 
-/// Reads a chunk (`part` is `delta`) or a whole completion (`message`), and gives whether it tells of an error. `None`,
-/// and no choices, where it is none that can be rewritten.
+/// Reads a chunk (`part` is `delta`) or a whole completion (`message`). Returns whether it reports an error. If it cannot be
+/// rewritten, it returns `None` and finds no choices.
 pub fn read(text: &[u8], part: &[u8], field: Field, choices: &mut Vec<Choice>) -> Result<Option<bool>, Error> {
     choices.clear();
     choices.try_reserve(1)?;
@@ -151,7 +152,7 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice
     const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
     const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
     const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
-    // Whether the content is a list, and whether each of these says something: of two of one name, the last counts.
+    // Whether the content is a list, and whether each of these says something. Of two with one name, the last counts.
     let mut lists = false;
     let (mut reasoning, mut calls, mut parts) = ([false; REASONING.len()], [false; CALLS.len()], [false; PARTS.len()]);
     let (mut contents, mut roles) = (0, 0);

@@ -1,4 +1,5 @@
-//! Events of a stream: where one ends, and what its lines say.
+//! Events of a stream: where one ends, and what its lines say. The bytes themselves stay with the caller: they must go out
+//! unchanged.
 
 use std::ops::Range;
 
@@ -7,22 +8,22 @@ use memchr::{memchr, memchr2};
 use super::put::put;
 use crate::Error;
 
-/// Cuts a stream into events, of which each has the blank line that ends it. A comment before an event's first line is
-/// cut off too, so that it need not wait; so is the second half of a line end that is cut between `\r` and `\n`.
+/// Cuts a stream into events. Each has the blank line that ends it. A comment before an event's first line is cut off too, so
+/// that it need not wait, and so is the `\n` of a line end whose `\r` ended the event.
 pub struct EventFramer {
-    /// The line that is read has no byte yet.
+    /// The current line has no byte yet.
     blank: bool,
-    /// It is the event's first, and a comment.
+    /// The current line is the event's first, and a comment.
     comment: bool,
     first: bool,
-    /// The byte before was the `\r` of this event's line before.
+    /// The last byte was the `\r` that ended the previous line of this event.
     cr: bool,
 }
 
 impl EventFramer {
     pub const START: EventFramer = EventFramer { blank: true, comment: false, first: true, cr: false };
 
-    /// How many of the stream's next bytes belong to the event; `None` where it goes on behind them.
+    /// Returns how many of the stream's next bytes belong to the event, or `None` if it goes on after them.
     pub fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut from = 0;
         while let Some(len) = memchr2(b'\r', b'\n', &bytes[from..]) {
@@ -53,18 +54,18 @@ impl EventFramer {
     }
 }
 
-/// What an event's lines say: kept from event to event, so that its memory is.
+/// The fields of an event. One value is used for all events, so that its memory is used again.
 pub struct Event {
     /// The value of `event:`.
     pub name: Range<usize>,
-    /// How its first line ends; what the event before said where it has no whole line. Of a comment, or a blank line alone,
-    /// `\r\n` may be cut in two: they say nothing.
+    /// How its first line ends, or that of the last event if it has no whole line. Comments and lone blank lines do not count,
+    /// because their `\r\n` may be cut in two.
     pub line_end: &'static [u8],
-    /// Each value of `data:`: where it stands in the data, and where in the event.
+    /// The index of each value of `data:` in the data, and in the event.
     lines: Vec<(usize, usize)>,
-    /// The data, where it has more than one line.
+    /// The data, if it has more than one line.
     joined: Vec<u8>,
-    /// The data, where it has one line.
+    /// The data, if it has one line.
     single: Range<usize>,
 }
 
@@ -124,7 +125,8 @@ impl Event {
         Ok(())
     }
 
-    /// Where there are several values of `data:`: of each that is not blank, where its line begins and where it stands.
+    /// Returns where the line of each value of `data:` begins, and where the value stands. Blank values are left out. Only for
+    /// events with several values.
     pub fn values(&self, raw: &[u8]) -> Result<Vec<(usize, Range<usize>)>, Error> {
         let mut values = Vec::new();
         for (number, &(at, start)) in self.lines.iter().enumerate() {
@@ -139,19 +141,19 @@ impl Event {
         Ok(values)
     }
 
-    /// The data is this value alone, of one of its lines.
+    /// Makes the value of one line the whole data.
     pub fn select(&mut self, value: Range<usize>) {
         self.lines.clear();
         self.lines.push((0, value.start));
         self.single = value;
     }
 
-    /// The values of `data:`, joined by line feeds.
+    /// Returns the values of `data:`, joined by line feeds.
     pub fn data<'a>(&'a self, raw: &'a [u8]) -> &'a [u8] {
         if self.lines.len() > 1 { &self.joined } else { &raw[self.single.clone()] }
     }
 
-    /// Where a stretch of the data stands in the event. It is not empty, and its last byte is no line end.
+    /// Returns where a stretch of the data stands in the event. It must not be empty, and its last byte not a line end.
     pub fn place(&self, span: &Range<usize>) -> Range<usize> {
         let place = |at: usize| {
             let line = self.lines.partition_point(|&(start, _)| start <= at) - 1;

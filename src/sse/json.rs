@@ -1,5 +1,6 @@
-//! Where things stand in a JSON text. A strict reader that gives ranges and no values, does not recurse, and takes any
-//! bytes that are no UTF-8 inside strings; and the way out of a JSON string and back.
+//! Where things stand in a JSON text. The reader is strict and returns ranges, because what is not rewritten must stay as it
+//! came. It does not recurse, so that hostile input cannot use up the stack, and takes bytes that are not UTF-8 inside of
+//! strings. Besides, the escapes of a string are undone and written here.
 
 use std::ops::Range;
 
@@ -10,10 +11,11 @@ use crate::Error;
 
 pub type Span = Range<usize>;
 
-/// Values in values, at most: one bit for each, which says whether it is an object.
+/// The deepest nesting of values. Each has one bit, which says whether it is an object.
 const DEPTH: u32 = u128::BITS;
 
-/// Reads on from one place. `None` from any of its functions: this is no JSON, and the reader is of no more use.
+/// Reads a JSON text from front to back. If one of its functions returns `None`, the text is not JSON, and the reader must not
+/// be used any more.
 pub struct Reader<'a> {
     text: &'a [u8],
     at: usize,
@@ -24,7 +26,7 @@ impl<'a> Reader<'a> {
         Reader { text, at: 0 }
     }
 
-    /// The first byte of what comes next.
+    /// Returns the first byte of what comes next.
     pub fn peek(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {
             self.at += 1;
@@ -38,7 +40,7 @@ impl<'a> Reader<'a> {
         Some(byte)
     }
 
-    /// Is `byte` next? Then it is read.
+    /// Reads `byte` if it comes next, and returns whether it does.
     fn takes(&mut self, byte: u8) -> bool {
         let next = self.peek() == Some(byte);
         self.at += usize::from(next);
@@ -49,12 +51,12 @@ impl<'a> Reader<'a> {
         self.takes(byte).then_some(())
     }
 
-    /// Nothing is left.
+    /// Succeeds if nothing is left.
     pub fn end(&mut self) -> Option<()> {
         self.peek().is_none().then_some(())
     }
 
-    /// An object. `member` is given each key, with its quotes, and reads the value.
+    /// Reads an object. `member` gets each key, with its quotes, and reads the value.
     pub fn object(&mut self, mut member: impl FnMut(&mut Self, Span) -> Option<()>) -> Option<()> {
         self.expect(b'{')?;
         if self.takes(b'}') {
@@ -71,7 +73,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An array. `item` reads each of its values.
+    /// Reads an array. `item` reads each of its values.
     pub fn array(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.expect(b'[')?;
         if self.takes(b']') {
@@ -87,7 +89,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Any value.
+    /// Reads any value.
     pub fn value(&mut self) -> Option<Span> {
         self.peek()?;
         let start = self.at;
@@ -120,7 +122,7 @@ impl<'a> Reader<'a> {
                 objects >>= 1;
                 depth -= 1;
             }
-            // A value has ended: so may those around it.
+            // A value has ended, and those around it may have ended with it.
             loop {
                 if depth == 0 {
                     return Some(start..self.at);
@@ -142,7 +144,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A key and its colon.
+    /// Reads a key and its colon.
     fn key(&mut self) -> Option<Span> {
         self.expect(b'"')?;
         let start = self.at - 1;
@@ -152,7 +154,7 @@ impl<'a> Reader<'a> {
         Some(key)
     }
 
-    /// The rest of a string behind its opening quote.
+    /// Reads the rest of a string after its opening quote.
     fn string(&mut self) -> Option<()> {
         loop {
             let byte = *self.text.get(self.at)?;
@@ -178,13 +180,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The rest of `true`, `false` or `null`; nothing is opened by it.
+    /// Reads the rest of `true`, `false` or `null`, which opens nothing.
     fn word(&mut self, rest: &[u8]) -> Option<bool> {
         self.text[self.at..].starts_with(rest).then(|| self.at += rest.len())?;
         Some(false)
     }
 
-    /// The rest of a number; nothing is opened by it.
+    /// Reads the rest of a number, which opens nothing.
     fn number(&mut self, first: u8) -> Option<bool> {
         match if first == b'-' { self.digit()? } else { first } {
             b'0' => {}
@@ -218,14 +220,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Is this one value, and nothing else?
+/// Returns whether this is one value and nothing else.
 pub fn is_json(text: &[u8]) -> bool {
     let mut reader = Reader::new(text);
     reader.value().is_some() && reader.end().is_some()
 }
 
-/// The text of a string without its quotes, in parts. A surrogate without its other half, which UTF-8 cannot write,
-/// becomes the three bytes that the scheme of UTF-8 gives for its number: no UTF-8, but `escape` knows them again.
+/// Passes on the text of a string without its quotes, in parts. A surrogate without its other half, which UTF-8 cannot write,
+/// becomes the three bytes that the scheme of UTF-8 has for its number. They are not UTF-8, but `escape` recognises them.
 pub fn unescape(mut raw: &[u8], mut part: impl FnMut(&[u8])) {
     while let Some(at) = memchr(b'\\', raw) {
         if at > 0 {
@@ -262,12 +264,12 @@ pub fn unescape(mut raw: &[u8], mut part: impl FnMut(&[u8])) {
     }
 }
 
-/// The number that four hexadecimal digits write.
+/// Returns the number that four hexadecimal digits write.
 fn unit(digits: &[u8]) -> u32 {
     digits[..4].iter().fold(0, |code, &digit| code << 4 | (digit as char).to_digit(16).unwrap_or(0))
 }
 
-/// Writes text as the inside of a string: escaped is what must be.
+/// Writes text as the inside of a string. Only what must be escaped is.
 pub fn escape(text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let mut from = 0;
     let mut at = 0;
@@ -360,10 +362,10 @@ mod tests {
             "1 2",
         ];
         for text in good {
-            // A surrogate alone is good JSON, which not every parser makes a string of.
+            // A lone surrogate is valid JSON, but not every parser makes a string of it.
             assert!(serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(), "{text}");
             assert!(is_json(text.as_bytes()), "{text}");
-            // No text that is cut is whole, but for numbers.
+            // No text that is cut is whole, except for numbers.
             for cut in (1..text.trim_end().len()).filter(|_| !text.as_bytes()[0].is_ascii_digit()) {
                 let head = &text.as_bytes()[..cut];
                 let whole = std::str::from_utf8(head)
@@ -423,7 +425,7 @@ mod tests {
             escape(&text(raw.as_bytes()), &mut again).unwrap();
             assert_eq!(again.escape_ascii().to_string().replace("\\\\", "\\"), raw.replace("\\u0041", "A"));
         }
-        // Bytes that only look like one, cut short, are left alone.
+        // Bytes that only look like one, because it is cut short, are left alone.
         let mut again = Vec::new();
         escape(b"\xED\xA0", &mut again).unwrap();
         assert_eq!(again, b"\xED\xA0");

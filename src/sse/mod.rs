@@ -5,8 +5,8 @@
 //! comes out has the thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one
 //! scanner for each choice.
 
-// `event` cuts the stream into events, `chunk` finds the fields of one by means of `json`, and `rewrite` splits their text. What is
-// not split must go out as it came in, to the byte.
+// `event` cuts the stream into events, `chunk` finds the fields of one by means of `json`, and `rewrite` splits their text.
+// What is not split must go out as it came in, to the byte.
 
 mod chunk;
 mod event;
@@ -160,8 +160,8 @@ impl Rewriter {
     }
 
     /// Reads the next stream by another dialect, such as the one that [`Dialect::find_for_template`] finds for a model's chat
-    /// template, and says where that stream starts. With `None`, it starts where that dialect says. Call it before the first byte.
-    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own dialect and start.
+    /// template, and says where that stream starts. With `None`, it starts where that dialect says. Call it before the first
+    /// byte. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own dialect and start.
     ///
     /// ```
     /// use aside::{Dialect, sse::{Options, Rewriter}};
@@ -182,8 +182,8 @@ impl Rewriter {
         self.rewrite.start_at(Some(dialect), start)
     }
 
-    /// Says where the next stream starts, before its first byte: each choice's text comes after a rendered prompt that ends with
-    /// `tail`, read as [`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt) reads it. Returns where that is.
+    /// Says where the next stream starts, before its first byte: each choice's text comes after a rendered prompt that ends
+    /// with `tail`, read as [`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt) reads it. Returns where that is.
     ///
     /// [`finish`](Rewriter::finish), [`reset`](Rewriter::reset) and an empty `tail` go back to the rewriter's own start.
     ///
@@ -265,8 +265,8 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Forgets the stream, every error, and what [`too_long`](Rewriter::too_long) and [`is_encoded`](Rewriter::is_encoded) say. The
-    /// next feed begins a new stream.
+    /// Forgets the stream, every error, and what [`too_long`](Rewriter::too_long) and [`is_encoded`](Rewriter::is_encoded) say.
+    /// The next feed begins a new stream.
     #[doc(alias = "aside_sse_reset")]
     pub fn reset(&mut self) {
         self.begin_stream();
@@ -284,8 +284,8 @@ impl Rewriter {
         self.is_encoded
     }
 
-    /// Returns how many events and bodies passed unread, because they were longer than [`Options::max_event`], since the start or
-    /// the last reset.
+    /// Returns how many events and bodies passed unread, because they were longer than [`Options::max_event`], since the start
+    /// or the last reset.
     #[doc(alias = "aside_sse_too_long")]
     #[must_use]
     pub fn too_long(&self) -> u64 {

@@ -1,5 +1,5 @@
-//! What becomes of one event, or of one whole body: its text goes through the scanner of its choice, and what the scanner
-//! says goes into the fields.
+//! Rewrites one event, or one whole body: its text goes through the scanner of its choice, and what the scanner reports goes
+//! into the fields. All other bytes must stay as they came.
 
 use std::{mem, slice};
 
@@ -10,11 +10,11 @@ use super::options::Field;
 use super::put::{put, put_all};
 use crate::{Channel, Dialect, Error, Kind, Scanner, Start};
 
-/// So many stretches of an event have a chunk of their own; the rest of each choice is joined, one chunk for each field.
-/// Otherwise a few bytes of text could make many times as many bytes of chunks.
+/// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
+/// field. Otherwise a few bytes of text could become many times as many bytes of chunks.
 const ALONE: usize = 32;
 
-/// The most bytes that chunks of our own add to an event that has the data of many.
+/// The most bytes that extra chunks add to an event that has the data of many.
 const MOST_ADDED: usize = 1 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -25,7 +25,7 @@ struct Run {
     text: Span,
 }
 
-/// What a scanner said: stretches of text, neighbours for different fields.
+/// What a scanner has reported: stretches of text, of which neighbours are for different fields.
 struct Parts {
     text: Vec<u8>,
     runs: Vec<Run>,
@@ -73,7 +73,7 @@ impl Parts {
         mem::replace(&mut self.memory, Ok(()))
     }
 
-    /// `"name":"text"`, of all runs for that field.
+    /// Writes `"name":"text"`, of all runs for that field.
     fn write_field(&self, runs: &[Run], reasoning: bool, field: Field, out: &mut Vec<u8>) -> Result<(), Error> {
         write_name(reasoning, field, out)?;
         self.write_string(runs, reasoning, out)
@@ -100,14 +100,14 @@ enum Call<'a> {
 struct ChoiceStream {
     index: u64,
     scanner: Scanner,
-    /// It has finished, or the server splits it itself: its text passes from here on.
+    /// It has finished, or the server splits it itself, so its text passes from here on.
     over: bool,
-    /// For what is held back: how a chunk of it begins, and ends its lines.
+    /// How an extra chunk for held text begins, and how its lines end.
     head: Vec<u8>,
     line_end: &'static [u8],
 }
 
-/// What is changed in an event or body: where, and which stretch of `text` is put there.
+/// The changes of an event or body: a range of it, and the stretch of `text` that is put there.
 struct Edits {
     list: Vec<(Span, Span)>,
     text: Vec<u8>,
@@ -127,14 +127,14 @@ impl Edits {
         Ok(())
     }
 
-    /// Gives where the string is that an edit has written, and leaves an empty one in its place.
+    /// Returns where the string is that an edit has written, and leaves an empty one in its place.
     fn take(&mut self, edit: usize) -> Result<Span, Error> {
         let start = self.text.len();
         put(&mut self.text, b"\"\"")?;
         Ok(mem::replace(&mut self.list[edit].1, start..self.text.len()))
     }
 
-    /// Writes a part of `raw` as it is to be. `place` says where in `raw` a stretch of the data stands.
+    /// Writes a part of `raw` with its edits. `place` returns where in `raw` a stretch of the data stands.
     fn apply(&mut self, raw: &[u8], part: Span, place: impl Fn(&Span) -> Span, out: &mut Vec<u8>) -> Result<(), Error> {
         self.list.sort_unstable_by_key(|(at, _)| at.start);
         let mut from = part.start;
@@ -156,7 +156,7 @@ struct DeferredEdit {
     edit: usize,
 }
 
-/// What a rewriter goes back to.
+/// The scanner and options that a rewriter goes back to after a stream.
 struct Own {
     scanner: Scanner,
     options: crate::Options,
@@ -166,15 +166,15 @@ struct Own {
 struct ChoiceStreams {
     dialect: Dialect,
     options: crate::Options,
-    /// While this stream has another dialect or start: the rewriter's own, as choice 0 has it.
+    /// The rewriter's own scanner of choice 0, while this stream has another dialect or start.
     own: Option<Own>,
-    /// Where a prompt has said how this stream starts: each choice's scanner begins as a copy of it.
+    /// The scanner of which each choice's is a copy, if a prompt has said where this stream starts.
     prompted: Option<Scanner>,
     field: Field,
     all: Vec<ChoiceStream>,
-    /// What the scanner said last.
+    /// What the scanner has reported last.
     parts: Parts,
-    /// What changes in the event or body.
+    /// The changes of the event or body.
     edits: Edits,
     deferred: Vec<DeferredEdit>,
     /// How an extra chunk of the event begins, once one was needed.
@@ -185,7 +185,7 @@ struct ChoiceStreams {
 }
 
 impl ChoiceStreams {
-    /// Behind `[DONE]` or an error: each choice begins anew.
+    /// Begins each choice again, after `[DONE]` or an error.
     fn restart(&mut self) -> Result<(), Error> {
         self.all.truncate(1);
         for stream in &mut self.all {
@@ -212,7 +212,7 @@ impl ChoiceStreams {
         first.over = false;
     }
 
-    /// What all choices begin as in the stream that comes, `scanner` for the first of them.
+    /// Sets how all choices of the next stream begin; `scanner` is that of the first one.
     fn set_start(&mut self, options: crate::Options, scanner: Scanner, prompted: Option<Scanner>) {
         self.dialect = scanner.dialect().clone();
         let scanner = mem::replace(&mut self.all[0].scanner, scanner);
@@ -228,7 +228,7 @@ impl ChoiceStreams {
         }
     }
 
-    /// The place of a choice's stream; `None` where there are too many.
+    /// Returns the index of a choice's stream, or `None` if there are too many.
     fn find(&mut self, index: u64) -> Result<Option<usize>, Error> {
         if let Some(known) = self.all.iter().position(|stream| stream.index == index) {
             return Ok(Some(known));
@@ -265,7 +265,7 @@ impl ChoiceStreams {
         Ok(())
     }
 
-    /// Writes the chunks that go before an event for the sake of one choice, and notes what changes in the event. `again`: the
+    /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the
     /// choice comes in it once more.
     fn delta(
         &mut self,
@@ -301,7 +301,7 @@ impl ChoiceStreams {
             self.parts.scan(&mut stream.scanner, end)?;
         }
 
-        // The last stretch stays in the event, which has all the rest: `finish_reason`, `usage`, what is unknown.
+        // The last stretch stays in the event, which has all else: `finish_reason`, `usage`, and fields that are not known.
         let runs = &self.parts.runs[..];
         let (inside, before) = match (content, runs.split_last()) {
             (Some(_), Some((inside, before))) => (Some(inside), before),
@@ -324,7 +324,7 @@ impl ChoiceStreams {
         if !before.is_empty() {
             let role = choice.role.as_ref();
             let extra = ExtraChunk { head: &self.head, index, field, line_end: event.line_end };
-            // Where the choice came in this event before, that text must not come behind this.
+            // If the choice came in this event before, that text must not come after this.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
                 let text = edits.take(deferred.edit)?;
                 extra.write_one(None, deferred.reasoning, out, |out| put(out, &edits.text[text]))?;
@@ -358,7 +358,7 @@ impl ChoiceStreams {
             }
             (Some(run), None) => {
                 edits.replace(content.key.clone(), |out| {
-                    // Or else the one before would count.
+                    // Otherwise the first one would count.
                     put(out, if choice.is_doubled { b"\"content\":null," } else { b"" })?;
                     put_all(out, &[b"\"", field.name().as_bytes(), b"\""])
                 })?;
@@ -367,13 +367,13 @@ impl ChoiceStreams {
         }?;
         if let (true, Some(Run { reasoning, .. })) = (again, inside) {
             self.deferred.try_reserve(1)?;
-            // Thinking has another edit before it, of the content.
+            // With thinking, another edit comes first, of the content.
             self.deferred.push(DeferredEdit { index, reasoning: *reasoning, edit: edit + usize::from(*reasoning) });
         }
         Ok(())
     }
 
-    /// Notes what changes in a body for the sake of one choice.
+    /// Notes the changes of one choice in a body.
     fn message(&mut self, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
         let Some(content) = choice.content.as_ref().filter(|_| !choice.is_split) else { return Ok(()) };
         let text = decode(&raw[content.value.clone()], &mut self.decoded)?;
@@ -404,7 +404,7 @@ impl ChoiceStreams {
     }
 }
 
-/// What turns whole events and bodies into what is to be sent.
+/// Rewrites whole events and bodies.
 pub struct Rewrite {
     streams: ChoiceStreams,
     /// No event has been seen.
@@ -429,12 +429,12 @@ impl Rewrite {
             alone: ALONE,
             decoded: Vec::new(),
         };
-        // Nearly every stream has this one; and whether the options fit the dialect is known now.
+        // Nearly every stream has this choice, and it is known now whether the options fit the dialect.
         streams.find(0)?;
         Ok(Rewrite { streams, fresh: true, event: Event::new(), choices: Vec::new() })
     }
 
-    /// The stream that comes is read by this dialect, or the one before, and starts so, or as the dialect says.
+    /// Sets the dialect of the next stream, if there is one, and its start, which is the dialect's own if there is none.
     pub fn start_at(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
         let options = self.streams.options.start(start);
         let scanner = Scanner::with_options(dialect.unwrap_or(&self.streams.dialect), &options)?;
@@ -442,7 +442,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// The stream that comes starts behind this prompt.
+    /// Starts the next stream after this prompt.
     pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
         let options = self.streams.options;
         let mut prompted = Scanner::with_options(&self.streams.dialect, &options)?;
@@ -459,19 +459,19 @@ impl Rewrite {
         self.event = Event::new();
     }
 
-    /// Writes what is held back, as what it is so far; the streams go on.
+    /// Writes what is held back as text. The streams go on.
     pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.streams.begin_event();
         self.streams.release(Call::Flush, |_| true, out)
     }
 
-    /// Writes what is held back: the streams are over.
+    /// Writes what is held back, because the streams are over.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.streams.begin_event();
         self.streams.release(Call::Finish, |_| true, out)
     }
 
-    /// Writes what becomes of a whole event. With `last`, the streams are over behind it.
+    /// Writes a whole event with its changes. With `last`, the streams are over after it.
     pub fn event(&mut self, mut raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         if mem::take(&mut self.fresh) && raw.starts_with(BYTE_ORDER_MARK) {
             put(out, BYTE_ORDER_MARK)?;
@@ -491,7 +491,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Writes an event that has the data of several, one on each line. Where something changes, each becomes an event.
+    /// Writes an event that has the data of several, one on each line. If something changes, each becomes an event.
     fn each_line(&mut self, values: &[(usize, Span)], raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         let most = start + MOST_ADDED + 2 * raw.len();
@@ -521,7 +521,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Writes what becomes of data that was read, in a part of an event; gives whether something has changed.
+    /// Writes data that was read, in a part of an event, with its changes. Returns whether there are any.
     fn data(&mut self, error: bool, raw: &[u8], part: Span, last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Rewrite { streams, event, choices, .. } = self;
         let start = out.len();
@@ -547,7 +547,7 @@ impl Rewrite {
         Ok(changes)
     }
 
-    /// Writes what becomes of a whole body, of an answer that is no stream.
+    /// Writes a whole body, of an answer that is not a stream, with its changes.
     pub fn body(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         chunk::read(raw, b"message", self.streams.field, &mut self.choices)?;
         self.streams.edits.clear();
@@ -562,31 +562,31 @@ fn is_done(data: &[u8]) -> bool {
     data.trim_ascii() == b"[DONE]"
 }
 
-/// Is this the data of a whole event?
+/// Returns whether this is the data of a whole event.
 fn is_data(data: &[u8]) -> bool {
     json::is_json(data) || is_done(data)
 }
 
-/// `"name":`.
+/// Writes `"name":`.
 fn write_name(reasoning: bool, field: Field, out: &mut Vec<u8>) -> Result<(), Error> {
     let name = if reasoning { field.name() } else { "content" };
     put_all(out, &[b"\"", name.as_bytes(), b"\":"])
 }
 
-/// The text of a string with its quotes.
+/// Returns the text of a string that has its quotes.
 fn decode<'a>(raw: &'a [u8], decoded: &'a mut Vec<u8>) -> Result<&'a [u8], Error> {
     let raw = &raw[1..raw.len() - 1];
     if memchr::memchr(b'\\', raw).is_none() {
         return Ok(raw);
     }
     decoded.clear();
-    // No text is longer than what writes it.
+    // No text is longer than its JSON.
     decoded.try_reserve(raw.len())?;
     json::unescape(raw, |part| decoded.extend_from_slice(part));
     Ok(decoded)
 }
 
-/// The parts of a stretch of the data on each of its lines: in the event, other lines may stand between them.
+/// Returns the part of a stretch of the data on each of its lines: in the event, other lines may stand between them.
 fn lines(data: &[u8], span: Span) -> impl Iterator<Item = Span> {
     let mut at = span.start;
     data[span].split(|&byte| byte == b'\n').filter_map(move |line| {
@@ -596,7 +596,7 @@ fn lines(data: &[u8], span: Span) -> impl Iterator<Item = Span> {
     })
 }
 
-/// A member of an object with the comma that goes with it.
+/// Returns a member of an object with the comma that goes with it.
 fn without(text: &[u8], member: Span) -> Span {
     let blank = |byte: &&u8| byte.is_ascii_whitespace();
     let after = member.end + text[member.end..].iter().take_while(blank).count();
@@ -616,7 +616,8 @@ struct ExtraChunk<'a> {
 }
 
 impl ExtraChunk<'_> {
-    /// One chunk for each run, the first with the role; from so many on, which `alone` counts down, one for each field.
+    /// Writes one chunk for each run, the first with the role. `alone` counts how many more may be; after these, there is one
+    /// chunk for each field.
     fn write(
         &self,
         parts: &Parts,
