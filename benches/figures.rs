@@ -1,6 +1,6 @@
 //! Times and memory, a line for each figure, for `scripts/benchmarks`.
 //!
-//!     figures times             workloads through Rust, beside memchr for the same bytes and memcpy
+//!     figures times             workloads through Rust, next to memchr for the same bytes and memcpy
 //!     figures memory            bytes of a scanner and of a dialect
 //!     figures many              100,000 scanners, in turn and in random order, on one thread and on two
 //!     figures cold PROGRAM      starts `benches/c/cold.c` up to the first event
@@ -8,7 +8,7 @@
 //!     figures find DIALECT      one of them, in nanoseconds
 //!     figures write WORKLOAD DIALECT BYTES FILE      a workload as a file, for programs in other languages
 //!
-//! Of several rounds the shortest counts, and what is compared takes turns.
+//! The shortest of several rounds counts. Times that are compared with each other are measured in turns.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
@@ -95,7 +95,7 @@ fn each(workload: &Workload, mut look: impl FnMut(&[u8]) -> usize) -> usize {
 
 // ---- memory ----
 
-/// Counts what its thread has: a count of all threads would be what they wait for.
+/// Counts the memory of its own thread. Threads would wait for each other at a count of all.
 struct Counting;
 
 thread_local! {
@@ -141,7 +141,7 @@ fn memory() {
         let scanner = Scanner::new(&dialect);
         let rust = LIVE.get() - live + size_of::<Scanner>() as isize;
         drop(scanner);
-        // What C is lent of a dialect is made with its first scanner, and stays.
+        // What C borrows of a dialect is made with its first scanner, and stays.
         drop(Handle::new(name));
         let (live, calls) = (LIVE.get(), CALLS.get());
         let handle = Handle::new(name);
@@ -189,7 +189,7 @@ fn many() {
                 },
             ])
         };
-        // What the machine gives two threads that have nothing in common.
+        // What the machine does for two threads that have nothing in common.
         let [spin, spins] = shortest([&mut || spin(), &mut || at_once(spin, spin)]);
         let nanos = |seconds: f64, times: usize| seconds * 1e9 / times as f64;
         println!(

@@ -1,5 +1,5 @@
-//! Feeds workloads under callgrind, which counts while it is inside `counted`. For each count there is a line, which names
-//! it and ends with how many feeds, or calls, were counted.
+//! Feeds workloads under callgrind, which counts instructions inside of `counted`. Each count has a line that names it and
+//! ends with the number of feeds or calls.
 //!
 //!     instructions WAY DIALECT WORKLOAD...  some workloads
 //!     instructions openers DIALECT          prose in Rust after each opener of the dialect
@@ -19,7 +19,7 @@ use aside_benches::ways::{WAYS, Way};
 use aside_benches::workloads::{DIALECTS, Message, TRAPS, Workload, some_prose, trap};
 
 const BYTES: usize = 128 * 1024;
-/// The shortest of the growing texts; others are 8 and 64 times as long.
+/// The length of the shortest of the growing texts. The others are 8 and 64 times as long.
 const SHORT: usize = 2 * 1024;
 /// Instructions do not depend on how many scanners there are.
 const SCANNERS: usize = 1000;
@@ -155,7 +155,7 @@ fn test_run(fails: bool) -> String {
 }
 
 fn run(way: Way, dialect: &str, workload: &Workload) -> usize {
-    // A dialect is compiled when it is first used: not in the count.
+    // A dialect is compiled when it is first used, which is not to be counted.
     let none = Workload { messages: Vec::new() };
     way(dialect, &none);
     assert_eq!(counted(&mut || way(dialect, black_box(workload))), workload.bytes());

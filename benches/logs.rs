@@ -18,7 +18,7 @@ pub fn known() -> Vec<Log> {
     from_templates(include_str!("recall/known.toml"), 1, 1)
 }
 
-/// The logs to which nothing was fitted.
+/// The logs on which nothing was tried.
 pub fn held_out() -> Vec<Log> {
     from_templates(include_str!("recall/held-out.toml"), 3, 2)
 }
@@ -47,7 +47,7 @@ struct Template {
     tail: String,
 }
 
-/// So many logs of each template.
+/// Returns `copies` logs of each template.
 fn from_templates(text: &str, seed: u64, copies: usize) -> Vec<Log> {
     let file: File = toml::from_str(text).expect("the templates are right");
     let mut random = Random::new(seed);

@@ -1,11 +1,11 @@
-//! Many live scanners, so that most of them have left the caches when their next token comes: what a gateway has that
+//! Many live scanners, so that most of them have left the caches when their next token comes. So it is in a gateway that
 //! serves many streams at once.
 
 use crate::ways::Handle;
 use crate::workloads::Markers;
 use samples::Random;
 
-/// What each feed gets. No sequence of these completes a marker or begins a code fence.
+/// The chunks that are fed. No sequence of them completes a marker or begins a code fence.
 const TOKENS: [&str; 16] = [
     "so", " the", " value", " of", " it", " is", ", then", " we", " check", " that", " first", " user", ".", " a",
     " list", " empty",
@@ -27,7 +27,7 @@ pub fn in_turn(count: usize, feeds: usize) -> Vec<u32> {
     (0..feeds).map(|feed| (feed % count) as u32).collect()
 }
 
-/// The same with every round shuffled.
+/// Returns such an order with every round shuffled.
 pub fn in_random_order(count: usize, feeds: usize) -> Vec<u32> {
     let mut random = Random::new(7);
     let mut order = in_turn(count, feeds);

@@ -15,7 +15,7 @@ pub struct Opener {
 /// A span's rule, which of its openers, and the channel: a header's rule has several channels.
 type Key = (u32, u32, Channel);
 
-/// What is read here of a dialect's file.
+/// The parts of a dialect's file that are read here.
 #[derive(Deserialize)]
 struct File {
     #[serde(default)]
@@ -52,7 +52,7 @@ pub fn openers(dialect: &Dialect) -> Vec<Opener> {
     found.into_iter().map(|((_, _, channel), text)| Opener { channel, text }).collect()
 }
 
-/// What the text opens at its first byte and leaves open.
+/// Returns what the text opens at its first byte and leaves open.
 fn opens(dialect: &Dialect, text: &str) -> Option<Key> {
     let mut open = None;
     events(dialect, &[text, "a "].concat(), &mut |event| match event.kind {
@@ -77,7 +77,7 @@ fn in_examples(dialect: &Dialect, file: &File) -> Vec<String> {
     openers
 }
 
-/// Whether nothing but the end of the stream closes what the text opens.
+/// Returns whether only the end of the stream closes what the text opens.
 pub fn stays_open(dialect: &Dialect, text: &str) -> bool {
     let (mut opened, mut closed) = (0, 0);
     events(dialect, text, &mut |event| match event.kind {
@@ -88,7 +88,7 @@ pub fn stays_open(dialect: &Dialect, text: &str) -> bool {
     (opened, closed) == (1, 0)
 }
 
-/// A scanner that starts outside all spans, wherever its dialect starts.
+/// Returns a scanner that starts outside of all spans, wherever its dialect starts.
 pub fn scanner(dialect: &Dialect) -> Scanner {
     let options = Options::new().start(Start::Channel(Channel::Content));
     Scanner::with_options(dialect, &options).expect("all dialects can start in the content")

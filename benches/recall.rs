@@ -1,4 +1,4 @@
-//! How much of what made a run fail is left in its log at a fixed budget, beside plain ways to cut a log, in one run.
+//! How much of what made a run fail is left in its log at a fixed budget, compared with plain ways to cut a log.
 //!
 //!     cargo bench -p aside-benches --bench recall               the logs of this project
 //!     cargo bench -p aside-benches --bench recall -- FOLDER     marked logs of a folder
@@ -13,7 +13,7 @@ use aside_benches::logs::{self, Log};
 
 const BUDGETS: [usize; 3] = [10_000, 20_000, 30_000];
 
-/// Of each line: whether it is in the result.
+/// Returns of each line whether it is in the result.
 type Policy = fn(&Log, usize) -> Vec<bool>;
 
 const POLICIES: [(&str, Policy); 4] = [
@@ -56,7 +56,7 @@ fn report(name: &str, logs: &[Log], each: bool) {
     }
 }
 
-/// The share of the marked lines that are left. Blank lines say nothing and do not count.
+/// Returns the share of the marked lines that are left. Blank lines say nothing and do not count.
 fn recall(log: &Log, left: &[bool]) -> f64 {
     let marked: Vec<usize> = log
         .marked
@@ -96,14 +96,14 @@ fn aside(log: &Log, budget: usize) -> Vec<bool> {
     lines.iter().map(is_left).collect()
 }
 
-/// Whole lines from both ends; all of them where the log fits.
+/// Keeps whole lines from both ends, or all of them if the log fits.
 fn head_and_tail(log: &Log, head: usize, tail: usize) -> Vec<bool> {
     let size = log.text.len();
     let fits = size <= head + tail;
     lines(log).iter().map(|line| fits || line.end <= head || line.start >= size - tail).collect()
 }
 
-/// `x.log` is a log, `x.toml` beside it says which of its lines are marked.
+/// `x.log` is a log, `x.toml` next to it says which of its lines are marked.
 fn folder_of_logs(folder: &Path) -> Vec<Log> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -81,7 +81,7 @@ impl Figures {
         Figures(texts.flat_map(|text| text.lines().map(fields).collect::<Vec<_>>()).collect())
     }
 
-    /// What stands behind these fields, in each line that begins with them.
+    /// Returns the fields after these, in each line that begins with them.
     fn all<'a>(&'a self, key: &'a [&'a str]) -> impl Iterator<Item = &'a [String]> {
         let is =
             move |line: &&Vec<String>| line.len() > key.len() && line.iter().zip(key).all(|(field, key)| field == key);
@@ -150,10 +150,10 @@ fn machine(figures: &Figures) -> String {
     table(["machine", ""], all) + &table(["part", "day", "version", "load before it"], runs)
 }
 
-/// A figure to reach.
+/// A figure that is to be reached.
 struct Target {
     what: String,
-    /// None where a figure is only to be shown.
+    /// None if a figure is only to be shown.
     limit: Option<f64>,
     at_least: bool,
     measured: Option<f64>,

@@ -1,4 +1,4 @@
-//! How fast scanners are, on the workloads of `workloads.rs`, each beside its limits in the same run.
+//! How fast scanners are, on the workloads of `workloads.rs`, each next to its limits in the same run.
 //!
 //!     cargo bench -p aside-benches --bench scanner                  all of it, in about two minutes
 //!     cargo bench -p aside-benches --bench scanner -- W2            one workload

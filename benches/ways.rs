@@ -78,7 +78,7 @@ unsafe extern "C" {
 }
 
 unsafe extern "C" fn look(user: *mut c_void, event: *const CEvent, _: *const c_char) -> i32 {
-    // SAFETY: `user` is the sum of the function below; the event is good until we return.
+    // SAFETY: `user` is the sum of the function below; the event is valid until we return.
     unsafe { *user.cast::<u64>() += (*event).len };
     0
 }
@@ -87,7 +87,7 @@ unsafe extern "C" fn look(user: *mut c_void, event: *const CEvent, _: *const c_c
 fn callback(dialect: &str, workload: &Workload) -> usize {
     let mut bytes = 0u64;
     let user = (&raw mut bytes).cast();
-    // SAFETY: as the header asks: what is lent outlives each call, and each scanner is freed once.
+    // SAFETY: as the header asks: what is borrowed outlives each call, and each scanner is freed once.
     unsafe {
         let dialect = aside_dialect_find(dialect.as_ptr().cast(), dialect.len());
         for message in &workload.messages {
@@ -164,7 +164,7 @@ impl Handle {
         Handle(handle)
     }
 
-    /// With a callback; gives how many bytes the events had.
+    /// Feeds with a callback. Returns how many bytes the events had.
     #[inline]
     pub fn feed(&mut self, chunk: &[u8]) -> usize {
         let mut bytes = 0u64;

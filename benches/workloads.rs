@@ -61,7 +61,7 @@ impl Workload {
         Workload { messages: vec![Message { text: text.into_bytes(), ends }] }
     }
 
-    /// The same in tokens.
+    /// A text of one's own, in tokens.
     pub fn of_text(text: String) -> Workload {
         Workload { messages: vec![Message::new(text, tokens, &mut Random::new(7))] }
     }
@@ -74,7 +74,7 @@ impl Workload {
         self.messages.iter().map(|message| message.ends.len()).sum()
     }
 
-    /// For programs in other languages: each chunk behind its length (u32, little-endian), and a length of 0 behind each
+    /// For programs in other languages: each chunk after its length (u32, little-endian), and a length of 0 after each
     /// message.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -95,7 +95,7 @@ impl Message {
         Message { text: text.into_bytes(), ends }
     }
 
-    /// One that ends before its first chunk.
+    /// Returns a workload that ends before its first chunk.
     pub fn empty() -> Message {
         Message { text: Vec::new(), ends: Vec::new() }
     }

@@ -1,13 +1,13 @@
-//! How often the dialect `any` splits recorded answers otherwise than the dialect of their own model does.
+//! Counts how often the dialect `any` splits recorded answers in another way than the dialect of their own model does.
 //!
 //!     cargo run --release --example compare_any -- FOLDER
 //!
 //! FOLDER holds `*.jsonl`: one message a line, an object with `model` and `text`. Each message's own dialect is found by
 //! its model. Compared is the joined text of the thinking and of the content. Where they differ, the kind says how:
 //!
-//! - blanks: in white space alone, for `any` takes none away with a tag
+//! - blanks: in white space alone, because `any` removes none with a tag
 //! - start: not if `any` is told what is open at the first byte, as the own dialect knows it
-//! - other: that too
+//! - other: even then
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.sort();
 
     let any = Dialect::find("any")?;
-    // Of each dialect: messages, then those of each kind.
+    // Of each dialect: the number of messages, and of those of each kind.
     let mut counts: BTreeMap<String, [usize; 1 + KINDS.len()]> = BTreeMap::new();
     let mut unknown = 0;
     for file in &files {
@@ -95,7 +95,7 @@ fn same_words(a: &Split, b: &Split) -> bool {
     a.iter().zip(b).all(|(a, b)| words(a) == words(b))
 }
 
-/// The sizes of both, and what stands where they part.
+/// Returns the sizes of both, and the text where they part.
 fn difference(wanted: &Split, got: &Split) -> String {
     let shown =
         ["thinking", "content"].into_iter().zip(wanted.iter().zip(got)).filter(|(_, (wanted, got))| wanted != got);

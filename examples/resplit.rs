@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// None where all that was asked for is printed.
+/// Returns none if all that was asked for is printed.
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>, Box<dyn Error>> {
     let (mut names, mut start, mut stray_close) = (Vec::new(), None, StrayClose::Dialect);
     while let Some(argument) = arguments.next() {
@@ -104,7 +104,7 @@ fn known(name: &str) -> Result<Field, String> {
 fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
     let options = Options::new().field(settings.field).stray_close(settings.stray_close);
     let mut rewriter = Rewriter::new(&settings.dialect, &options)?;
-    // A gateway, which keeps its rewriters, says this for each answer, as the request does.
+    // A gateway keeps its rewriters, and sets this for each answer, as its request says.
     rewriter.start_at(settings.start).map_err(|error| format!("{}: {error}", settings.dialect.name()))?;
 
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
@@ -117,7 +117,7 @@ fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(error.into()),
         }
-        // At once: the reader sees each event when it is there.
+        // Written at once, so that the reader sees each event when it comes.
         output.write_all(&out)?;
         output.flush()?;
         out.clear();

@@ -53,7 +53,7 @@ fn say(message: &str, code: u8) -> ExitCode {
 enum Stop {
     PipeClosed,
     Failed(String),
-    /// The command cannot be run; the code is a shell's.
+    /// The command cannot be run. The code is that of a shell.
     NotRun(String, u8),
     Usage(String),
 }
@@ -85,7 +85,7 @@ fn run() -> Result<ExitCode, Stop> {
         let takes_value =
             ["--budget", "--memory", "--command", "--exit-code", "--filter", "--check"].contains(&option.as_str());
         if joined.is_some() && !takes_value {
-            return Err(Stop::Usage(format!("{} is no option, or takes no value", arg.display())));
+            return Err(Stop::Usage(format!("{} is not an option, or takes no value", arg.display())));
         }
         let mut value = || {
             let value = joined.clone().or_else(|| args.next());
@@ -108,7 +108,7 @@ fn run() -> Result<ExitCode, Stop> {
                 }
                 break;
             }
-            _ => return Err(Stop::Usage(format!("{} is no option", arg.display()))),
+            _ => return Err(Stop::Usage(format!("{} is not an option", arg.display()))),
         }
     }
     squeeze(&settings)
@@ -164,7 +164,7 @@ fn squeeze(settings: &Settings) -> Result<ExitCode, Stop> {
     }
     let code = status.map_err(|error| Stop::Failed(format!("waiting: {error}")))?.map_or(ExitCode::SUCCESS, exit);
     match failed {
-        // The command's own status counts, whoever still reads.
+        // The command's own status counts, even if nobody reads any more.
         Some(error) if error.kind() == ErrorKind::BrokenPipe && !settings.program.is_empty() => Ok(code),
         Some(error) if error.kind() == ErrorKind::BrokenPipe => Err(Stop::PipeClosed),
         Some(error) => Err(Stop::Failed(format!("writing: {error}"))),
@@ -178,7 +178,7 @@ fn write(output: &mut impl Write, bytes: &[u8], failed: &mut Option<io::Error>) 
     }
 }
 
-/// Standard input, or a command's output with its errors in between, as a terminal shows them.
+/// Standard input, or a command's output with its errors in between, as in a terminal.
 fn open(program: &[OsString]) -> Result<(Box<dyn Read>, Option<Child>), Stop> {
     let Some((name, args)) = program.split_first() else { return Ok((Box::new(io::stdin()), None)) };
     let spawn = || -> io::Result<(io::PipeReader, Child)> {
@@ -196,7 +196,7 @@ fn open(program: &[OsString]) -> Result<(Box<dyn Read>, Option<Child>), Stop> {
 #[cfg(unix)]
 fn exit(status: ExitStatus) -> ExitCode {
     use std::os::unix::process::ExitStatusExt;
-    // As shells say that a signal ended it.
+    // As shells report that a signal ended it.
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
     ExitCode::from(code as u8)
 }
@@ -247,7 +247,7 @@ fn written(program: &[OsString]) -> String {
 }
 
 fn size(text: &OsStr) -> Result<usize, Stop> {
-    let wrong = || Stop::Usage(format!("{} is no size", text.display()));
+    let wrong = || Stop::Usage(format!("{} is not a size", text.display()));
     let text = text.to_str().ok_or_else(wrong)?;
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
@@ -259,7 +259,7 @@ fn size(text: &OsStr) -> Result<usize, Stop> {
 
 fn number(text: &OsStr) -> Result<i64, Stop> {
     let number = text.to_str().and_then(|text| text.parse().ok());
-    number.ok_or_else(|| Stop::Usage(format!("{} is no number", text.display())))
+    number.ok_or_else(|| Stop::Usage(format!("{} is not a number", text.display())))
 }
 
 fn read(file: &OsStr) -> Result<String, Stop> {

@@ -7,10 +7,10 @@ use aside::{Channel, Dialect, Error, Event, Kind, Options, Scanner, Start};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Texts up to here are cut into three too: there are as many ways as the square of the length.
+/// Texts up to this length are cut into three too. There are as many ways as the square of the length.
 const SHORT: usize = 128;
 
-/// What a file should show, for whoever has none yet.
+/// An example to begin with, shown for a file that has none.
 const KINDS: &str = "  the ordinary answer: thinking, then content
   empty thinking
   a text without the opener (the prompt may have written it), and one without the closer
@@ -63,7 +63,7 @@ impl fmt::Debug for Thought {
     }
 }
 
-/// What came out of one way to cut a text.
+/// The outcome of one way to cut a text.
 #[derive(PartialEq)]
 struct Outcome {
     /// By channel.
@@ -75,7 +75,7 @@ struct Outcome {
     events: Vec<(String, u64, usize)>,
 }
 
-/// The report, and whether all is well. The error is of a file that is no dialect.
+/// Returns the report, and whether all is well. A file that is not a dialect is an error.
 pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
     let dialect = Dialect::from_toml(text).map_err(|error| format!("{name}: {error}"))?;
     let file: File = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
@@ -106,7 +106,7 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
     Ok((report, wrong == 0))
 }
 
-/// What is not as the example says, in lines; nothing where all is.
+/// Returns what is not as the example says, in lines. It is empty if all is.
 fn faults(dialect: &Dialect, example: &Example) -> String {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
     // All of the thoughts are kept, however long.
@@ -140,20 +140,20 @@ fn faults(dialect: &Dialect, example: &Example) -> String {
     String::new()
 }
 
-/// Every way to cut a text in two, a short one in three too, and byte by byte, in words and in chunks.
+/// Returns every way to cut a text in two, and a short one in three, and the text byte by byte, in words and in chunks.
 fn cuts(text: &[u8]) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
-    let twos = (1..text.len()).map(|at| (format!("cut behind byte {at}"), vec![&text[..at], &text[at..]]));
+    let twos = (1..text.len()).map(|at| (format!("cut after byte {at}"), vec![&text[..at], &text[at..]]));
     let short = if text.len() <= SHORT { text.len() } else { 0 };
     let threes = (1..short).flat_map(move |first| {
         (first + 1..short).map(move |second| {
             let chunks = vec![&text[..first], &text[first..second], &text[second..]];
-            (format!("cut behind bytes {first} and {second}"), chunks)
+            (format!("cut after bytes {first} and {second}"), chunks)
         })
     });
     twos.chain(threes).chain([("byte by byte".to_owned(), text.chunks(1).collect())])
 }
 
-/// The example's keys beside what came out; a fault has a line for each of both.
+/// Compares the example's keys with what came out. A fault has a line for each of the two.
 fn differences(example: &Example, outcome: &Outcome) -> String {
     let mut faults = String::new();
     let mut compare = |key: &str, wanted: String, got: String| {
@@ -163,7 +163,7 @@ fn differences(example: &Example, outcome: &Outcome) -> String {
     };
     let channels = [&example.content, &example.thinking, &example.narration, &example.tool];
     for (channel, wanted) in Channel::ALL.into_iter().zip(channels) {
-        // Whatever is valid comes out valid: the input is.
+        // The input is valid UTF-8, so the outcome is.
         let got = String::from_utf8_lossy(&outcome.texts[channel as usize]);
         compare(channel.as_str(), format!("{wanted:?}"), format!("{got:?}"));
     }
@@ -183,7 +183,7 @@ fn differences(example: &Example, outcome: &Outcome) -> String {
     faults
 }
 
-/// A thought as an example says it. `typed`: with its type and confidence.
+/// Writes a thought as an example does. `typed` adds its type and confidence.
 fn shown(thought: &aside::Thought, typed: bool) -> Thought {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match typed {
@@ -229,7 +229,7 @@ impl Outcome {
                 self.attributes.push((text(attribute.name), text(attribute.value)));
             }
             Kind::Close(cause) => self.causes.push(cause.as_str()),
-            // What was taken for content was thinking.
+            // The content so far was thinking.
             Kind::Reclassify => {
                 let content = std::mem::take(&mut self.texts[Channel::Content as usize]);
                 self.texts[Channel::Thinking as usize].splice(..0, content);

@@ -2,8 +2,8 @@
 //!
 //!     cargo run --example split -- --dialect qwen3 examples/recordings/qwen3.txt
 //!
-//! How a host uses the scanner stands in `split` below; the rest is options and display. `check` is for whoever writes a
-//! dialect file.
+//! The function `split` below shows how a host uses the scanner. The rest is options and display. `check` is for those who write
+//! a dialect file.
 
 mod check;
 
@@ -35,7 +35,7 @@ Usage: split [OPTIONS] [FILE]        without FILE, or with -, standard input is 
                        does not think
   --chunk N            feed the scanner N bytes at a time: 7, 4k (the result is the same for every N)
   --only CHANNEL       the bytes of that channel and nothing else: content, thinking, narration, tool
-  --events             one JSON object per event and line; bytes that are no UTF-8 come as text_hex
+  --events             one JSON object per event and line; bytes that are not UTF-8 come as text_hex
   --list               the dialects, what they start with and how many bytes they hold back at most
   -h, --help, -V, --version
 
@@ -86,7 +86,7 @@ fn split(settings: Settings) -> Result<(), Stop> {
     let mut view = View::new(settings.show, &settings.dialect);
     let mut summary = Summary::default();
 
-    // Whole feeds of N bytes fit, so that only the last of what has arrived can be shorter.
+    // The buffer has room for whole feeds of N bytes, so that only the last one of a read can be shorter.
     let feed = settings.chunk.unwrap_or(READ);
     let mut buffer = vec![0; feed * (READ / feed).max(1)];
     loop {
@@ -103,7 +103,7 @@ fn split(settings: Settings) -> Result<(), Stop> {
             });
             fed.map_err(|error| Stop::Failed(error.to_string()))?;
         }
-        // At once: what has come is on the screen before we wait for more.
+        // Written at once, so that it is on the screen before we wait for more.
         write_out(&view.out)?;
         view.out.clear();
     }
@@ -130,7 +130,7 @@ enum Show {
     Only(Channel),
 }
 
-/// Turns events into what is written; `out` is taken and cleared after each read.
+/// Turns events into what is written. `out` is written and cleared after each read.
 struct View<'a> {
     how: Show,
     dialect: &'a Dialect,
@@ -161,7 +161,7 @@ impl View<'_> {
 
     fn show_part(&mut self, event: &Event<'_>) {
         match &event.kind {
-            // A wrapper around content, such as a box, goes on in the part that it stands in.
+            // A wrapper around content, such as a box, belongs to the part that it stands in.
             Kind::Open { .. } if event.channel == Channel::Content => {}
             Kind::Open { .. } => self.part = None,
             Kind::Attribute(attribute) => {

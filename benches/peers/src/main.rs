@@ -28,7 +28,7 @@ enum Part {
     Content,
 }
 
-/// Splits one message, and gives what comes out to `sink`.
+/// Splits one message, and passes what comes out to `sink`.
 type Split = fn(&Message, &mut dyn FnMut(Part, &str));
 
 const MARKERS: Markers = Markers { dialect: "think", open: "<think>", close: "</think>", triggers: b"<" };
