@@ -36,16 +36,19 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
 
 impl FileError {
     /// Returns the line of the file, counted from 1. `None` if the whole file is at fault.
+    #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line
     }
 
     /// Returns the key with its table, such as `span.open` or `rule.drop`. It is empty if the fault is in no key.
+    #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
     /// Returns what is wrong, without the place.
+    #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -57,7 +57,14 @@
 //! | `compress` | yes | the module `compress`; without it there are no regular expressions among the dependencies |
 //! | `templates` | no | chat templates are rendered to find their dialect and start; without it their text is read |
 
-#![deny(unsafe_code, missing_docs)]
+#![deny(unsafe_code, missing_docs, missing_debug_implementations)]
+// What Clippy says of interfaces.
+#![warn(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use
+)]
 
 mod calls;
 mod channel;

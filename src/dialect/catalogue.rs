@@ -293,6 +293,7 @@ impl UnknownDialect {
     }
 
     /// The names that come closest to the one asked for, closest first.
+    #[must_use]
     pub fn nearest(&self) -> &[&'static str] {
         &self.nearest
     }

@@ -111,6 +111,7 @@ pub enum Cause {
 
 impl Cause {
     /// Returns `marker`, `implied`, `end of stream`, `forced` or `malformed`.
+    #[must_use]
     pub fn as_str(self) -> &'static str {
         ["marker", "implied", "end of stream", "forced", "malformed"][self as usize]
     }

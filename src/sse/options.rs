@@ -25,6 +25,7 @@ pub enum Field {
 
 impl Field {
     /// Returns the field's name in the JSON.
+    #[must_use]
     pub fn name(self) -> &'static str {
         ["reasoning_content", "reasoning", "thinking"][self as usize]
     }

@@ -45,6 +45,11 @@ impl Dialect {
     /// assert_eq!((dialect.name(), start), ("gemma-4", Start::Channel(Channel::Thinking)));
     /// # Ok::<(), aside::UnknownTemplate>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownTemplate`] if no dialect fits, if several do, or if memory has run out.
+    #[doc(alias = "aside_dialect_find_for_template")]
     pub fn find_for_template(template: &str) -> Result<(Dialect, Start), UnknownTemplate> {
         #[cfg(feature = "templates")]
         if let Some(rendered) = render::Rendered::by_default(template) {
@@ -61,9 +66,6 @@ impl Dialect {
     /// `find_for_template`: one user message, `add_generation_prompt` true, and a text for each of `bos_token` and
     /// `eos_token`.
     ///
-    /// Fails as `find_for_template` does. Also fails if `variables` is not a JSON object, or if the template cannot be
-    /// rendered with them (it raises an exception, is not Jinja, or would exceed the bounds). The message says why.
-    ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
     ///
@@ -75,6 +77,12 @@ impl Dialect {
     /// assert_eq!(start, Start::Channel(Channel::Thinking));
     /// # Ok::<(), aside::UnknownTemplate>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`find_for_template`](Dialect::find_for_template). Also if `variables` is not a JSON object, or if the template cannot be
+    /// rendered with them, because it raises an exception, is not Jinja, or would exceed the bounds. The message says why.
+    #[doc(alias = "aside_dialect_find_for_template_with")]
     #[cfg(feature = "templates")]
     pub fn find_for_template_with(template: &str, variables: &str) -> Result<(Dialect, Start), UnknownTemplate> {
         let rendered =
@@ -171,6 +179,7 @@ enum Why {
 
 impl UnknownTemplate {
     /// Returns the dialects that fit equally well, in alphabetical order. There are none if the template has no marker.
+    #[must_use]
     pub fn candidates(&self) -> &[&'static str] {
         match &self.0 {
             Why::Several(names) => names,
@@ -179,11 +188,13 @@ impl UnknownTemplate {
     }
 
     /// Returns whether an allocation was refused. If so, the template was not read to its end.
+    #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
         self.0 == Why::OutOfMemory
     }
 
     /// Returns whether the variables are not a JSON object, or the template cannot be rendered with them.
+    #[must_use]
     pub fn is_of_variables(&self) -> bool {
         matches!(self.0, Why::Variables(_))
     }

@@ -54,33 +54,39 @@ impl Invocation {
     }
 
     /// Returns the program's name without its folder: `git`, `pytest` for `python -m pytest`, `gradle` for `./gradlew`.
+    #[must_use]
     pub fn command(&self) -> &str {
         &self.command
     }
 
     /// Returns the first argument that is neither an option nor an option's value, such as `diff` of `git -C dir diff`.
     /// For `npm run` it is the script's name.
+    #[must_use]
     pub fn subcommand(&self) -> Option<&str> {
         self.subcommand.as_deref()
     }
 
     /// Returns all words after the program's name.
+    #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
     /// Returns whether the program's output is seen. That of `cd` and the like is not, nor output that goes to a file
     /// or into a program that writes something of its own.
+    #[must_use]
     pub fn prints(&self) -> bool {
         self.prints
     }
 
     /// Returns whether the output went through `head`, `tail`, `tee`, `cat` or `grep`, so it may be only a part.
+    #[must_use]
     pub fn is_piped(&self) -> bool {
         self.piped
     }
 
     /// Returns whether an option was given: `--name`, `--name=value`, or `-n` alone or in a bundle as `-an`.
+    #[must_use]
     pub fn has_flag(&self, flag: &str) -> bool {
         let mut options = self.words.iter().take_while(|word| *word != "--");
         let letter = flag.strip_prefix('-').filter(|rest| rest.len() == 1 && !rest.starts_with('-'));

@@ -45,12 +45,17 @@ impl std::error::Error for InputError {}
 
 impl Input {
     /// Reads any JSON value that is at most 127 levels deep.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`] if the text is not JSON, or too deep.
     pub fn from_json(json: &str) -> Result<Input, InputError> {
         let value: Value = serde_json::from_str(json).map_err(|error| InputError(error.to_string()))?;
         Ok(Input::new(value))
     }
 
     /// Returns the input of a terminal tool that ran this command line.
+    #[must_use]
     pub fn of_command(command: &str) -> Input {
         Input::new(serde_json::json!({ "command": command }))
     }

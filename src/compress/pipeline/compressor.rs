@@ -76,6 +76,10 @@ impl Compressor {
     /// Sets how many bytes the text parts of a result may have together, banners and markers included. Text that is
     /// never touched (short, protected, or compressed before) stays whole all the same. Each other text has at least
     /// [`MIN_BUDGET`] bytes, so together they may come to more than the budget.
+    ///
+    /// # Errors
+    ///
+    /// [`BudgetError`] if the budget is less than [`MIN_BUDGET`].
     pub fn budget(mut self, bytes: usize) -> Result<Compressor, BudgetError> {
         if bytes < MIN_BUDGET {
             return Err(BudgetError(bytes));

@@ -41,6 +41,11 @@ const LONGEST_LINE: usize = 120;
 /// "#).unwrap_err();
 /// assert!(error.message().contains("no test"));
 /// ```
+///
+/// # Errors
+///
+/// [`FileError`] of a file that cannot be used, or of the first test that fails.
+#[doc(alias = "aside_filter_check")]
 pub fn check_filter(text: &str) -> Result<(), FileError> {
     let mut filter = FileFilter::from_toml(text)?;
     let tests = std::mem::take(&mut filter.file.test);

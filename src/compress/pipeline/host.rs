@@ -39,12 +39,20 @@ pub trait Filter: Send + Sync {
     }
 
     /// Returns whether the filter is for this call.
+    ///
+    /// # Errors
+    ///
+    /// A message, which goes to the report. The filter is then not used for this call.
     fn matches(&self, tool_id: &str, input: &Input) -> Result<bool, String> {
         let _ = (tool_id, input);
         Ok(true)
     }
 
     /// Makes a text shorter, or says that it did not.
+    ///
+    /// # Errors
+    ///
+    /// A message, which goes to the report. The text then stays as it was.
     fn apply(&self, text: &[u8], input: &Input) -> Result<Filtered, String>;
 }
 
@@ -72,6 +80,7 @@ impl Filtered {
     }
 
     /// Returns the result of a filter that did nothing.
+    #[must_use]
     pub fn unchanged() -> Filtered {
         Filtered::default()
     }
@@ -116,15 +125,27 @@ pub trait Cache: Send + Sync {
     }
 
     /// Sees every call, before any cache is asked for a result.
+    ///
+    /// # Errors
+    ///
+    /// A message, which goes to the report.
     fn observe(&self, tool_id: &str, input: &Input) -> Result<(), String> {
         let _ = (tool_id, input);
         Ok(())
     }
 
     /// Returns the recorded result of this call, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// A message, which goes to the report.
     fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String>;
 
     /// Records a result: its raw text parts, joined with line feeds. `now` is in seconds since 1970.
+    ///
+    /// # Errors
+    ///
+    /// A message, which goes to the report.
     fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String>;
 }
 

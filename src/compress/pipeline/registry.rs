@@ -67,6 +67,7 @@ impl Default for Registry {
 
 impl Registry {
     /// Returns a registry with every built-in filter, and no cache.
+    #[must_use]
     pub fn new() -> Registry {
         let mut registry = Registry::empty();
         for pass in built_in::all() {
@@ -76,6 +77,7 @@ impl Registry {
     }
 
     /// Returns a registry without filters and caches.
+    #[must_use]
     pub fn empty() -> Registry {
         Registry { entries: Vec::new(), caches: Vec::new() }
     }
@@ -86,6 +88,11 @@ impl Registry {
     }
 
     /// Adds a filter from the text of a filter file. Its `[[test]]`s are read, but not run.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`], which says what is wrong and where.
+    #[doc(alias = "aside_registry_add_toml")]
     pub fn add_toml(&mut self, text: &str) -> Result<(), FileError> {
         self.add(Entry::Pass(Box::new(FileFilter::from_toml(text)?)));
         Ok(())

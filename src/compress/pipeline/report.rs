@@ -98,6 +98,10 @@ impl PartReport {
 
     /// Returns bytes of the original, so that a host can show what was left out. Refuses a text that is not the
     /// original.
+    ///
+    /// # Errors
+    ///
+    /// [`SliceError`] if it is not the original, or if the range is not in it.
     pub fn slice<'a>(&self, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         if original.len() != self.length || XxHash3_64::oneshot(original) != self.hash {
             return Err(SliceError::OtherOriginal);
@@ -204,6 +208,10 @@ pub struct Report {
 impl Report {
     /// Returns bytes of the original of a part, as [`PartReport::slice`] does. A part that no filter changed has no
     /// original here.
+    ///
+    /// # Errors
+    ///
+    /// As [`PartReport::slice`]. A part without an original here counts as another original.
     pub fn slice<'a>(&self, part: usize, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         let report = self.parts.iter().find(|report| report.part == part).ok_or(SliceError::OtherOriginal)?;
         report.slice(original, range)

@@ -118,6 +118,11 @@ impl fmt::Debug for Stream {
 impl Stream {
     /// Returns a stream for one tool's output, which holds at most `memory` bytes of text. With a budget, `memory` must
     /// be at least four times as large.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError`] if `memory` is too small; it has the least that there must be.
+    #[doc(alias = "aside_tool_stream_new")]
     pub fn new(compressor: Arc<Compressor>, tool_id: &str, input: Input, memory: usize) -> Result<Stream, MemoryError> {
         let least = compressor.limit().map_or(MIN_MEMORY, |budget| budget.saturating_mul(4));
         if memory < least {
