@@ -18,6 +18,7 @@ impl Random {
         Random(seed)
     }
 
+    #[allow(clippy::should_implement_trait)] // Numbers never end, so an `Option` of each would say nothing.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
