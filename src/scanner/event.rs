@@ -105,7 +105,7 @@ pub enum Cause {
     EndOfStream = 2,
     /// The host closed it with [`Scanner::force_close`](crate::Scanner::force_close).
     Forced = 3,
-    /// The call's text broke its grammar. No span ends so.
+    /// The text of a call broke its grammar. No span has this cause.
     Malformed = 4,
 }
 
