@@ -29,7 +29,7 @@ static const char *channel_name(uint32_t channel)
     }
 }
 
-/* Called for each event; `bytes` is good until it returns. Anything but 0 would pause the scanner. */
+/* Called for each event; `bytes` is valid until it returns. Non-zero would pause the scanner. */
 static int32_t print(void *user, const aside_event *event, const char *bytes)
 {
     struct printer *printer = user;
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "channels: %s\n", aside_last_error());
         return 2;
     }
-    /* read() gives what is there, so text is shown while the model still writes. Cuts may fall anywhere. */
+    /* read() returns what is there, so text is shown while the model still writes. Cuts may fall anywhere. */
     while (status == ASIDE_OK && (len = read(STDIN_FILENO, chunk, sizeof chunk)) > 0) {
         status = aside_scanner_feed(scanner, chunk, (size_t)len, print, &printer);
         fflush(stdout);

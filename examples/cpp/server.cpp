@@ -1,5 +1,5 @@
-// An inference server's streaming endpoint, behind cpp-httplib: POST /v1/chat/completions answers with an event stream of
-// `reasoning_content` and `content` deltas. In the place of a model stands an echo: it says what the last message says, in
+// An inference server's streaming endpoint, with cpp-httplib: POST /v1/chat/completions answers with an event stream of
+// `reasoning_content` and `content` deltas. An echo replaces the model: it repeats the last message, in
 // tokens of 4 bytes. The request's `model` names the dialect.
 //
 //     server [PORT]                  on 127.0.0.1; 0 takes a free port, which is printed

@@ -212,7 +212,7 @@ fn load(toml: &[u8]) -> Result<Box<aside_dialect>, aside_status> {
     try_box(made).ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
 }
 
-/// Lends a name that has a NUL behind it.
+/// Returns a name as C reads it. It ends in a NUL, which does not count in `*len`.
 ///
 /// # Safety
 /// `len` is NULL or may be written.

@@ -98,7 +98,7 @@ unsafe fn enter(
     unsafe { (*sse).guard.enter(may, body) }
 }
 
-/// Calls the rewriter with its empty output, and gives C a pointer to what that holds then.
+/// Calls the rewriter with its empty output, and points C to what that holds after it.
 ///
 /// # Safety
 /// `sse` is NULL or there; the outputs are NULL or may be written.

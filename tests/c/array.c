@@ -1,5 +1,5 @@
-/* Event arrays of other versions' sizes: smaller ones are filled as far as they go, larger ones with zeros behind. And what
- * of a text that was held back in part is told as one event. */
+/* Event arrays for programs with an older or a newer header: the library must fill a smaller struct as far as it goes, and zero
+ * the rest of a larger one. And text of which a part was held back is still one event. */
 #include "check.h"
 
 /* Not const: gcc 12 folds a memcmp at a variable place in a constant wrongly. */
@@ -39,7 +39,7 @@ static void play(size_t size)
                 CHECK(memcmp(name, "bc<", 3) == 0 && memcmp(&text[event.raw_value_at], "&lt;", 4) == 0);
         }
     }
-    /* Nothing is written behind the events. */
+    /* Nothing is written after the events. */
     for (at = fed.count * size; at < fed.count * size + 64; at++)
         CHECK(raw[at] == 0xee);
     aside_scanner_free(scanner);

@@ -15,7 +15,7 @@
         }                                                                                                                 \
     } while (0)
 
-/* A call gives this status; where it is a failure, thread and message know of it. */
+/* A call returns this status; if it is a failure, the thread has that status and a message. */
 #define CHECK_STATUS(call, expected)                                                                         \
     do {                                                                                                     \
         aside_status check_status = (call);                                                                  \
@@ -30,7 +30,7 @@
 /* The last failure of this thread says this. */
 #define CHECK_SAYS(part) CHECK(strstr(aside_last_error(), part) != NULL)
 
-/* What is lent is no NULL and no made-up address, which would lie in the first page, even where there is nothing. */
+/* A borrowed pointer is neither NULL nor a made-up address, which would be in the first page, even if there are no bytes. */
 static inline int is_address(const void *at) { return (size_t)at >= 4096; }
 
 #define HEARD_MAX 16384

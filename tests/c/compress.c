@@ -1,4 +1,5 @@
-/* Tool results: one call, its report, streams, hosts' filters and caches, and every misuse that can be seen. */
+/* The C functions of tool results: nothing that a host does with them, in any order, may crash or change what the report says.
+ * One call, its report, streams, filters and caches of the host, and every misuse that can be detected. */
 #include "check.h"
 #include <aside_compress.h>
 
@@ -128,7 +129,7 @@ static void one_call(void)
     CHECK_STATUS(aside_compressed_report(compressed, NULL), ASIDE_ERROR_NULL);
     report.size = 8;
     CHECK_STATUS(aside_compressed_report(compressed, &report), ASIDE_ERROR_SIZE);
-    /* What it lent is good without its compressor. */
+    /* What was borrowed from it is valid without its compressor. */
     aside_compressor_free(compressor);
     CHECK(memcmp(result + len - 16, "error: the end.\n", 16) == 0);
     aside_compressed_free(compressed);

@@ -1,4 +1,5 @@
-/* Finding, listing and loading dialects; a scanner outlives the dialect that it was made from. One-shot strip. */
+/* A scanner must outlive the dialect that it was made from, and a built-in dialect every host. Finding, listing and loading
+ * dialects; one-shot strip. */
 #include "check.h"
 
 static const char mine[] = "name = \"mine\"\n"

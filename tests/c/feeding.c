@@ -1,4 +1,4 @@
-/* The same is heard however a text is cut, whichever way it is fed, and wherever the listener pauses. */
+/* Chunking does not matter: the same is heard however a text is cut, whichever way it is fed, and wherever the listener pauses. */
 #include "check.h"
 #include "texts.h"
 
@@ -38,7 +38,7 @@ int main(void)
         size_t len = strlen(texts[i].text);
         aside_scanner *scanner = scanner_named(texts[i].dialect);
 
-        /* One scanner for all: after each finish it is as new. */
+        /* One scanner for all: each finish resets it. */
         play(scanner, texts[i].text, len, len, 0);
         whole = heard;
         CHECK(whole.all_len == len && memcmp(whole.all, texts[i].text, len) == 0);

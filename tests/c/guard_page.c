@@ -1,4 +1,4 @@
-/* Inputs that end at an unreadable page: one byte read too many ends this test. */
+/* The library must not read past its input: each input ends at an unreadable page, where one byte too many ends this test. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include "texts.h"

@@ -1,4 +1,5 @@
-/* What a host does beside feeding: budgets, closing by force, tokens, counts, clones; with callbacks and with arrays. */
+/* Calls of a host around feeding: budgets, forced closes, tokens, counts, clones. They must do the same with callbacks and with
+ * arrays. */
 #include "check.h"
 
 static const char special[] =

@@ -1,4 +1,4 @@
-/* Texts put together for a model's history, and user text kept free of markers. */
+/* Texts joined for a model's history must split back into the same, and escaped user text must have no marker. */
 #include "check.h"
 
 #define ZWSP "\xe2\x80\x8b"

@@ -1,4 +1,4 @@
-/* Every pointer NULL, every number wrong: a status and a message, and nothing else has changed. */
+/* Misuse is a status and a message, and changes nothing: every pointer NULL, every number wrong. */
 #include "check.h"
 #include <aside_compress.h>
 

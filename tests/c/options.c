@@ -1,4 +1,4 @@
-/* Options: every start, and the struct of an older and of a newer header. */
+/* Options: every start has its effect, and the struct of an older or a newer header is read. */
 #include "check.h"
 
 static struct heard heard;

@@ -1,4 +1,5 @@
-/* A panic inside: a status, for ever, in this scanner only. Needs a library with the cargo feature `panic-hook`. */
+/* A panic must not leave the library: it is a status, forever, in this scanner only. Needs a library with the cargo feature
+ * `panic-hook`. */
 #include "check.h"
 
 /* In no header: no release has it. */

@@ -1,4 +1,4 @@
-// The header from C++: handles that free themselves, a lambda as callback, an exception kept out of the library.
+// C++ reads the header as it is: handles that free themselves, a lambda as callback, an exception kept out of the library.
 #include <aside.h>
 
 #include <cstdio>

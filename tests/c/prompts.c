@@ -1,4 +1,4 @@
-/* Dialects found by model and by template, and streams that start behind a prompt. */
+/* Streams that start after a prompt, with dialects found by model and by template: the scanner must start as the model does. */
 #include "check.h"
 
 static const char *found(const aside_dialect *dialect)

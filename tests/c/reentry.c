@@ -1,4 +1,5 @@
-/* A callback that uses the scanner that feeds it: refused each time, and the stream goes on as if it had not. */
+/* A callback must not get into the scanner that feeds it: each call is refused, and the stream goes on as if it had not been
+ * made. */
 #include "check.h"
 
 static aside_scanner *scanner, *other;
@@ -39,7 +40,7 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     thought.size = sizeof thought;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_ERROR_BUSY);
 
-    /* What returns a number gives 0, and says why. */
+    /* Functions that return a number return 0, and set a message. */
     CHECK(aside_dialect_find("no such one", 11) == NULL && aside_last_status() == ASIDE_ERROR_UNKNOWN);
     CHECK(aside_scanner_consumed(scanner) == 0 && aside_last_status() == ASIDE_ERROR_BUSY);
     CHECK(aside_scanner_held(scanner) == 0 && aside_scanner_max_hold(scanner) == 0);

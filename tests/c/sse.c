@@ -1,4 +1,4 @@
-/* Event streams: every cut gives the same bytes; options of all versions; every misuse is a status. */
+/* Event streams: every cut returns the same bytes; options of all versions are read; every misuse is a status. */
 #include "check.h"
 
 #define HUGE_LEN ((size_t)-1)

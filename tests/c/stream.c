@@ -1,4 +1,4 @@
-/* What one stream does after another: empty feeds, finish, flush, reset, a pause with nothing left to feed. */
+/* No stream may leave a trace in the next one: empty feeds, finish, flush, reset, a pause with nothing left to feed. */
 #include "check.h"
 
 static struct heard heard;
@@ -34,7 +34,7 @@ static int in_set(const uint64_t bytes[4], char byte)
     return (bytes[(unsigned char)byte / 64] >> (unsigned char)byte % 64 & 1) != 0;
 }
 
-/* What changes nothing passes outside, and is counted behind. */
+/* Bytes that change nothing are skipped, and counted afterwards. */
 static void skips_what_is_quiet(void)
 {
     aside_scanner *scanner = scanner_named("inline-think");
@@ -129,7 +129,7 @@ int main(void)
     finish(scanner, &heard);
     CHECK(strcmp(heard.text[ASIDE_CONTENT], "e") == 0 && heard.spans_len == 0);
 
-    /* Paused at the end of the buffer with more due: an empty feed gives it, and so does finish. */
+    /* Paused at the end of the buffer with events pending: an empty feed delivers them, and so does finish. */
     clear();
     heard.stop = 1;
     CHECK_STATUS(aside_scanner_feed(scanner, "<think>f</think>", 16, listen, &heard), ASIDE_STOPPED);

@@ -1,4 +1,5 @@
-/* Whole thoughts: text, attributes, cause, what is cut and what is lost, and how long it is good. */
+/* Whole thoughts must be what the events said: text, attributes, cause, what is cut and what is lost, and how long the memory is
+ * valid. */
 #include "check.h"
 
 static struct heard heard;

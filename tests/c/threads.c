@@ -1,4 +1,5 @@
-/* Several threads share a dialect, each with scanners of its own, and a compressor; and two threads meet in one scanner. */
+/* Threads share a dialect and a compressor, each with scanners of its own; two threads that meet in one scanner must get a status
+ * and no crash. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <aside_compress.h>

@@ -1,5 +1,5 @@
-/* A host that loads the library by hand, and unloads it before threads end of which the library remembers a failure: what it
- * keeps for a thread is freed by code that must still be there. The library's path is the argument. */
+/* A host that loads the library by hand may unload it before its threads end: what the library keeps for a thread, a failure's
+ * message, must not need code that is gone. The library's path is the argument. */
 #define _DEFAULT_SOURCE
 #include <aside.h>
 #include <dlfcn.h>

@@ -123,7 +123,7 @@ static cJSON *parse(char *line)
     return cJSON_Parse(line);
 }
 
-/* A parsed string's bytes; gives their number. */
+/* Writes a parsed string's bytes; returns their number. */
 static size_t plain(const char *text, char *to)
 {
     char *end = to;
@@ -138,7 +138,7 @@ static size_t plain(const char *text, char *to)
     return (size_t)(end - to);
 }
 
-/* Writes text or base64 into `to`; gives the length. */
+/* Writes text or base64 into `to`; returns the length. */
 static size_t decode(const char *text, int is_base64, char *to)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

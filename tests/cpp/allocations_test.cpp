@@ -1,4 +1,5 @@
-// Neither way to take events allocates, and memory that runs out in a loop is a status. The operators count and fail.
+// Taking events must not allocate, with a callable or a loop, and memory that runs out in a loop is a status. The operators
+// count and fail.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// aside_compress.hpp: calls, reports, hosts' filters and caches, exceptions, streams; each exported function of that half used.
+// aside_compress.hpp must pass on every exported function of tool results, and keep exceptions of callables: calls, reports,
+// filters and caches of the host, streams.
 #include <aside_compress.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-# The C++ headers call (or pass on) every function that the library exports, so that they do not fall behind.
+# The C++ headers call (or pass on) every function that the library exports, so that no new function is forgotten.
 cmake_minimum_required(VERSION 3.20)
 file(STRINGS "${ROOT}/include/aside.symbols" symbols)
 foreach(name aside aside_compress)

@@ -1,5 +1,5 @@
-// The C++ examples, as programs: requests side by side, and a server under many streams at once. What their event streams
-// say, put together again, is what the scanner says of the whole text.
+// The C++ examples must do what they show: requests in turn, and a server with many streams at the same time. Their event
+// streams, joined again, are what the scanner says of the whole text.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the C++ tests share: copies of events that can be compared, however the stream was cut.
+// Shared by the C++ tests: copies of events that can be compared, however the stream was cut.
 #ifndef HEARD_HPP
 #define HEARD_HPP
 

@@ -1,4 +1,5 @@
-// aside.hpp: what a host does beside feeding. Dialects by model and template, prompts, budgets, tokens, counts, clones.
+// aside.hpp: calls of a host around feeding must do what aside.h says. Dialects by model and template, prompts, budgets, tokens,
+// counts, clones.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Read as assembly by inlined.cmake: what the library calls back here has the lambda inside it, and calls nothing.
+// Compiled to assembly by inlined.cmake: a callable must cost no call of its own, so the function that the library calls back
+// contains the lambda.
 #include <aside.hpp>
 
 void add_content(aside::Scanner &scanner, std::string_view chunk, std::size_t &len)

@@ -1,4 +1,5 @@
-// aside.hpp without exceptions and run-time types, in every standard: all of its noexcept half, and no library for tests.
+// aside.hpp must compile without exceptions and run-time types, in every standard: all of its noexcept half, with no test
+// library.
 #include <aside.hpp>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// aside.hpp: event streams rewritten at every cut; texts joined and escaped.
+// aside.hpp: chunking must not matter for event streams either; texts are joined and escaped.
 #include <aside.hpp>
 
 #include <gtest/gtest.h>

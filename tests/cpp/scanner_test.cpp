@@ -1,4 +1,5 @@
-// aside.hpp: ownership, both ways to take events, pauses, exceptions, errors, thoughts.
+// aside.hpp: no event may be lost or repeated, whoever takes them and whatever stops them. Ownership, callables and loops,
+// pauses, exceptions, errors, thoughts.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-// aside.hpp - what a language model says, told apart from what it thinks: the C interface for C++17 and up
+// aside.hpp - separates what a language model says from what it thinks: the C interface for C++17 and later
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Header-only, over aside.h, which says more of each call; link with -laside.
+// Header-only, over aside.h, which says more about each call; link with -laside.
 //
 // A model's output is one stream of bytes that carries several channels: thinking, content, narration, tool calls. A
-// Scanner takes that stream in pieces, cut anywhere, and gives events: a span opens, text of a channel, a span closes.
-// Which bytes are markers is a Dialect's affair: one for each family of models, built in or loaded from a file.
+// Scanner takes that stream in chunks, cut anywhere, and reports events: a span opens, text of a channel, a span closes.
+// A Dialect decides which bytes are markers. There is one for each family of models, built in or loaded from a file.
 //
 // A whole program. It prints what is meant for the reader, and leaves the thinking out:
 //
@@ -24,42 +24,45 @@
 //         scanner.finish(show);
 //     }
 //
-// Ways to take the events. A callable: feed(), finish() and their like call it for each one. It is compiled into the one
-// function that the library calls back: no std::function, no allocation. Or a loop: events(), finish_events() and their
-// like give ranges. Both give the same events with the same bytes, but for where text is cut: either may give in two what
-// the other gives in one.
+// Ways to take the events. With a callable: feed(), finish() and the like call it for each one. It is compiled into
+// the one function that the library calls back: no std::function, no allocation. Or with a loop: events(),
+// finish_events() and the like return ranges. Both report the same events with the same bytes, except for where text
+// is cut: either may report in two events what the other reports in one.
 //
-// Ownership. Dialect, Scanner, Rewriter and Text own what they hold, can be moved and not copied, and free it at their
-// end. Scanners and rewriters keep what they need of their dialect, which may go first. What was moved from, and what a
-// failed try_ function gave, is empty: `if (scanner)` says which, and calling an empty one fails with Status::null.
+// Ownership. Dialect, Scanner, Rewriter and Text own what they hold, can be moved and not copied, and free it when
+// they are destroyed. Scanners and rewriters keep what they need of their dialect, which may be destroyed before
+// them. An object that was moved from, or that a failed try_ function returned, is empty: `if (scanner)` tells, and
+// calling an empty one fails with Status::null.
 //
-// Lifetime. An event's views are good until the callable returns, or until the loop's next step. A thought's views are
-// good until the next take_thought() or reset() of that scanner, or its end; what a rewriter gives, until its next call.
-// Whoever needs them longer copies them.
+// Lifetime. An event's views are valid until the callable returns, or until the loop's next step. A thought's views
+// are valid until the next take_thought() or reset() of that scanner, or until it is destroyed; the output of a
+// rewriter, until its next call. Copy what is needed longer.
 //
-// Errors. What fails throws Error, which has the status and the message. Each such function has a form that begins with
-// try_, throws nothing, and returns a Status or something empty; the message is then in last_error(). Built without
-// exceptions (-fno-exceptions), these forms are all there is; run-time type information is not needed either way. A callable
-// whose type both kinds of sources use may be compiled as either, and what it throws then ends the process. Where memory runs
-// out in a function that finds or loads a dialect, the process ends; elsewhere in this header that is a status.
+// Errors. Functions that fail throw Error, which has the status and the message. Each such function has a form that
+// begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message.
+// Built without exceptions (-fno-exceptions), there are only these forms; run-time type information is not needed
+// either way. A callable whose type is used both in sources with exceptions and in sources without may be compiled
+// as either, and what it throws then ends the process. If memory runs out in a function that finds or loads a
+// dialect, the process ends; elsewhere in this header that is a status.
 //
-// Exceptions of a callable do not pass through the library: they are caught behind it, pause the scanner, and are thrown
-// again from the function that was given it, in the try_ forms too. The scanner is as good as before; the event that was
-// being handled counts as delivered. See Pauses for how to go on. A callable's thread must not end in it, by pthread_exit or
-// by being cancelled.
+// Exceptions of a callable do not pass through the library: they are caught, pause the scanner, and are thrown again
+// from the function that was given the callable, in the try_ forms too. The scanner is still usable; the event that
+// was being handled counts as delivered. See Pauses for how to go on. A callable's thread must not end in it, by
+// pthread_exit or by being cancelled.
 //
-// Pauses. A callable that returns Flow::pause, or throws, pauses the call, as does leaving a loop early. Nothing is lost
-// if the rest is fed: after a feed, from chunk.substr(scanner.consumed()) on; after a loop, range.rest(), or another loop
-// over the same range. Events that are still due come first. After a pause in finish() call it again until it is done: a
-// feed in between fails with Status::order.
+// Pauses. A callable that returns Flow::pause, or throws, pauses the call, and so does leaving a loop early. Nothing
+// is lost if the rest is fed: after a feed, from chunk.substr(scanner.consumed()) on; after a loop, range.rest(), or
+// another loop over the same range. Pending events come first. After a pause in finish() call it again until it is
+// done: a feed in between fails with Status::order.
 //
-// Threads. Dialects never change: any number of threads may use one. A scanner or rewriter is used by one thread at a
-// time, not always the same one; two of them share nothing. last_error() is kept for each thread. A scanner must not be used,
-// moved or ended from its own callable: the library refuses (Status::busy), and one ended there is never freed.
+// Threads. Dialects never change: any number of threads may use one. A scanner or rewriter may be used by one thread
+// at a time, not always the same one; two of them share nothing. last_error() is kept for each thread. A scanner
+// must not be used, moved or destroyed from its own callable: the library refuses (Status::busy), and one that is
+// destroyed there is never freed.
 //
-// Versions. What finds or loads a dialect calls the function that carries this header's version in its name, so that a
-// program does not link with an older library. Enumerations may get values that this header does not name: pass over
-// them. What this header has no word for yet can be called by handle() in C.
+// Versions. A function that finds or loads a dialect calls the function that carries this header's version in its
+// name, so that a program does not link with an older library. Enumerations may get values that this header does not
+// name: ignore them. C functions that have no counterpart here yet can be called with handle().
 
 #ifndef ASIDE_HPP
 #define ASIDE_HPP
@@ -122,22 +125,22 @@ enum class [[nodiscard]] Status : aside_status {
     join = ASIDE_ERROR_JOIN,
 };
 
-/// Is it a failure, and not success or a pause?
+/// Returns whether a status is a failure, and not success or a pause.
 constexpr bool failed(Status status) noexcept { return static_cast<aside_status>(status) < 0; }
 
-/// The general sentence of a status.
+/// Returns the general sentence of a status.
 inline const char *describe(Status status) noexcept { return aside_status_text(static_cast<aside_status>(status)); }
 
-/// The message of the last failure in this thread; empty where nothing has failed. Good until the next failure.
+/// Returns the message of the last failure in this thread; empty if nothing has failed. Valid until the next failure.
 inline const char *last_error() noexcept { return aside_last_error(); }
 
-/// The status that belongs to last_error(): why a try_ function gave something empty.
+/// Returns the status that belongs to last_error(): why a try_ function returned something empty.
 inline Status last_status() noexcept { return static_cast<Status>(aside_last_status()); }
 
-/// The version of the library that runs; ASIDE_VERSION is that of the header.
+/// Returns the version of the library that runs; ASIDE_VERSION is that of the header.
 inline const char *version() noexcept { return aside_version(); }
 
-/// The version of the binary interface that the library has. A program fits where this is ASIDE_ABI_VERSION.
+/// Returns the version of the binary interface that the library has. A program fits it if this is ASIDE_ABI_VERSION.
 inline std::uint32_t abi_version() noexcept { return aside_abi_version(); }
 
 #if ASIDE_HAS_EXCEPTIONS
@@ -157,15 +160,15 @@ private:
 // What an event says
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What an event is.
+/// What an event reports.
 enum class Kind : std::uint32_t {
     open = ASIDE_OPEN,             ///< a span begins: the bytes are its marker
     attribute = ASIDE_ATTRIBUTE,   ///< of the marker that has just opened a span
     text = ASIDE_TEXT,             ///< text of the channel
     framing = ASIDE_FRAMING,       ///< bytes that belong to no text
     close = ASIDE_CLOSE,           ///< a span ends: the bytes are its marker
-    reclassify = ASIDE_RECLASSIFY, ///< all content so far was thinking; once in a stream at most
-    budget = ASIDE_BUDGET,         ///< the thinking goes beyond Options::budget here
+    reclassify = ASIDE_RECLASSIFY, ///< all content so far was thinking; at most once in a stream
+    budget = ASIDE_BUDGET,         ///< the thinking exceeds Options::budget here
 };
 
 /// Whose text it is.
@@ -176,7 +179,7 @@ enum class Channel : std::uint32_t {
     tool = ASIDE_TOOL,           ///< tool calls
 };
 
-/// The name of a channel, as dialect files write it; empty for one that this header does not know.
+/// Returns the name of a channel, as dialect files write it; empty for one that this header does not know.
 constexpr std::string_view name(Channel channel) noexcept
 {
     switch (channel) {
@@ -217,7 +220,7 @@ struct Event {
     Place raw_name;         ///< of an attribute: where the name stands in the marker; len 0 where it has none there
     Place raw_value;        ///< of an attribute: where the value stands in the marker, not decoded
 
-    /// Is it text of this channel?
+    /// Returns whether it is text of this channel.
     constexpr bool is_text(Channel of) const noexcept { return kind == Kind::text && channel == of; }
 };
 
@@ -234,7 +237,7 @@ inline Status check(Status status)
     return status;
 }
 
-/// For what is empty where it could not be made.
+/// Returns an object, or throws if it is empty.
 template <class T>
 T check(T made)
 {
@@ -347,35 +350,36 @@ struct TemplateMatch;
 /// Which bytes are markers, and of what. Never changes; any number of threads may use one.
 class Dialect {
 public:
-    /// An empty one.
+    /// Makes an empty one.
     Dialect() noexcept = default;
 
-    /// A built-in dialect by its name or an alias; empty where there is none (Status::unknown, and the message names the
-    /// nearest ones).
+    /// Finds a built-in dialect by its name or an alias; empty if there is none (Status::unknown, and the message names
+    /// the nearest ones).
     static Dialect try_find(std::string_view name) noexcept
     {
         ASIDE_VERSION_SYMBOL();
         return Dialect(aside_dialect_find(name.data(), name.size()));
     }
 
-    /// The built-in dialect that a model writes, by the model's name: of a hub, a registry or an interface, or a file's
-    /// path, in any case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`). It starts as this model does: see start(). Empty where
-    /// none is known for the model, or several fit equally well (Status::unknown). The message then names those, or the
-    /// nearest known models with their dialects, or says that the model is known to write no thinking in its text.
+    /// Finds the built-in dialect that a model writes, by the model's name: on a hub, in a registry or an interface, or a
+    /// file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`). It starts as this model does: see
+    /// start(). Empty if none is known for the model, or several fit equally well (Status::unknown). The message then names
+    /// those, or the nearest known models with their dialects, or says that the model is known to write no thinking in its
+    /// text.
     static Dialect try_find_for_model(std::string_view model) noexcept
     {
         ASIDE_VERSION_SYMBOL();
         return Dialect(aside_dialect_find_for_model(model.data(), model.size()));
     }
 
-    /// The built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes. Empty where
-    /// it has the markers of none (Status::unknown). `variables` is a JSON object: those that the template is rendered with
-    /// for the request at hand (`{"enable_thinking": true}`), so that the start is that request's. Empty with
-    /// Status::option where the library was built without its feature `templates`, and where the template cannot be
-    /// rendered with them; last_error() says why.
+    /// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes. Empty
+    /// if it has the markers of none (Status::unknown). `variables` is a JSON object: those that the template is rendered
+    /// with for the request at hand (`{"enable_thinking": true}`), so that the start is that request's. Empty with
+    /// Status::option if the library was built without its feature `templates`, and if the template cannot be rendered with
+    /// them; last_error() says why.
     static TemplateMatch try_find_for_template(std::string_view text, std::string_view variables = {}) noexcept;
 
-    /// A dialect from the text of a dialect file (TOML, UTF-8); empty where it is not one (Status::dialect, and the
+    /// Makes a dialect from the text of a dialect file (TOML, UTF-8); empty if it has an error (Status::dialect, and the
     /// message names line and key).
     static Dialect try_load(std::string_view toml) noexcept
     {
@@ -386,10 +390,10 @@ public:
         return Dialect(loaded);
     }
 
-    /// Loads built-in dialects, so that finding them later takes no memory: a host calls it once, before it serves. `names`
-    /// holds names or aliases with blanks between them (`"qwen3 harmony"`); without any, all are loaded. Status::unknown
-    /// where one is not known (the message names the nearest ones); those before it are loaded. If memory runs out in
-    /// loading, the process ends.
+    /// Loads built-in dialects, so that finding them later allocates nothing: a host calls it once, before it serves. `names`
+    /// has names or aliases with blanks between them (`"qwen3 harmony"`); without any, all are loaded. Status::unknown if
+    /// one is not known (the message names the nearest ones); those before it are loaded. If memory runs out while they are
+    /// loaded, the process ends.
     static Status try_preload(std::string_view names = {}) noexcept
     {
         ASIDE_VERSION_SYMBOL();
@@ -406,14 +410,14 @@ public:
     /// try_find_for_model() that throws.
     static Dialect find_for_model(std::string_view model) { return detail::check(try_find_for_model(model)); }
 
-    /// try_find_for_template() that throws. Several that fit are no error: see TemplateMatch.
+    /// try_find_for_template() that throws. It is not an error if several fit: see TemplateMatch.
     static TemplateMatch find_for_template(std::string_view text, std::string_view variables = {});
 
     /// try_load() that throws.
     static Dialect load(std::string_view toml) { return detail::check(try_load(toml)); }
 #endif
 
-    /// Its name; empty of an empty one. Good as long as the dialect.
+    /// Returns its name; empty for an empty dialect. Valid as long as the dialect.
     std::string_view name() const noexcept
     {
         std::size_t len = 0;
@@ -421,8 +425,8 @@ public:
         return name == nullptr ? std::string_view() : std::string_view(name, len);
     }
 
-    /// The family of a rule, as Event::rule numbers them: what the span or header names in the file as its family, or
-    /// else the dialect's name. Empty where there is no such rule (Status::range). Good as long as the dialect.
+    /// Returns the family of a rule, as Event::rule numbers them: what the span or header names in the file as its family,
+    /// or else the dialect's name. Empty if there is no such rule (Status::range). Valid as long as the dialect.
     std::string_view family(std::uint32_t rule) const noexcept
     {
         std::size_t len = 0;
@@ -430,9 +434,9 @@ public:
         return family == nullptr ? std::string_view() : std::string_view(family, len);
     }
 
-    /// What Event::rule and Event::tag of an open stand for, as the dialect's file has it: the literal, the tag's name,
-    /// the fence's info string, the beginning of the header. Empty where there is no such rule or tag (Status::range).
-    /// Good as long as the dialect.
+    /// Returns what Event::rule and Event::tag of an open stand for, as the dialect's file has it: the literal, the tag's
+    /// name, the fence's info string, the beginning of the header. Empty if there is no such rule or tag (Status::range).
+    /// Valid as long as the dialect.
     std::string_view opener(std::uint32_t rule, std::uint32_t tag) const noexcept
     {
         std::size_t len = 0;
@@ -440,17 +444,17 @@ public:
         return opener == nullptr ? std::string_view() : std::string_view(opener, len);
     }
 
-    /// The most bytes that a scanner of this dialect holds back for what may come.
+    /// Returns the largest number of bytes that a scanner of this dialect holds back.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
 
-    /// Where a stream of this dialect starts if the options do not say otherwise; never Start::dialect, but of an empty one.
-    /// Of a dialect from find_for_model(), it is the start of that model.
+    /// Returns where a stream of this dialect starts if the options do not say otherwise; Start::dialect only for an empty
+    /// dialect. For a dialect from find_for_model(), it is the start of that model.
     Start start() const noexcept { return static_cast<Start>(aside_dialect_start(handle())); }
 
-    /// How many dialects are built in.
+    /// Returns how many dialects are built in.
     static std::size_t count() noexcept { return aside_dialect_count(); }
 
-    /// The name of the built-in dialect number `index`, sorted, from 0; empty from count() on.
+    /// Returns the name of the built-in dialect number `index`, in sorted order, from 0; empty from count() on.
     static std::string_view name_at(std::size_t index) noexcept
     {
         std::size_t len = 0;
@@ -458,10 +462,10 @@ public:
         return name == nullptr ? std::string_view() : std::string_view(name, len);
     }
 
-    /// Is it not empty?
+    /// Returns whether it is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    /// For functions of aside.h; still the dialect's own.
+    /// Returns the handle for functions of aside.h; the dialect still owns it.
     const aside_dialect *handle() const noexcept { return handle_.get(); }
 
 private:
@@ -478,17 +482,17 @@ private:
     std::unique_ptr<const aside_dialect, Free> handle_;
 };
 
-/// The dialects that a chat template fits. Where it fits several equally well, its text does not tell them apart, and the
-/// host must: by the model's name, say.
+/// The dialects that a chat template fits. If it fits several equally well, its text does not tell them apart, and the host
+/// must: by the model's name, say.
 ///
 ///     const aside::TemplateMatch match = aside::Dialect::find_for_template(text);
 ///     if (match.start)
 ///         options.start = *match.start; // match.dialects[0] it is
 struct TemplateMatch {
     std::vector<Dialect> dialects; ///< sorted by name
-    std::optional<Start> start;    ///< of one that fits alone: where generation starts, after the generation prompt
+    std::optional<Start> start;    ///< if only one fits: where generation starts, after the generation prompt
 
-    /// Is there one at all?
+    /// Returns whether there is at least one.
     explicit operator bool() const noexcept { return !dialects.empty(); }
 };
 
@@ -540,7 +544,7 @@ public:
         return {std::string_view(raw.name, raw.name_len), std::string_view(raw.value, raw.value_len)};
     }
 
-    /// The value of the first attribute of this name.
+    /// Returns the value of the first attribute of this name.
     std::optional<std::string_view> find(std::string_view name) const noexcept
     {
         for (const Attribute attribute : *this)
@@ -590,14 +594,15 @@ private:
     std::size_t size_ = 0;
 };
 
-/// A whole thought. Its views are memory of the scanner, good until the next take_thought() or reset(), or its end.
+/// A whole thought. Its views are memory of the scanner, valid until the next take_thought() or reset(), or until the scanner
+/// is destroyed.
 struct Thought {
     std::string_view text;
     std::uint64_t offset = 0;             ///< in the stream, of the marker that opened it
     Cause cause = Cause::marker;          ///< why it ended; Cause::end: it was cut off
     bool truncated = false;               ///< Options::collect was too small for all of it
-    std::optional<std::string_view> type; ///< where the marker had a type
-    std::optional<double> confidence;     ///< from 0 to 1, where the marker had one
+    std::optional<std::string_view> type; ///< if the marker had a type
+    std::optional<double> confidence;     ///< from 0 to 1, if the marker had one
     Attributes attributes;                ///< of the marker
 };
 
@@ -617,10 +622,10 @@ inline constexpr std::uint64_t unlimited = UINT64_MAX;
 /// How a scanner differs from its dialect's defaults.
 struct Options {
     Start start = Start::dialect;
-    /// Collect whole thoughts for take_thought(): the most bytes of them to hold at a time, text, types and attributes, of
-    /// which each counts as 48 at least. What has no room is cut off, the text last. 0: off.
+    /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
+    /// and attributes, of which each counts as at least 48. What does not fit is cut off, the text last.
     std::uint64_t collect = 0;
-    /// The most thinking before a Kind::budget event, which comes once for each span or stream.
+    /// How much thinking there may be before a Kind::budget event, which comes once for each span or stream.
     std::uint64_t budget = unlimited;
     BudgetUnit budget_unit = BudgetUnit::bytes;
     BudgetScope budget_scope = BudgetScope::span;
@@ -628,7 +633,7 @@ struct Options {
     StrayClose stray_close = StrayClose::dialect;
 };
 
-/// A token of the model's, as the caller's tokenizer knows it: `len` bytes of the chunk, and `special` 1 for one of the
+/// A token of the model, as the caller's tokenizer knows it: `len` bytes of the chunk, and `special` 1 for one of the
 /// tokenizer's added tokens, 0 for text, whatever it looks like.
 using Token = aside_token;
 
@@ -646,10 +651,10 @@ class EventRange;
 /// The state of one stream. One thread at a time; scanners share nothing that changes.
 class Scanner {
 public:
-    /// An empty one.
+    /// Makes an empty one.
     Scanner() noexcept = default;
 
-    /// A scanner at the start of a stream; empty where that fails (Status::option for a start that the dialect does not
+    /// Makes a scanner at the start of a stream; empty if that fails (Status::option for a start that the dialect does not
     /// have, Status::memory).
     static Scanner try_make(const Dialect &dialect, const Options &options = {}) noexcept
     {
@@ -669,9 +674,9 @@ public:
         return scanner;
     }
 
-    /// A second scanner in the same state, in mid-stream too: for beams, and for trying again from here. What is fed to
-    /// one does not change the other; thoughts that were not taken are in both. Empty where that fails (Status::busy,
-    /// Status::memory).
+    /// Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
+    /// What is fed to one does not change the other; thoughts that were not taken are in both. Empty if that fails
+    /// (Status::busy, Status::memory).
     Scanner try_clone() const noexcept
     {
         Scanner scanner;
@@ -679,10 +684,9 @@ public:
         return scanner;
     }
 
-    /// Says where the next stream starts, before its first byte: behind a rendered prompt that ends in `tail`. Of that,
-    /// what stands behind the dialect's last turn marker counts, read as if the model had written it. `*start` becomes
-    /// what is open at byte 0. finish() and reset() go back to the scanner's own start; so does an empty tail.
-    /// Status::order where the stream has begun.
+    /// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in `tail`. The bytes after
+    /// the dialect's last turn marker count, read as if the model had written them. `*start` becomes what is open at byte 0.
+    /// finish() and reset() restore the scanner's own start; so does an empty tail. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -694,8 +698,9 @@ public:
 
     // With a callable. It takes a const Event & and returns nothing, or Flow.
 
-    /// Feeds the next bytes of the stream, cut anywhere, and calls for each event that they settle. Status::ok: all of it
-    /// is done. Status::stopped: feed chunk.substr(consumed()) next. Throws what the callable throws and nothing else.
+    /// Feeds the next bytes of the stream, cut anywhere, and calls the callable for each event that they complete.
+    /// Status::ok: all of it is done. Status::stopped: feed chunk.substr(consumed()) next. Throws only what the callable
+    /// throws.
     template <class F>
     Status try_feed(std::string_view chunk, F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -704,7 +709,7 @@ public:
         });
     }
 
-    /// Ends the stream: settles what is held back, closes what is open. After Status::ok the scanner is as new. After
+    /// Ends the stream: decides what is held back, and closes what is open. After Status::ok the scanner is reset. After
     /// Status::stopped call it again.
     template <class F>
     Status try_finish(F &&callable) noexcept(detail::throws_nothing<F>)
@@ -714,8 +719,8 @@ public:
         });
     }
 
-    /// Releases what is held back as text of its channel; the stream goes on. A marker of which a part was flushed is no
-    /// marker any more.
+    /// Releases what is held back as text of its channel; the stream goes on. If a part of a marker was flushed, the rest of
+    /// it is text too.
     template <class F>
     Status try_flush(F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -724,30 +729,29 @@ public:
         });
     }
 
-    /// The cheapest way to feed: takes the chunk if all of it is text of one channel and nothing else happens, as with
-    /// most tokens, and gives the channel. Otherwise nothing is fed, also where something is wrong: feed() takes it.
+    /// Feeds the chunk if all of it is text of one channel and nothing else happens, as with most tokens, and returns the
+    /// channel: the cheapest way to feed. Otherwise, also if something is wrong, nothing is fed: feed() takes the chunk.
     std::optional<Channel> feed_text(std::string_view chunk) noexcept
     {
         const std::int32_t channel = aside_scanner_feed_text(handle(), chunk.data(), chunk.size());
         return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
     }
 
-    /// The channel of a chunk that is made of bytes in `bytes` alone, for hosts that pass over such chunks themselves and
-    /// say so with try_skip(): see aside_scanner_quiet(). Nothing where every chunk has to be fed.
+    /// Returns the channel of a chunk that consists only of bytes in `bytes`, for hosts that skip such chunks themselves and
+    /// call try_skip() for them: see aside_scanner_quiet(). Nothing if every chunk has to be fed.
     std::optional<Channel> quiet(std::uint64_t (&bytes)[4]) const noexcept
     {
         const std::int32_t channel = aside_scanner_quiet(handle(), bytes);
         return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
     }
 
-    /// Says that so many bytes in all have passed outside; Status::order where none can have.
+    /// Tells the scanner that `length` bytes were skipped; Status::order if none can have been.
     Status try_skip(std::uint64_t length) noexcept { return static_cast<Status>(aside_scanner_skip(handle(), length)); }
 
-    /// try_feed() for bytes whose tokens are known. `tokens` is an array, a vector or another container of Token that has
-    /// them side by side, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special
-    /// then count only where a special token begins them; counts() tells the tokens of each channel. After
-    /// Status::stopped feed the rest of the chunk, with the tokens that are not wholly done, the first of them with the
-    /// length that is left of it.
+    /// Feeds bytes whose tokens are known, as try_feed(). `tokens` is an array, a vector or another contiguous container of
+    /// Token, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special then count only
+    /// if a special token begins them; counts() counts the tokens of each channel. After Status::stopped feed the rest of
+    /// the chunk, with the tokens that are not wholly done, the first of them with the length that is left of it.
     template <class Tokens, class F>
     Status try_feed_tokens(std::string_view chunk, const Tokens &tokens, F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -757,9 +761,9 @@ public:
         });
     }
 
-    /// Closes the thinking that is open: releases what is held back as text, and ends the span with Cause::forced. Where
-    /// the innermost span is no thinking, nothing happens. A closer that comes next, with only blanks before it, is
-    /// removed. For a host that ends a thinking which has become too long. After Status::stopped call it again.
+    /// Closes the thinking that is open: releases what is held back as text, and ends the span with Cause::forced. Nothing
+    /// happens if the innermost span is not thinking. A closer that comes next, with only blanks before it, is removed. For
+    /// a host that ends thinking which has become too long. After Status::stopped call it again.
     template <class F>
     Status try_force_close(F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -778,10 +782,10 @@ public:
     template <class Tokens>
     [[nodiscard]] EventRange<false> try_token_events(std::string_view chunk, const Tokens &tokens) &noexcept;
 
-    /// Drops everything, and makes the scanner as new; ends every error but Status::panic.
+    /// Resets the scanner: drops what is held back, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_scanner_reset(handle())); }
 
-    /// Takes the oldest thought that has ended, of a scanner with Options::collect. Status::none where there is none;
+    /// Takes the oldest thought that has ended, from a scanner with Options::collect. Status::none if there is none;
     /// `thought` is written with Status::ok only.
     Status try_take_thought(Thought &thought) noexcept
     {
@@ -804,10 +808,10 @@ public:
         return status;
     }
 
-    /// What a channel has had since the stream began; after finish(), of the stream that it ended, until another begins.
-    /// What is held back counts when it is reported. `counts` is written with Status::ok only; Status::range: no such
-    /// channel. After finish(), thinking without content or tool text is an answer that was thinking to its end: the model
-    /// broke off, or the stream was started in the thinking although that was off.
+    /// Returns in `counts` what a channel has had since the stream began; after finish(), of the stream that it ended, until
+    /// another begins. What is held back counts when it is reported. `counts` is written with Status::ok only;
+    /// Status::range: no such channel. After finish(), thinking without content or tool text is an answer that was thinking
+    /// to its end: the model broke off, or the stream was started in the thinking although that was off.
     Status try_counts(Channel channel, Counts &counts) const noexcept
     {
         aside_counts raw{};
@@ -827,7 +831,7 @@ public:
     /// try_clone() that throws.
     Scanner clone() const { return detail::check(try_clone()); }
 
-    /// try_start_from_prompt() that throws, and gives what is open at byte 0.
+    /// try_start_from_prompt() that throws, and returns what is open at byte 0.
     Start start_from_prompt(std::string_view tail)
     {
         Start start{};
@@ -889,7 +893,7 @@ public:
     /// try_reset() that throws.
     void reset() { static_cast<void>(detail::check(try_reset())); }
 
-    /// try_take_thought() that throws; nothing where there is none.
+    /// try_take_thought() that throws; nothing if there is none.
     std::optional<Thought> take_thought()
     {
         Thought thought;
@@ -899,25 +903,26 @@ public:
     }
 #endif
 
-    /// How many bytes of the last feed's chunk are done.
+    /// Returns how many bytes of the last feed's chunk are done.
     std::size_t consumed() const noexcept { return aside_scanner_consumed(handle()); }
 
-    /// How many bytes are held back now.
+    /// Returns how many bytes are held back now.
     std::size_t held() const noexcept { return aside_scanner_held(handle()); }
 
-    /// The most bytes that it holds back for what may come.
+    /// Returns the largest number of bytes that it holds back.
     std::size_t max_hold() const noexcept { return aside_scanner_max_hold(handle()); }
 
-    /// The offset in the stream of the next byte to be fed.
+    /// Returns the offset in the stream of the next byte to be fed.
     std::uint64_t offset() const noexcept { return aside_scanner_offset(handle()); }
 
-    /// How many thoughts were lost since the start or the last reset, because 1,024 were waiting.
+    /// Returns how many thoughts were lost since the start or the last reset, because 1,024 were waiting.
     std::uint64_t lost_thoughts() const noexcept { return aside_scanner_lost_thoughts(handle()); }
 
-    /// Is it not empty?
+    /// Returns whether it is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    /// For functions of aside.h; still the scanner's own. A const scanner gives it too, as unique_ptr does.
+    /// Returns the handle for functions of aside.h; the scanner still owns it. A const scanner returns it too, as unique_ptr
+    /// does.
     aside_scanner *handle() const noexcept { return handle_.get(); }
 
 private:
@@ -928,7 +933,7 @@ private:
         void operator()(aside_scanner *scanner) const noexcept { aside_scanner_free(scanner); }
     };
 
-    /// Room for the one event of a call that begins in held bytes and ends in the chunk. NULL where memory ran out.
+    /// Returns a buffer for the one event of a call that begins in held bytes and ends in the chunk. NULL if memory ran out.
     char *room(std::size_t size) noexcept
     {
         if (size > joined_size_ || joined_ == nullptr) {
@@ -990,10 +995,10 @@ public:
     }
     sentinel end() const noexcept { return {}; }
 
-    /// Status::more before the end, Status::ok there; or why it failed.
+    /// Returns Status::more before the end, Status::ok there; or why it failed.
     Status status() const noexcept { return status_; }
 
-    /// What of the chunk has not been fed. Empty at the end.
+    /// Returns what of the chunk has not been fed. Empty at the end.
     std::string_view rest() const noexcept { return rest_; }
 
 private:
@@ -1005,7 +1010,7 @@ private:
         : scanner_(scanner), work_(work), rest_(chunk), tokens_(tokens), token_count_(token_count)
     {}
 
-    // One event a call: a loop that is left early then leaves the scanner paused just behind its last event.
+    // One event a call: a loop that is left early then leaves the scanner paused just after its last event.
     void next() noexcept(!throws)
     {
         while (status_ == Status::more) {
@@ -1042,7 +1047,7 @@ private:
         case Work::flush: return aside_scanner_flush_into(scanner_->handle(), raw, 1, sizeof *raw, fed);
         case Work::force_close: return aside_scanner_force_close_into(scanner_->handle(), raw, 1, sizeof *raw, fed);
         case Work::feed_tokens:
-            // What is left of a token goes in alone: the tokens are the caller's, and are not changed.
+            // What is left of a token is fed alone: the tokens belong to the caller, and are not changed.
             if (begun_.len > 0)
                 return aside_scanner_feed_tokens_into(scanner_->handle(), rest_.data(), begun_.len, &begun_, 1, raw, 1,
                                                       sizeof *raw, fed);
@@ -1053,7 +1058,7 @@ private:
         return aside_scanner_feed_into(scanner_->handle(), rest_.data(), rest_.size(), raw, 1, sizeof *raw, fed);
     }
 
-    /// Passes over the tokens of `len` bytes; what is left of the last one is begun_.
+    /// Skips the tokens of `len` bytes; what is left of the last one is begun_.
     void pass_tokens(std::size_t len) noexcept
     {
         if (begun_.len > 0) {
@@ -1071,7 +1076,7 @@ private:
         }
     }
 
-    /// The event's bytes, in the chunk, in what was held, or, where it spans both, in the scanner's room for that.
+    /// Returns the event's bytes, in the chunk, in what was held, or, if it spans both, in the scanner's buffer for that.
     const char *find(const aside_event &raw, const aside_fed &fed, const char *chunk) noexcept
     {
         if (raw.kind == ASIDE_ATTRIBUTE)
@@ -1145,7 +1150,7 @@ enum class Field : std::uint32_t {
 
 /// What comes into a rewriter.
 enum class Body : std::uint32_t {
-    unknown = ASIDE_BODY_UNKNOWN, ///< the first byte that is not blank says it
+    unknown = ASIDE_BODY_UNKNOWN, ///< the first byte that is not blank decides
     events = ASIDE_BODY_EVENTS,   ///< an event stream, `text/event-stream`
     json = ASIDE_BODY_JSON,       ///< one JSON object, `application/json`
 };
@@ -1155,14 +1160,14 @@ struct RewriterOptions {
     Start start = Start::dialect; ///< of each choice's text
     Field field = Field::reasoning_content;
     Body body = Body::unknown;
-    bool off = false;            ///< nothing is split, what comes in goes out
-    std::uint64_t max_event = 0; ///< the most bytes of an event or a body that are read: longer ones pass. 0: 16 MiB
-    /// As of a scanner, in each choice's text; of every stream, wherever it starts and whatever its dialect is.
+    bool off = false;            ///< nothing is split, and the output is the input
+    std::uint64_t max_event = 0; ///< the largest event or body in bytes that is read: longer ones pass. 0: 16 MiB
+    /// As for a scanner, in each choice's text; for every stream, wherever it starts and whatever its dialect is.
     StrayClose stray_close = StrayClose::dialect;
 };
 
 /// Rewrites the bytes of an OpenAI-style answer, an event stream or a JSON body: the thinking moves from `content` to a
-/// field of its own, and all else stays as it came. One thread at a time; rewriters share nothing that changes.
+/// field of its own, and everything else is unchanged. One thread at a time; rewriters share nothing that changes.
 ///
 ///     aside::Rewriter rewriter(aside::Dialect::find("qwen3"));
 ///     while (const std::size_t len = receive(buffer, sizeof buffer))
@@ -1170,10 +1175,10 @@ struct RewriterOptions {
 ///     send(rewriter.finish());
 class Rewriter {
 public:
-    /// An empty one.
+    /// Makes an empty one.
     Rewriter() noexcept = default;
 
-    /// A rewriter at the start of a stream; empty where that fails (Status::option for a start that the dialect does not
+    /// Makes a rewriter at the start of a stream; empty if that fails (Status::option for a start that the dialect does not
     /// have, Status::memory).
     static Rewriter try_make(const Dialect &dialect, const RewriterOptions &options = {}) noexcept
     {
@@ -1190,25 +1195,25 @@ public:
         return rewriter;
     }
 
-    /// Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
-    /// finish() and reset() go back to the rewriter's own start. Status::order where the stream has begun, Status::option
-    /// for a start that the dialect does not have.
+    /// Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
+    /// finish() and reset() restore the rewriter's own start. Status::order if the stream has begun, Status::option for a
+    /// start that the dialect does not have.
     Status try_start_at(Start start) noexcept
     {
         return static_cast<Status>(aside_sse_start_at(handle(), static_cast<std::uint32_t>(start)));
     }
 
-    /// Reads the next stream by another dialect, and says where it starts, before its first byte; Start::dialect: as that
-    /// dialect says. What Dialect::find_for_template() finds goes here. finish() and reset() go back to the rewriter's own.
-    /// The dialect may go after the call. Fails as try_start_at().
+    /// Reads the next stream by another dialect, and sets where it starts, before its first byte; Start::dialect: as that
+    /// dialect says. For what Dialect::find_for_template() finds. finish() and reset() restore the rewriter's own dialect.
+    /// The dialect may be destroyed after the call. Fails as try_start_at().
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
         return static_cast<Status>(aside_sse_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
-    /// Says where the next stream starts, before its first byte: the text of each choice goes on behind a rendered prompt
-    /// that ends in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes what is open there. finish() and
-    /// reset() go back to the rewriter's own start. Status::order where the stream has begun.
+    /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that ends
+    /// in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes what is open there. finish() and reset()
+    /// restore the rewriter's own start. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1218,9 +1223,9 @@ public:
         return status;
     }
 
-    /// Takes the next bytes, cut anywhere: one call for each read from the network. `out` becomes what to send on: all
-    /// events that are whole, perhaps none. It is good until the next call, and written with Status::ok only. What cannot
-    /// be read passes as it came and is no error.
+    /// Feeds the next bytes, cut anywhere: one call for each read from the network. `out` becomes what to send on: all events
+    /// that are whole, perhaps none. It is valid until the next call, and written with Status::ok only. Bytes that cannot be
+    /// read pass unchanged; that is not an error.
     Status try_feed(std::string_view bytes, std::string_view &out) noexcept
     {
         const char *made = nullptr;
@@ -1231,7 +1236,7 @@ public:
         return status;
     }
 
-    /// Ends the stream: `out` becomes what was held back. The rewriter is then as new.
+    /// Ends the stream: `out` becomes what was held back. The rewriter is then reset.
     Status try_finish(std::string_view &out) noexcept
     {
         const char *made = nullptr;
@@ -1242,7 +1247,7 @@ public:
         return status;
     }
 
-    /// Drops everything, and makes the rewriter as new; ends every error but Status::panic.
+    /// Resets the rewriter: drops what is held back, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_sse_reset(handle())); }
 
 #if ASIDE_HAS_EXCEPTIONS
@@ -1260,7 +1265,7 @@ public:
         static_cast<void>(detail::check(try_use_dialect(dialect, start)));
     }
 
-    /// try_start_from_prompt() that throws, and gives what is open at the first byte.
+    /// try_start_from_prompt() that throws, and returns what is open at the first byte.
     Start start_from_prompt(std::string_view tail)
     {
         Start start = Start::dialect;
@@ -1268,7 +1273,7 @@ public:
         return start;
     }
 
-    /// try_feed() that throws, and gives what to send on.
+    /// try_feed() that throws, and returns what to send on.
     std::string_view feed(std::string_view bytes)
     {
         std::string_view out;
@@ -1276,7 +1281,7 @@ public:
         return out;
     }
 
-    /// try_finish() that throws, and gives what to send on.
+    /// try_finish() that throws, and returns what to send on.
     std::string_view finish()
     {
         std::string_view out;
@@ -1288,19 +1293,19 @@ public:
     void reset() { static_cast<void>(detail::check(try_reset())); }
 #endif
 
-    /// Whether the stream passes unread because its first bytes are no text: it is compressed, or in another encoding than
-    /// UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body first. Of the stream that was finished
-    /// last, until another begins.
+    /// Returns whether the stream passes unread because its first bytes are not text: it is compressed, or in another
+    /// encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body first. After the end of a
+    /// stream this is its value, until another begins.
     bool is_encoded() const noexcept { return aside_sse_encoded(handle()) == 1; }
 
-    /// How many events and bodies passed unread since the start or the last reset, because they were longer than
+    /// Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
     /// RewriterOptions::max_event.
     std::uint64_t too_long() const noexcept { return aside_sse_too_long(handle()); }
 
-    /// Is it not empty?
+    /// Returns whether it is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    /// For functions of aside.h; still the rewriter's own.
+    /// Returns the handle for functions of aside.h; the rewriter still owns it.
     aside_sse *handle() const noexcept { return handle_.get(); }
 
 private:
@@ -1312,10 +1317,10 @@ private:
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// One call
+// Simple calls: a whole text at once
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What try_join() does where a part holds what would be read as a marker.
+/// What try_join() does if a part contains what would be read as a marker.
 enum class Markers : std::uint32_t {
     refuse = ASIDE_MARKERS_REFUSE, ///< it fails
     escape = ASIDE_MARKERS_ESCAPE, ///< it breaks them, as try_escape() does
@@ -1332,16 +1337,16 @@ struct JoinOptions {
 /// Text that the library has made.
 class Text {
 public:
-    /// An empty one.
+    /// Makes an empty one.
     Text() noexcept = default;
 
-    /// The text, good as long as this object.
+    /// Returns the text, valid as long as this object.
     std::string_view view() const noexcept
     {
         return bytes_ == nullptr ? std::string_view() : std::string_view(bytes_.get(), size_);
     }
 
-    /// Is it not empty? Text of 0 bytes is not: it was made.
+    /// Returns whether it is not empty. Text of 0 bytes is not empty: it was made.
     explicit operator bool() const noexcept { return bytes_ != nullptr; }
 
 private:
@@ -1359,8 +1364,8 @@ private:
     std::size_t size_ = 0;
 };
 
-/// The content of a whole text: what a reader is meant to see of it, ASCII white space trimmed at both ends. Empty, as
-/// `if (text)` says, where that fails.
+/// Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. Empty, as
+/// `if (text)` tells, if that fails.
 inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
 {
     char *bytes = nullptr;
@@ -1370,9 +1375,9 @@ inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
     return {bytes, size};
 }
 
-/// Thinking and content in one text, as a model of the dialect writes them: the text splits back into the same, byte for
-/// byte. Without thinking no block of it is written, unless the text starts inside one. Empty where that fails
-/// (Status::join, and the message names the part and the byte, or what the dialect lacks).
+/// Joins thinking and content into one text, as a model of the dialect writes them: the text splits back into the same
+/// bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if that fails (Status::join,
+/// and the message names the part and the byte, or what the dialect lacks).
 inline Text try_join(const Dialect &dialect, std::string_view thinking, std::string_view content,
                      const JoinOptions &options = {}) noexcept
 {
@@ -1385,9 +1390,9 @@ inline Text try_join(const Dialect &dialect, std::string_view thinking, std::str
     return {bytes, size};
 }
 
-/// A text without the dialect's markers, those where a turn begins among them, for a prompt that a user's text goes into:
-/// behind the first character of each stands U+200B, so that it reads the same. Escape a text whole, as markers may be put
-/// together from two. Special tokens that the dialect does not name are the host's to keep out. Empty where that fails
+/// Returns a text without the dialect's markers, turn markers included, for a prompt that a user's text goes into: U+200B is
+/// put after the first character of each, so that it reads the same. Escape a text whole, because a marker may be put
+/// together from two. The host must keep out special tokens that the dialect does not name. Empty if that fails
 /// (Status::join: the dialect has a marker that nothing can break).
 inline Text try_escape(const Dialect &dialect, std::string_view text) noexcept
 {
@@ -1399,20 +1404,20 @@ inline Text try_escape(const Dialect &dialect, std::string_view text) noexcept
 }
 
 #if ASIDE_HAS_EXCEPTIONS
-/// try_strip() that throws, and gives a copy.
+/// try_strip() that throws, and returns a copy.
 inline std::string strip(const Dialect &dialect, std::string_view text)
 {
     return std::string(detail::check(try_strip(dialect, text)).view());
 }
 
-/// try_join() that throws, and gives a copy.
+/// try_join() that throws, and returns a copy.
 inline std::string join(const Dialect &dialect, std::string_view thinking, std::string_view content,
                         const JoinOptions &options = {})
 {
     return std::string(detail::check(try_join(dialect, thinking, content, options)).view());
 }
 
-/// try_escape() that throws, and gives a copy.
+/// try_escape() that throws, and returns a copy.
 inline std::string escape(const Dialect &dialect, std::string_view text)
 {
     return std::string(detail::check(try_escape(dialect, text)).view());

@@ -1,9 +1,9 @@
-// aside_compress.hpp - what tools print, made shorter before a model reads it: the C interface for C++17 and up
+// aside_compress.hpp - makes tool results shorter before a model reads them: the C interface for C++17 and later
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Header-only, next to aside.hpp, over aside_compress.h, which says more about each call. Needs exceptions.
 //
-// A whole program. It prints a banner, the first of the equal lines, and how many came behind it:
+// A whole program. It prints a banner, the first of the equal lines, and how many came after it:
 //
 //     #include <aside_compress.hpp>
 //     #include <iostream>
@@ -21,19 +21,19 @@
 //     }
 //
 // Ownership. Registry, Compressor, Compressed and ToolStream own what they hold, can be moved and not copied, and free it
-// at their end. A stream goes on without its compressor. Views that a Compressed gives are good as long as that is; what a
-// stream gives, until its next call.
+// when they are destroyed. A stream goes on without its compressor. Views of a Compressed are valid as long as that is; the
+// output of a stream, until its next call.
 //
-// Errors. What fails throws Error. What filters and caches fail in is no failure of the call: they are passed over in that
-// call, and the report says so. Where the library runs out of memory, the process ends.
+// Errors. Functions that fail throw Error. A filter or cache that fails does not fail the call: it is skipped in that call,
+// and the report says so. If the library runs out of memory, the process ends.
 //
-// Callables of filters and caches run in the threads that compress, several at once if the host does so. An exception does
-// not pass through the library: it is caught, and its what() becomes the reason in the report. The thread must not end in a
-// callable, by pthread_exit or by being cancelled. A callable that uses the compressor that called it gets Status::busy; one
-// that ends it there never frees it.
+// Callables of filters and caches run in the threads that compress, several at the same time if the host does so. An
+// exception does not pass through the library: it is caught, and its what() becomes the reason in the report. The thread
+// must not end in a callable, by pthread_exit or by being cancelled. A callable that uses the compressor that called it gets
+// Status::busy; one that destroys it there never frees it.
 //
-// Threads. A compressor never changes, its caches apart: any number of threads may use one. One thread at a time uses a
-// registry or a stream.
+// Threads. A compressor never changes, except for its caches: any number of threads may use one. A registry or a stream may
+// be used by one thread at a time.
 
 #ifndef ASIDE_COMPRESS_HPP
 #define ASIDE_COMPRESS_HPP
@@ -50,19 +50,19 @@
 
 namespace aside {
 
-/// Texts shorter than this, in UTF-16 code units, are never touched.
+/// Texts shorter than this, in UTF-16 code units, are never changed.
 inline constexpr std::size_t min_compressible_length = ASIDE_MIN_COMPRESSIBLE_LENGTH;
 
 /// The smallest budget of a compressor, in bytes.
 inline constexpr std::size_t min_budget = ASIDE_MIN_BUDGET;
 
-/// A host's own filter. It promises only that what it gives is shorter; that is checked.
+/// A filter of the host. It promises only that the text which it returns is shorter; that is checked.
 struct Filter {
     std::string id;                    ///< its name in banners and reports, without control characters
     std::vector<std::string> tool_ids; ///< the tools whose results it is for; none: all
-    /// Whether it is for a call, by the tool's id and input (JSON). Empty: always.
+    /// Returns whether it is for a call, by the tool's id and input (JSON). Empty: always.
     std::function<bool(std::string_view tool_id, std::string_view input)> matches;
-    /// Gives a shorter text; nothing if there is nothing to do.
+    /// Returns a shorter text; nothing if there is nothing to do.
     std::function<std::optional<std::string>(std::string_view text, std::string_view input)> apply;
 };
 
@@ -72,15 +72,15 @@ struct Hit {
     std::uint64_t timestamp; ///< seconds since 1970
 };
 
-/// A host's own cache: trusted only where the fresh text is the recorded one.
+/// A cache of the host: trusted only if the fresh text is the recorded one.
 struct Cache {
     std::string id;
     std::vector<std::string> tool_ids;
-    /// Sees every call, before any cache looks up. May be empty.
+    /// Sees every call, before any cache looks it up. May be empty.
     std::function<void(std::string_view tool_id, std::string_view input)> observe;
-    /// The recorded result of a call, if there is one. `input` has sorted keys and no white space.
+    /// Returns the recorded result of a call, if there is one. `input` has sorted keys and no white space.
     std::function<std::optional<Hit>(std::string_view tool_id, std::string_view input)> lookup;
-    /// Takes a result: its raw text parts, joined with line feeds.
+    /// Records a result: its raw text parts, joined with line feeds.
     std::function<void(std::string_view tool_id, std::string_view input, std::string_view text, std::uint64_t now)> record;
 };
 
@@ -88,7 +88,7 @@ namespace detail {
 
 inline void check_status(aside_status status) { static_cast<void>(check(static_cast<Status>(status))); }
 
-/// As text, also where it is empty: a part without memory would be something else.
+/// Returns a part that is text, also if it is empty: a part whose pointer is NULL would not be text.
 inline aside_bytes lend(std::string_view text) noexcept { return {text.data() == nullptr ? "" : text.data(), text.size()}; }
 
 inline std::vector<aside_bytes> lend(const std::vector<std::string> &texts)
@@ -106,7 +106,7 @@ inline std::int32_t answer(aside_reply *reply, std::string_view text)
     return aside_reply_write(reply, text.data(), text.size()) == ASIDE_OK ? 1 : -1;
 }
 
-/// Runs a callable. What it throws is the reason of its failure; no string is made of that, which could throw again.
+/// Runs a callable. What it throws is the reason of its failure; that is not copied to a string, which could throw again.
 template <class F>
 std::int32_t run(aside_reply *reply, F callable) noexcept
 {
@@ -183,12 +183,12 @@ void on_release(void *user) noexcept
 
 } // namespace detail
 
-/// Filters and caches on their way into a compressor. One of the same id makes place for what is added.
+/// Filters and caches for a compressor. An added one replaces one of the same id.
 class Registry {
 public:
     enum class From { built_in, nothing };
 
-    /// With every built-in filter, or with nothing. It has no cache.
+    /// Makes a registry with every built-in filter, or with nothing. It has no cache.
     explicit Registry(From from = From::built_in) : handle_(aside_registry_new(from == From::built_in ? 1 : 0))
     {
         ASIDE_VERSION_SYMBOL();
@@ -196,13 +196,13 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// A filter from the text of a filter file (TOML). Status::filter where it is none; the message names line and key.
+    /// Adds a filter from the text of a filter file (TOML). Status::filter if it has an error; the message names line and key.
     void add_toml(std::string_view toml)
     {
         detail::check_status(aside_registry_add_toml(handle_.get(), toml.data(), toml.size()));
     }
 
-    /// A host's filter.
+    /// Adds a filter of the host.
     void add_filter(Filter filter)
     {
         if (!filter.apply)
@@ -213,7 +213,7 @@ public:
         add(raw, std::move(filter), aside_registry_add_filter);
     }
 
-    /// A host's cache.
+    /// Adds a cache of the host.
     void add_cache(Cache cache)
     {
         if (!cache.lookup || !cache.record)
@@ -225,20 +225,20 @@ public:
         add(raw, std::move(cache), aside_registry_add_cache);
     }
 
-    /// The library's own cache, `last-run`: the last result of each call, in at most `size` bytes.
+    /// Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes.
     void add_last_run(std::size_t size) { detail::check_status(aside_registry_add_last_run(handle_.get(), size)); }
 
-    /// The filter `minify-json`, the only one for text that is protected.
+    /// Adds the filter `minify-json`, the only one for text that is protected.
     void minify_json() { detail::check_status(aside_registry_minify_json(handle_.get())); }
 
-    /// Takes out a filter or cache. False where there is none of this id.
+    /// Removes a filter or cache. False if there is none of this id.
     bool remove(std::string_view id)
     {
         return detail::check(static_cast<Status>(aside_registry_remove(handle_.get(), id.data(), id.size()))) == Status::ok;
     }
 
 private:
-    /// Gives the library a filter or cache of which the callbacks are set.
+    /// Adds a filter or cache whose callbacks are set.
     template <class Raw, class Host>
     void add(Raw raw, Host host, aside_status (*to)(aside_registry *, const Raw *))
     {
@@ -265,26 +265,26 @@ private:
 enum class Change : std::uint32_t {
     kept = ASIDE_KEPT,         ///< it is in the result, byte for byte
     replaced = ASIDE_REPLACED, ///< other bytes stand for it
-    left_out = ASIDE_LEFT_OUT, ///< it is not there; a marker line may stand for it
+    left_out = ASIDE_LEFT_OUT, ///< it is not in the result; a marker line may stand for it
 };
 
-/// A stretch of an original. All of them together, in order, are the original.
+/// A stretch of an original. All of them, joined in order, are the original.
 struct Stretch {
     std::uint64_t start, len;
     std::uint64_t hash; ///< XXH3 (64 bits, seed 0) of its bytes
     Change change;
-    std::string_view filter; ///< who did it; empty for what was kept
+    std::string_view filter; ///< that changed it; empty if it was kept
 };
 
 /// What became of a text part that filters changed.
 struct PartReport {
-    std::size_t part;   ///< its place in the result that came in
+    std::size_t part;   ///< its index in the result that came in
     std::uint64_t len;  ///< bytes of the original
     std::uint64_t hash; ///< XXH3 (64 bits, seed 0) of the original
     std::vector<Stretch> stretches;
 };
 
-/// A filter or cache that failed in a call and was passed over.
+/// A filter or cache that failed in a call and was skipped.
 struct Failed {
     std::string_view id, reason;
 };
@@ -304,8 +304,8 @@ class Compressed {
 public:
     Compressed() noexcept = default;
 
-    /// The part number `index` as it is now: `original`, the part as it came in, where it stays. Empty where it goes,
-    /// because another says what it said.
+    /// Returns the part number `index` as it is now: `original`, the part as it came in, if it stays. Empty if it is removed,
+    /// because another one says the same.
     std::string_view text(std::size_t index, std::string_view original) const
     {
         const char *text = nullptr;
@@ -314,7 +314,7 @@ public:
         return detail::check(status) == Status::none ? original : std::string_view(text, len);
     }
 
-    /// What was done.
+    /// Returns what was done.
     Report report() const
     {
         aside_report raw{};
@@ -339,7 +339,7 @@ public:
         return report;
     }
 
-    /// `len` bytes at `start` of a part's original, to give back what was left out: a view of `original`, which is that
+    /// Returns `len` bytes at `start` of a part's original, to show what was left out: a view of `original`, which is that
     /// part as it came in. Another text, and a part that no filter changed, is Status::original.
     std::string_view slice(std::size_t part, std::string_view original, std::uint64_t start, std::uint64_t len) const
     {
@@ -349,7 +349,7 @@ public:
         return {slice, static_cast<std::size_t>(len)};
     }
 
-    /// Is it not empty?
+    /// Returns whether it is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
 private:
@@ -362,10 +362,10 @@ private:
     std::unique_ptr<aside_compressed, Free> handle_;
 };
 
-/// A tool call whose result is to be compressed.
+/// A tool call whose result is compressed.
 struct Call {
     std::string_view tool_id;
-    /// JSON. A terminal tool's has "command", and may have "cwd" and "exit_code". Empty: null.
+    /// JSON. That of a terminal tool has "command", and may have "cwd" and "exit_code". Empty: null.
     std::string_view input = {};
     std::uint64_t now = 0; ///< the time in seconds since 1970, for caches
 };
@@ -381,9 +381,9 @@ inline aside_call lend(const aside::Call &call) noexcept
 
 /// How a compressor differs from the default.
 struct CompressorOptions {
-    /// How many bytes the text parts of a result may have together, banners and markers included; at least min_budget.
-    /// 0: no budget. Text that is never touched stays whole all the same, and each other text part has at least min_budget
-    /// for itself: 100 of them may come to 100 KiB, however small the budget is.
+    /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at least
+    /// min_budget. 0: no budget. Text that is never changed stays whole in any case, and each other text part has at least
+    /// min_budget for itself: 100 of them may have 100 KiB, however small the budget is.
     std::uint64_t budget = 0;
     /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.
     std::string_view switch_off = {};
@@ -401,10 +401,10 @@ public:
         handle_.reset(aside_compressor_new(registry.handle_.get(), &raw));
         if (!handle_)
             throw Error(last_status(), last_error());
-        static_cast<void>(registry.handle_.release()); // taken over
+        static_cast<void>(registry.handle_.release()); // consumed
     }
 
-    /// Compresses the parts of one tool's result. One that is nullopt is something else than text and passed over.
+    /// Compresses the parts of one tool's result. A part that is nullopt is not text, and is skipped.
     Compressed compress(const Call &call, const std::vector<std::optional<std::string_view>> &parts) const
     {
         const aside_call raw = detail::lend(call);
@@ -424,12 +424,12 @@ private:
     std::unique_ptr<aside_compressor, Free> handle_;
 };
 
-/// The output of one tool, compressed as it comes.
+/// The output of one tool, compressed while it comes.
 class ToolStream {
 public:
-    /// With `memory` bytes for it: at least four times the budget, and at least 4,096. While the text fits into that, the
-    /// result is that of one call, without a banner, and comes at the end. A longer text without a budget comes out as it
-    /// goes, less its repeats; with one it comes at the end: head, tail and error regions.
+    /// Makes a stream with `memory` bytes for it: at least four times the budget, and at least 4,096. If the text fits into
+    /// that, the result is that of one call, without a banner, and comes at the end. A longer text without a budget is put
+    /// out while it comes, without its repeats; with a budget it is put out at the end: head, tail and error regions.
     ToolStream(const Compressor &compressor, const Call &call, std::size_t memory)
     {
         const aside_call raw = detail::lend(call);
@@ -438,7 +438,7 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Takes the next bytes of the output, cut anywhere; gives what is decided, often nothing.
+    /// Feeds the next bytes of the output, cut anywhere; returns what is decided, often nothing.
     std::string_view feed(std::string_view chunk)
     {
         const char *out = nullptr;
@@ -447,8 +447,8 @@ public:
         return {out, len};
     }
 
-    /// Ends the output; gives the rest, and `compressed` the report, without parts of its own. The stream takes no more
-    /// text then: Status::order.
+    /// Ends the output; returns the rest, and in `compressed` the report, without parts of its own. The stream takes no more
+    /// text after that: Status::order.
     std::string_view finish(Compressed &compressed)
     {
         const char *out = nullptr;
@@ -469,14 +469,14 @@ private:
 /// A command of a command line.
 struct Command {
     std::string name;               ///< without folder and version: `pytest` of `python -m pytest`
-    std::string subcommand;         ///< the first argument that is no option nor an option's value; may be empty
-    std::vector<std::string> words; ///< all words behind the program
+    std::string subcommand;         ///< the first argument that is neither an option nor its value; may be empty
+    std::vector<std::string> words; ///< all words after the program
     bool prints;                    ///< its output is seen
     bool piped;                     ///< it goes through `head`, `grep` and the like: it may be only a part
 };
 
-/// The commands of a line, as a shell would take it apart; for a shell with `-c` those that it runs. None where the line is
-/// better left alone: with `case`, or with shells in shells more than eight deep. Status::option where it is not UTF-8.
+/// Returns the commands of a line, parsed as a shell would; for a shell with `-c` those that it runs. There are none if the
+/// line is better left alone: with `case`, or with shells in shells more than eight deep. Status::option if it is not UTF-8.
 inline std::vector<Command> commands(std::string_view line)
 {
     const std::unique_ptr<aside_command_line, void (*)(aside_command_line *)> parsed(
@@ -499,11 +499,11 @@ inline std::vector<Command> commands(std::string_view line)
     return all;
 }
 
-/// Whether a text is of a machine format, such as JSON, and so passes untouched.
+/// Returns whether a text is of a machine format, such as JSON, and so passes unchanged.
 inline bool is_protected(std::string_view text) noexcept { return aside_is_protected(text.data(), text.size()) == 1; }
 
-/// The line that a compressed text begins with, without a line end: by which filters, from how many UTF-16 code units to
-/// how many.
+/// Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to how
+/// many.
 inline std::string format_banner(const std::vector<std::string> &filter_ids, std::uint64_t before, std::uint64_t after)
 {
     const std::vector<aside_bytes> ids = detail::lend(filter_ids);

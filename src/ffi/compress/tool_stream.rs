@@ -87,7 +87,7 @@ pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) 
     unsafe { free(stream, |stream| stream.guard.close()) }
 }
 
-/// Runs `body` with a stream that is not finished, and gives C a pointer to its output.
+/// Runs `body` with a stream that is not finished, and points C to its output.
 ///
 /// # Safety
 /// `stream` is NULL or there; the outputs are NULL or may be written.

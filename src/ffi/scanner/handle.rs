@@ -41,7 +41,7 @@ pub struct aside_scanner {
     pub(super) guard: HandleGuard<Stream>,
 }
 
-/// What a scanner's handle holds, in this order: what most feeds need is close together.
+/// The contents of a scanner's handle, in this order: what most feeds use is close together.
 #[repr(C)]
 pub(super) struct Stream {
     pub(super) consumed: usize,
