@@ -3,7 +3,7 @@
 require "ffi"
 
 module Aside
-  # Finds the native library and declares the functions of aside.h. Handles are Integers and buffers are Strings: not every
+  # Finds the native library and declares the functions of the C headers. Handles are Integers and buffers are Strings: not every
   # version of FFI can make its own objects outside of the main Ractor, and a String can be unpacked without a copy.
   module Native # :nodoc:
     extend FFI::Library
@@ -19,7 +19,7 @@ module Aside
     STARTS = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5 }.freeze
     STRAY_CLOSES = { dialect: 0, text: 1 }.freeze
 
-    # The structs of aside.h for String#pack and String#unpack. Each unpacked number costs time, so the fields of an event and
+    # The structs of the C headers for String#pack and String#unpack. Each unpacked number costs time, so the fields of an event and
     # of a feed's result that every text needs are apart from the others.
     OPTIONS = "JL2Q2L4"
     OPTIONS_SIZE = 48
