@@ -270,7 +270,7 @@ const struct aside_dialect *aside_dialect_find_for_model(const char *model,
                                                          size_t len);
 
 /**
- * Returns the content of a whole text in `*out`: what a reader is meant to see, with ASCII white space trimmed at both
+ * Writes the content of a whole text to `*out`: what a reader is meant to see, with ASCII white space trimmed at both
  * ends. `text` has `len` bytes.
  *
  * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
@@ -345,7 +345,7 @@ aside_status aside_join(const struct aside_dialect *dialect,
                         size_t *out_len);
 
 /**
- * Returns a text without the dialect's markers in `*out`, for a prompt that a user's text goes into: U+200B (zero
+ * Writes a text without the dialect's markers to `*out`, for a prompt that a user's text goes into: U+200B (zero
  * width space, 3 bytes) is put after the first character of each marker, turn markers included, so that it reads the
  * same and is not a marker. A marker that counts only at the first byte of a stream gets it in front, if the text
  * begins with that marker. A text that was escaped is not changed again. `text` has `len` bytes; any bytes are

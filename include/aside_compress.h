@@ -378,7 +378,7 @@ aside_status aside_compress(const struct aside_compressor *compressor,
                             struct aside_compressed **out);
 
 /**
- * Returns what becomes of the part number `index`. `*text` and `*len` are written if it changes: memory of
+ * Shows what becomes of the part number `index`. `*text` and `*len` are written if it changes: memory of
  * `compressed`, valid as long as that is, without a NUL at its end. A length of 0 means that the part is removed,
  * because another one says the same.
  *
@@ -497,7 +497,7 @@ aside_status aside_compressed_report(const struct aside_compressed *compressed,
                                      struct aside_report *report);
 
 /**
- * Returns `len` bytes at `start` of a part's original in `*out`, to show what was left out. `original` is the text of
+ * Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of
  * the part number `part` as it came in: `original_len` bytes. `*out` becomes a pointer into it.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
@@ -585,7 +585,7 @@ int32_t aside_is_protected(const char *text,
                            size_t len);
 
 /**
- * Returns the first line of a compressed text in `*out`, without a line end: by which filters, from how many UTF-16
+ * Writes the first line of a compressed text to `*out`, without a line end: by which filters, from how many UTF-16
  * code units to how many.
  *
  * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.

@@ -518,7 +518,7 @@ fn json_of_a_hundred_megabytes_passes_unchanged() {
 fn an_input_that_is_no_json_is_an_error() {
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     assert!(Input::from_json(&deep).unwrap_err().to_string().contains("recursion limit"));
-    assert!(Input::from_json("{").unwrap_err().to_string().starts_with("the input is no JSON: "));
+    assert!(Input::from_json("{").unwrap_err().to_string().starts_with("the input is not JSON: "));
     let long = format!("{{\"command\": \"echo {}\"}}", "x ".repeat(8 << 20));
     assert_eq!(Input::from_json(&long).unwrap().invocation().unwrap().command(), "echo");
 }

@@ -197,8 +197,8 @@ fn a_key_of_another_table_is_put_there() {
             advised(&example, 11, &format!("example.{name}"), &message);
         }
     }
-    advised(&with(2, "open = ['<a>']"), 2, "open", "`open` is no key here: put it below [[span]]");
-    advised(&with(2, "family = 'x'"), 2, "family", "`family` is no key here: put it below [[span]] or [header]");
+    advised(&with(2, "open = ['<a>']"), 2, "open", "`open` is not a key here: put it below [[span]]");
+    advised(&with(2, "family = 'x'"), 2, "family", "`family` is not a key here: put it below [[span]] or [header]");
     advised(&with(8, "example = []"), 8, "span.example", "`example` is a table of its own: write [[example]]");
 }
 

@@ -101,8 +101,8 @@ fn the_variables_of_a_request_count() {
 fn variables_that_cannot_be_are_refused() {
     let template = rows().into_iter().find(|row| row.file == "ik_Qwen3.5-4B.jinja").unwrap().text;
     for (variables, message) in [
-        ("{", "the variables are no JSON: "),
-        ("[]", "the variables are no JSON object: "),
+        ("{", "the variables are not JSON: "),
+        ("[]", "the variables are not a JSON object: "),
         (r#"{"messages": []}"#, "the template cannot be rendered with these variables: invalid operation: No messages"),
     ] {
         let error = Dialect::find_for_template_with(&template, variables).unwrap_err();

@@ -191,7 +191,7 @@ fn the_variables_of_a_template() {
     if cfg!(feature = "templates") {
         assert_eq!(out(&output), "Yes.");
         let output = feed(&["--template", template, "--variables=[]"], b"");
-        assert!(err(&output).contains("Qwen3.5-4B.jinja: the variables are no JSON object"), "{}", err(&output));
+        assert!(err(&output).contains("Qwen3.5-4B.jinja: the variables are not a JSON object"), "{}", err(&output));
     } else {
         assert!(err(&output).contains("build it with --features templates"), "{}", err(&output));
     }

@@ -253,7 +253,7 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
                 return fault(field, format!("no value of `{}` is listed", field.get_ref()));
             }
             if !header.keys.contains_key(field.get_ref()) && !["type", "end"].contains(&field.get_ref().as_str()) {
-                return fault(field, format!("{} is no field of this header", quoted(field.get_ref())));
+                return fault(field, format!("{} is not a field of this header", quoted(field.get_ref())));
             }
         }
     }

@@ -10,7 +10,7 @@ use super::numbers;
 use super::status::{fail, fail_no_handle, fail_null, fail_with, guard};
 use crate::{Dialect, JoinError, JoinOptions, OnMarker};
 
-/// Returns the content of a whole text in `*out`: what a reader is meant to see, with ASCII white space trimmed at both
+/// Writes the content of a whole text to `*out`: what a reader is meant to see, with ASCII white space trimmed at both
 /// ends. `text` has `len` bytes.
 ///
 /// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn aside_join(
     }
 }
 
-/// Returns a text without the dialect's markers in `*out`, for a prompt that a user's text goes into: U+200B (zero
+/// Writes a text without the dialect's markers to `*out`, for a prompt that a user's text goes into: U+200B (zero
 /// width space, 3 bytes) is put after the first character of each marker, turn markers included, so that it reads the
 /// same and is not a marker. A marker that counts only at the first byte of a stream gets it in front, if the text
 /// begins with that marker. A text that was escaped is not changed again. `text` has `len` bytes; any bytes are

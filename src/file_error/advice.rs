@@ -101,7 +101,7 @@ fn unknown_key<T: DeserializeOwned>(place: &Place<'_>, key: &str, known: &[Strin
     // An inline table's keys have no other place.
     let is_inline = known != keys::<T>(place.table);
     if !homes.is_empty() && !is_inline {
-        return format!("{shown} is no key here: put it below {}", homes.join(" or "));
+        return format!("{shown} is not a key here: put it below {}", homes.join(" or "));
     }
     let nearest = known.iter().min_by_key(|known| distance(key.as_bytes(), known.as_bytes()));
     let near = nearest.map_or(String::new(), |near| format!("the nearest is `{near}`; "));

@@ -71,9 +71,9 @@ impl Rendered {
         }
         let given = if variables.trim().is_empty() { "{}" } else { variables };
         let given: Value =
-            serde_json::from_str(given).map_err(|error| format!("the variables are no JSON: {error}"))?;
+            serde_json::from_str(given).map_err(|error| format!("the variables are not JSON: {error}"))?;
         if given.kind() != ValueKind::Map {
-            return Err("the variables are no JSON object: write {\"enable_thinking\": true}, say".into());
+            return Err("the variables are not a JSON object: write {\"enable_thinking\": true}, say".into());
         }
         let rendered = Rendered::new(template, given, variables.len())
             .map_err(|error| format!("the template cannot be rendered with these variables: {error}"))?;

@@ -30,14 +30,14 @@ pub struct Input {
 ///
 /// ```
 /// let error = aside::compress::Input::from_json("{").unwrap_err();
-/// assert!(error.to_string().starts_with("the input is no JSON: "));
+/// assert!(error.to_string().starts_with("the input is not JSON: "));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError(String);
 
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the input is no JSON: {}", self.0)
+        write!(f, "the input is not JSON: {}", self.0)
     }
 }
 

@@ -211,7 +211,7 @@ pub(super) unsafe fn write_compressed(compressed: Compressed, out: *mut *mut asi
     ASIDE_OK
 }
 
-/// Returns what becomes of the part number `index`. `*text` and `*len` are written if it changes: memory of
+/// Shows what becomes of the part number `index`. `*text` and `*len` are written if it changes: memory of
 /// `compressed`, valid as long as that is, without a NUL at its end. A length of 0 means that the part is removed,
 /// because another one says the same.
 ///
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn aside_compressed_report(
     )
 }
 
-/// Returns `len` bytes at `start` of a part's original in `*out`, to show what was left out. `original` is the text of
+/// Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of
 /// the part number `part` as it came in: `original_len` bytes. `*out` becomes a pointer into it.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) ->
     )
 }
 
-/// Returns the first line of a compressed text in `*out`, without a line end: by which filters, from how many UTF-16
+/// Writes the first line of a compressed text to `*out`, without a line end: by which filters, from how many UTF-16
 /// code units to how many.
 ///
 /// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
