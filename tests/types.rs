@@ -67,8 +67,26 @@ fn errors_go_through_threads_and_boxes() {
     is_error::<UnknownModel>();
     is_error::<UnknownStart>();
     is_error::<UnknownTemplate>();
+    is_error::<FileError>();
     let boxed: Box<dyn StdError + Send + Sync> = Error::OutOfMemory.into();
     assert_eq!(boxed.to_string(), "out of memory");
+}
+
+#[cfg(feature = "compress")]
+#[test]
+fn a_compressor_is_shared_and_a_stream_is_sent() {
+    use aside::compress;
+
+    fn is_used_by_threads<T: Debug + Send + Sync + 'static>() {}
+    is_used_by_threads::<compress::Registry>();
+    is_used_by_threads::<compress::Compressor>();
+    is_sent::<compress::Stream>();
+    is_value::<compress::Report>();
+    is_value::<compress::Compressed>();
+    is_error::<compress::BudgetError>();
+    is_error::<compress::InputError>();
+    is_error::<compress::MemoryError>();
+    is_error::<compress::SliceError>();
 }
 
 #[test]

@@ -107,6 +107,7 @@ impl Scanner {
     ///
     /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
     #[doc(alias = "aside_scanner_feed")]
+    #[doc(alias = "aside_scanner_feed_text")]
     #[inline]
     pub fn feed(&mut self, chunk: impl AsRef<[u8]>, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.feed_bytes(chunk.as_ref(), on_event)

@@ -30,6 +30,7 @@ pub struct Invocation {
 
 impl Invocation {
     /// Returns the one program whose output is seen. Returns `None` if more than one prints, or none does.
+    #[doc(alias = "aside_command_line_parse")]
     #[must_use]
     pub fn parse(line: &str) -> Option<Invocation> {
         let mut all = Invocation::all(line)?;
@@ -46,6 +47,8 @@ impl Invocation {
     /// let seen: Vec<_> = runs.iter().map(|run| (run.command(), run.subcommand(), run.prints())).collect();
     /// assert_eq!(seen, [("cd", Some("app"), false), ("cargo", Some("test"), true), ("tail", None, false)]);
     /// ```
+    #[doc(alias = "aside_command_line_parse")]
+    #[doc(alias = "aside_command_line_commands")]
     #[must_use]
     pub fn all(line: &str) -> Option<Vec<Invocation>> {
         let mut all = Vec::new();

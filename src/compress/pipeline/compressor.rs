@@ -69,6 +69,7 @@ impl std::error::Error for BudgetError {}
 
 impl Compressor {
     /// Returns a compressor without a budget.
+    #[doc(alias = "aside_compressor_new")]
     pub fn new(registry: Registry) -> Compressor {
         Compressor { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
     }
@@ -96,6 +97,7 @@ impl Compressor {
     }
 
     /// Compresses the parts of one result.
+    #[doc(alias = "aside_compress")]
     pub fn compress(&self, call: &Call<'_>, parts: &[Part<'_>]) -> Compressed {
         let texts: Vec<Original> = parts.iter().filter_map(|part| part.text()).map(Original::new).collect();
         let before = texts.iter().map(|text| text.length.units).sum();

@@ -56,6 +56,7 @@ impl fmt::Debug for LastRun {
 impl LastRun {
     /// Returns a cache for all tools that takes at most this many bytes. Each entry counts its key, its text, and 256
     /// bytes for its place.
+    #[doc(alias = "aside_registry_add_last_run")]
     #[must_use]
     pub fn new(bytes: usize) -> LastRun {
         LastRun { bytes, state: Mutex::default() }

@@ -67,6 +67,7 @@ impl Default for Registry {
 
 impl Registry {
     /// Returns a registry with every built-in filter, and no cache.
+    #[doc(alias = "aside_registry_new")]
     #[must_use]
     pub fn new() -> Registry {
         let mut registry = Registry::empty();
@@ -83,6 +84,7 @@ impl Registry {
     }
 
     /// Adds a filter of the host.
+    #[doc(alias = "aside_registry_add_filter")]
     pub fn add_filter(&mut self, filter: Box<dyn Filter>) {
         self.add(Entry::Host(filter));
     }
@@ -99,17 +101,20 @@ impl Registry {
     }
 
     /// Adds the filter that minifies JSON. It is the only one for protected text.
+    #[doc(alias = "aside_registry_minify_json")]
     pub fn minify_json(&mut self) {
         self.add(Entry::Pass(built_in::minify_json()));
     }
 
     /// Adds a cache.
+    #[doc(alias = "aside_registry_add_cache")]
     pub fn add_cache(&mut self, cache: Box<dyn Cache>) {
         self.caches.retain(|other| other.id() != cache.id());
         self.caches.push(cache);
     }
 
     /// Removes the filter or cache with this id. Returns whether there was one.
+    #[doc(alias = "aside_registry_remove")]
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.entries.len() + self.caches.len();
         self.entries.retain(|entry| entry.id() != id);

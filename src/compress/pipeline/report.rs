@@ -102,6 +102,7 @@ impl PartReport {
     /// # Errors
     ///
     /// [`SliceError`] if it is not the original, or if the range is not in it.
+    #[doc(alias = "aside_compressed_slice")]
     pub fn slice<'a>(&self, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         if original.len() != self.length || XxHash3_64::oneshot(original) != self.hash {
             return Err(SliceError::OtherOriginal);
@@ -184,6 +185,7 @@ pub struct Failed {
 /// assert_eq!((result.report.before, result.report.filters.len()), (1405, 1));
 /// assert!(result.report.after < 200 && result.report.failed.is_empty());
 /// ```
+#[doc(alias = "aside_compressed_report")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {

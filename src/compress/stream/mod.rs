@@ -144,6 +144,7 @@ impl Stream {
     }
 
     /// Takes the next bytes. Calls `out` with the bytes that are decided.
+    #[doc(alias = "aside_tool_stream_feed")]
     pub fn feed(&mut self, mut chunk: &[u8], mut out: impl FnMut(&[u8])) {
         loop {
             let room = self.memory + self.reminder_len - self.buffer.len();
@@ -162,6 +163,7 @@ impl Stream {
     }
 
     /// Ends the text: calls `out` with the rest, and returns what was done.
+    #[doc(alias = "aside_tool_stream_finish")]
     pub fn finish(mut self, mut out: impl FnMut(&[u8])) -> Report {
         if matches!(self.mode, Mode::Whole) {
             let text = std::mem::take(&mut self.buffer);
