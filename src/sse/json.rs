@@ -51,6 +51,11 @@ impl<'a> Reader<'a> {
         self.takes(byte).then_some(())
     }
 
+    /// Returns how far it has read. After a failure, this is about where the text stops being JSON.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
     /// Succeeds if nothing is left.
     pub fn end(&mut self) -> Option<()> {
         self.peek().is_none().then_some(())

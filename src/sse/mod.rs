@@ -10,7 +10,8 @@
 
 mod chunk;
 mod event;
-mod json;
+// Tools of a request and values of calls are read by it too.
+pub(crate) mod json;
 mod options;
 mod put;
 mod rewrite;

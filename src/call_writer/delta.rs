@@ -1,0 +1,59 @@
+//! What goes into the call writer and what comes out: plain data, without a rule of its own.
+
+use crate::{Cause, Error};
+
+/// A part of a call, as the scanner's events tell it.
+#[derive(Clone, Copy, Debug)]
+pub enum Piece<'a> {
+    /// The name, whole.
+    Name(&'a [u8]),
+    /// An id, whole. A head that is the id has two, around the name.
+    Id(&'a [u8]),
+    /// The key of a value, or the name of a nested element, whole.
+    Key(&'a [u8]),
+    /// The word for the type of the value that follows, whole.
+    Type(&'a [u8]),
+    /// The next bytes of a value. They may be cut anywhere but inside a character.
+    Value(&'a [u8]),
+    /// The value ends, and so does the innermost nested element. The bytes are the closer's, or none.
+    ValueEnd(&'a [u8]),
+    /// Bytes of the call that are none of these. They count only inside a nested element whose type is string.
+    Framing(&'a [u8]),
+    /// The call ends.
+    End(Cause),
+}
+
+/// The next part of a call for a client, in the form of OpenAI's `tool_calls`.
+///
+/// The first delta of a call has its id and name, the last one its end. The `arguments` of all deltas, joined, are JSON if
+/// the call is whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Delta<'a> {
+    /// The number of the call in the stream, from 0. Calls that are not told count too.
+    pub call: u64,
+    /// The number of the call among those that are told, from 0.
+    pub index: u64,
+    /// The id, in the first delta.
+    pub id: Option<&'a str>,
+    /// The name, in the first delta.
+    pub name: Option<&'a str>,
+    /// The next part of the arguments.
+    pub arguments: &'a str,
+    /// Why the call ended, in the last delta.
+    pub end: Option<End<'a>>,
+}
+
+/// How a call that was told ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End<'a> {
+    /// Why it ended.
+    pub cause: Cause,
+    /// Whether the arguments are complete: it ended by its marker or by what follows it, and each value could be read.
+    pub is_whole: bool,
+    /// An id that the model wrote after the first delta had left. It counts for a client that has not seen that delta,
+    /// because it gets whole answers.
+    pub late_id: Option<&'a str>,
+}
+
+/// Takes deltas. A failure stops the writer's call.
+pub type Sink<'s> = dyn FnMut(Delta<'_>) -> Result<(), Error> + 's;

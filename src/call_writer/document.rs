@@ -1,0 +1,151 @@
+//! A JSON document that is looked up in: the tools of a request. A flat list of values, so that a place in it is a number
+//! that can be kept, and nothing about it recurses when it goes.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+
+use crate::sse::json::{Reader, Span, unescape};
+
+/// Values in values, at most.
+const DEPTH: u32 = 128;
+
+/// A value's place in its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(u32);
+
+/// A value.
+#[derive(Debug)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Integer,
+    /// A number with a fraction or an exponent.
+    Number,
+    String(Box<str>),
+    Array(Vec<Place>),
+    Object(HashMap<Box<str>, Place, FxBuildHasher>),
+}
+
+/// A JSON text, read.
+#[derive(Debug)]
+pub struct Document {
+    values: Vec<Value>,
+}
+
+impl Document {
+    /// Reads a text and returns the place of its value. The error is the offset at which the text stops being JSON.
+    pub fn read(text: &str) -> Result<(Document, Place), usize> {
+        let mut document = Document { values: Vec::new() };
+        let mut reader = Reader::new(text.as_bytes());
+        let root = document.value(&mut reader, text, 0);
+        match root.filter(|_| reader.end().is_some()) {
+            Some(root) => Ok((document, root)),
+            None => Err(reader.offset().min(text.len())),
+        }
+    }
+
+    pub fn get(&self, place: Place) -> &Value {
+        &self.values[place.0 as usize]
+    }
+
+    /// Returns the member of an object.
+    pub fn member(&self, object: Place, key: &str) -> Option<Place> {
+        match self.get(object) {
+            Value::Object(members) => members.get(key).copied(),
+            _ => None,
+        }
+    }
+
+    /// Returns a member that is an array; nothing else has items.
+    pub fn items(&self, object: Place, key: &str) -> &[Place] {
+        match self.member(object, key).map(|place| self.get(place)) {
+            Some(Value::Array(items)) => items,
+            _ => &[],
+        }
+    }
+
+    pub fn str(&self, place: Place) -> Option<&str> {
+        match self.get(place) {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Reads one value. `None`: it is not JSON, or too deep.
+    fn value(&mut self, reader: &mut Reader<'_>, text: &str, depth: u32) -> Option<Place> {
+        if depth == DEPTH {
+            return None;
+        }
+        let value = match reader.peek()? {
+            b'{' => {
+                let mut members = HashMap::default();
+                reader.object(|reader, key| {
+                    let value = self.value(reader, text, depth + 1)?;
+                    members.insert(string(text, key), value);
+                    Some(())
+                })?;
+                Value::Object(members)
+            }
+            b'[' => {
+                let mut items = Vec::new();
+                reader.array(|reader| {
+                    items.push(self.value(reader, text, depth + 1)?);
+                    Some(())
+                })?;
+                Value::Array(items)
+            }
+            first => {
+                let span = reader.value()?;
+                match first {
+                    b'"' => Value::String(string(text, span)),
+                    b't' => Value::Bool(true),
+                    b'f' => Value::Bool(false),
+                    b'n' => Value::Null,
+                    _ if text[span].bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9')) => Value::Integer,
+                    _ => Value::Number,
+                }
+            }
+        };
+        self.values.push(value);
+        Some(Place(u32::try_from(self.values.len() - 1).ok()?))
+    }
+}
+
+/// The text of a string that stands, with its quotes, at `span`.
+fn string(text: &str, span: Span) -> Box<str> {
+    let mut decoded = Vec::new();
+    unescape(&text.as_bytes()[span.start + 1..span.end - 1], |part| decoded.extend_from_slice(part));
+    String::from_utf8_lossy(&decoded).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Document, Value};
+
+    #[test]
+    fn finds_members_and_the_last_of_two_of_a_name() {
+        let text = r#" {"a": [1, -2.5, 1e3, "x\n\u00e9", true, null], "b": {"b": 1}, "b": {"\u0062": "late"}} "#;
+        let (document, root) = Document::read(text).unwrap();
+        let items = document.items(root, "a");
+        assert!(matches!(document.get(items[0]), Value::Integer));
+        assert!(matches!(document.get(items[1]), Value::Number));
+        assert!(matches!(document.get(items[2]), Value::Number));
+        assert_eq!(document.str(items[3]), Some("x\né"));
+        assert!(matches!(document.get(items[4]), Value::Bool(true)));
+        assert!(matches!(document.get(items[5]), Value::Null));
+        let late = document.member(root, "b").and_then(|b| document.member(b, "b")).unwrap();
+        assert_eq!(document.str(late), Some("late"));
+        assert!(document.items(root, "b").is_empty() && document.items(root, "c").is_empty());
+    }
+
+    #[test]
+    fn says_where_a_text_stops_being_json() {
+        for (text, offset) in [("", 0), ("[1, 2", 5), ("[1 2]", 4), ("[] x", 3), ("{\"a\": tru}", 7)] {
+            assert_eq!(Document::read(text).unwrap_err(), offset, "{text}");
+        }
+        let deep = "[".repeat(128) + &"]".repeat(128);
+        assert!(Document::read(&deep).is_ok());
+        assert!(Document::read(&format!("[{deep}]")).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! The JSON of a value that is written as elements in elements. Whether one is a list, an object or a text is decided by its
+//! schema and its first element, so the whole of the outermost one is held.
+
+use super::{
+    held::Held,
+    output::Put,
+    schema::{Schema, Types},
+    string::quote,
+    value::{self, BLANKS},
+};
+use crate::Error;
+
+/// Elements in elements, at most.
+const DEPTH: usize = 64;
+/// What a marker counts for among what is held. Its list grows by a quarter, so this is what it may take.
+const MARK: usize = size_of::<Mark>() * 5 / 4;
+/// Room for marks that is kept from one element to the next.
+const KEPT: usize = 64;
+/// The name of an element that is an item of a list.
+const ITEM: &str = "item";
+
+/// An opener or a closer in the text of the outermost element.
+#[derive(Clone, Copy)]
+struct Mark {
+    is_open: bool,
+    /// Where the name of an opener begins and ends; where a closer begins.
+    start: u32,
+    end: u32,
+    /// Where an opener ends.
+    inside: u32,
+}
+
+/// The outermost element: its text, and where the markers of others are in it.
+#[derive(Default)]
+pub struct Element {
+    marks: Vec<Mark>,
+    /// How many are open, itself included.
+    pub depth: usize,
+}
+
+impl Element {
+    /// Begins the outermost element. Its text is what stands after its opener.
+    pub fn begin(&mut self) {
+        self.clear();
+        self.depth = 1;
+    }
+
+    /// Forgets the markers. How many elements are open stays.
+    pub fn clear(&mut self) {
+        self.marks.clear();
+        if self.marks.capacity() > KEPT {
+            self.marks = Vec::new();
+        }
+    }
+
+    /// Adds text between markers. `false`, here and below: there is no room for it, and nothing has changed.
+    pub fn text(&mut self, text: &str, held: &mut Held) -> Result<bool, Error> {
+        held.add(text, self.size())
+    }
+
+    /// Adds the name of an element. What follows it is its opener's, up to the call of `inside`.
+    pub fn open(&mut self, name: &str, held: &mut Held) -> Result<bool, Error> {
+        let start = held.as_str().len() as u32;
+        let end = start + name.len() as u32;
+        let is_held = self.depth < DEPTH && self.mark(Mark { is_open: true, start, end, inside: end }, name, held)?;
+        self.depth += usize::from(is_held);
+        Ok(is_held)
+    }
+
+    /// Says that the opener ends here.
+    pub fn inside(&mut self, held: &Held) {
+        if let Some(mark) = self.marks.last_mut() {
+            mark.inside = held.as_str().len() as u32;
+        }
+    }
+
+    /// Adds the closer of the innermost element. That of the outermost one is not of its text.
+    pub fn close(&mut self, closer: &str, held: &mut Held) -> Result<bool, Error> {
+        let start = held.as_str().len() as u32;
+        let closer = if self.depth == 1 { "" } else { closer };
+        let is_held = self.mark(Mark { is_open: false, start, end: start, inside: start }, closer, held)?;
+        self.depth -= usize::from(is_held);
+        Ok(is_held)
+    }
+
+    /// Writes the outermost element, which has been closed and has these types, as JSON. `unknown` are those of elements
+    /// without elements of which the schema says nothing.
+    pub fn write(
+        &self,
+        text: &str,
+        types: Types,
+        schema: Option<Schema<'_>>,
+        unknown: Types,
+        out: &mut impl Put,
+    ) -> Result<(), Error> {
+        Tree { text, marks: &self.marks, unknown }.element(0, 0, types, schema, out).map(drop)
+    }
+
+    fn size(&self) -> usize {
+        self.marks.len() * MARK
+    }
+
+    /// Adds a marker with its text.
+    fn mark(&mut self, mark: Mark, text: &str, held: &mut Held) -> Result<bool, Error> {
+        if !held.add(text, self.size() + MARK)? {
+            return Ok(false);
+        }
+        if self.marks.len() == self.marks.capacity() {
+            self.marks.try_reserve_exact(8.max(self.marks.len() / 4))?;
+        }
+        self.marks.push(mark);
+        Ok(true)
+    }
+}
+
+struct Tree<'a> {
+    text: &'a str,
+    marks: &'a [Mark],
+    unknown: Types,
+}
+
+impl<'a> Tree<'a> {
+    /// Writes the element that begins at `inside` and whose first marker is `at`. Returns the number of the mark after its
+    /// closer.
+    fn element(
+        &self,
+        mut at: usize,
+        inside: u32,
+        types: Types,
+        schema: Option<Schema<'_>>,
+        out: &mut impl Put,
+    ) -> Result<usize, Error> {
+        if !self.marks[at].is_open || types == Types::STRING {
+            at = self.closer(at);
+            self.leaf(&self.text[inside as usize..self.marks[at].start as usize], types, out)?;
+            return Ok(at + 1);
+        }
+        let is_list = self.is_list(self.name(at), types);
+        out.put(if is_list { "[" } else { "{" })?;
+        let mut is_first = true;
+        while self.marks[at].is_open {
+            if !std::mem::replace(&mut is_first, false) {
+                out.put(",")?;
+            }
+            let name = self.name(at);
+            let inner = if is_list {
+                schema.map(Schema::items)
+            } else {
+                quote(name, out)?;
+                out.put(":")?;
+                schema.map(|schema| schema.property(name))
+            };
+            let types = inner.map_or(Types::UNKNOWN, Schema::types);
+            at = self.element(at + 1, self.marks[at].inside, types, inner, out)?;
+        }
+        out.put(if is_list { "]" } else { "}" })?;
+        Ok(at + 1)
+    }
+
+    fn is_list(&self, first: &str, types: Types) -> bool {
+        let types = types.without(Types::NULL);
+        types == Types::ARRAY || first == ITEM && (types.is_unknown() || types.has(Types::ARRAY))
+    }
+
+    /// Writes an element without elements, or one that is a string with all that is in it.
+    fn leaf(&self, text: &str, types: Types, out: &mut impl Put) -> Result<(), Error> {
+        let is_blank = !types.has(Types::STRING) && text.trim_matches(BLANKS).is_empty();
+        if is_blank && types.has(Types::ARRAY) {
+            out.put("[]")
+        } else if is_blank && types.has(Types::OBJECT) {
+            out.put("{}")
+        } else {
+            value::write(text, if types.is_unknown() { self.unknown } else { types }, out)
+        }
+    }
+
+    fn name(&self, at: usize) -> &'a str {
+        let Mark { start, end, .. } = self.marks[at];
+        &self.text[start as usize..end as usize]
+    }
+
+    /// The closer of the element whose first marker is `at`.
+    fn closer(&self, mut at: usize) -> usize {
+        let mut depth = 0;
+        loop {
+            match self.marks[at].is_open {
+                true => depth += 1,
+                false if depth == 0 => return at,
+                false => depth -= 1,
+            }
+            at += 1;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What cannot leave yet: a buffer that never takes more memory than it is allowed to.
+
+use crate::Error;
+
+/// The memory that is kept from one call to the next.
+const KEPT: usize = 4096;
+
+/// Text of a bounded length.
+#[derive(Default)]
+pub struct Held {
+    text: String,
+    most: usize,
+}
+
+impl Held {
+    pub fn new(most: usize) -> Held {
+        Held { text: String::new(), most }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Adds text, unless it would be too long then with `more` bytes elsewhere.
+    pub fn add(&mut self, text: &str, more: usize) -> Result<bool, Error> {
+        let (len, capacity) = (self.text.len() + text.len(), self.text.capacity());
+        if len.saturating_add(more) > self.most {
+            return Ok(false);
+        }
+        if len > capacity {
+            // The room doubles, as a string's does by itself, but not beyond what may be used.
+            let room = len.max(capacity.saturating_mul(2)).min(self.most);
+            self.text.try_reserve_exact(room - self.text.len())?;
+        }
+        self.text.push_str(text);
+        Ok(true)
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        if self.text.capacity() > KEPT {
+            self.text = String::new();
+        }
+    }
+
+    #[cfg(test)]
+    pub fn capacity(&self) -> usize {
+        self.text.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Held, KEPT};
+
+    #[test]
+    fn takes_no_more_memory_than_it_may() {
+        let mut held = Held::new(10_000);
+        for _ in 0..10_000 {
+            assert!(held.add("a", 0).unwrap());
+            assert!(held.capacity() <= 10_000, "{}", held.capacity());
+        }
+        assert!(!held.add("a", 0).unwrap());
+        assert_eq!(held.as_str().len(), 10_000);
+        held.clear();
+        assert!(held.capacity() <= KEPT);
+        assert!(!held.add("ab", 9_999).unwrap());
+        assert!(held.add("a", 9_999).unwrap());
+    }
+}

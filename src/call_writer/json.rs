@@ -1,0 +1,84 @@
+//! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they stand in a string.
+
+use super::{output::Put, string::Unescape};
+use crate::Error;
+
+/// Written for no arguments, which clients do not take.
+const NULL: &str = "null";
+
+/// What the first byte of the arguments has shown.
+#[derive(Default)]
+enum Form {
+    #[default]
+    Unknown,
+    Plain,
+    String(Unescape),
+}
+
+/// The arguments of one call.
+#[derive(Default)]
+pub struct JsonArguments {
+    form: Form,
+    gate: Gate,
+}
+
+impl JsonArguments {
+    /// Writes the next part.
+    pub fn feed(&mut self, mut text: &str, out: &mut impl Put) -> Result<(), Error> {
+        if let (Form::Unknown, Some(&first)) = (&self.form, text.as_bytes().first()) {
+            self.form = Form::Plain;
+            if first == b'"' {
+                self.form = Form::String(Unescape::default());
+                text = &text[1..];
+            }
+        }
+        let mut out = Gated { gate: &mut self.gate, out };
+        match &mut self.form {
+            Form::String(string) => string.feed(text, &mut out),
+            _ => out.put(text),
+        }
+    }
+
+    /// Writes what is held at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
+    pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
+        if let Form::String(string) = &mut self.form {
+            string.end(&mut Gated { gate: &mut self.gate, out })?;
+        }
+        match self.gate {
+            Gate::Held(0 | 4) if is_whole => out.put("{}"),
+            Gate::Held(len) => out.put(&NULL[..len]),
+            Gate::Open => Ok(()),
+        }
+    }
+}
+
+/// Whether the arguments could still be `null`: then that many bytes of it are held.
+enum Gate {
+    Held(usize),
+    Open,
+}
+
+impl Default for Gate {
+    fn default() -> Gate {
+        Gate::Held(0)
+    }
+}
+
+struct Gated<'a, P: Put> {
+    gate: &'a mut Gate,
+    out: &'a mut P,
+}
+
+impl<P: Put> Put for Gated<'_, P> {
+    fn put(&mut self, text: &str) -> Result<(), Error> {
+        if let Gate::Held(len) = *self.gate {
+            if NULL[len..].starts_with(text) {
+                *self.gate = Gate::Held(len + text.len());
+                return Ok(());
+            }
+            *self.gate = Gate::Open;
+            self.out.put(&NULL[..len])?;
+        }
+        self.out.put(text)
+    }
+}

@@ -1,0 +1,278 @@
+//! Arguments that the model writes as keys and values: they become one JSON object.
+
+use super::{
+    document::Place,
+    element::Element,
+    held::Held,
+    literal,
+    output::{Output, Put},
+    schema::{Schema, Types},
+    string::{escape, quote},
+    value,
+};
+use crate::{
+    Error,
+    calls::table::{BodyRule, CallTable},
+};
+
+/// How values are written.
+#[derive(Default)]
+enum Form {
+    /// Between markers, as they are.
+    #[default]
+    Tags,
+    /// As elements, the openers of which end with these bytes.
+    Elements(Box<[u8]>),
+    /// As Python writes them, or as Gemma does, whose strings stand between two of these.
+    Literal(Box<str>),
+}
+
+/// What has been written of the last value.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Written {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Nothing, and nothing of it has come.
+    Nothing,
+    /// Nothing: what has come is held.
+    Held,
+    /// All that has come, as a string whose end is missing.
+    Open,
+    /// As much as can be: it cannot be read, and nothing may follow it.
+    Unreadable,
+}
+
+/// The arguments of one call.
+#[derive(Default)]
+pub struct Keyed {
+    form: Form,
+    /// Words for types.
+    words: Vec<(Box<str>, Types)>,
+    /// What values of an unknown type are.
+    unknown: Types,
+    has_keys: bool,
+    written: Written,
+    /// Of the last key, by the schema or the word for its type.
+    types: Types,
+    schema: Option<Place>,
+    element: Element,
+    /// How much of the end of an element's opener has come.
+    opener: usize,
+}
+
+impl Keyed {
+    /// Begins a call that is written so.
+    pub fn begin(&mut self, table: &CallTable) {
+        (self.has_keys, self.written, self.element.depth) = (false, Written::Whole, 0);
+        self.element.clear();
+        self.words.clear();
+        self.unknown = Types::UNKNOWN;
+        match &table.body {
+            BodyRule::Tags(rule) => {
+                self.form = rule.nested.as_ref().map_or(Form::Tags, |_| Form::Elements(rule.key[1].clone()));
+                let words = rule.kind_words.iter();
+                self.words.extend(words.map(|(word, meaning)| (word.clone(), Types::named(meaning))));
+                if rule.unknown_is_string {
+                    self.unknown = Types::STRING;
+                }
+            }
+            BodyRule::Literal(rule) => self.form = Form::Literal(String::from_utf8_lossy(&rule.raw_quote).into()),
+            BodyRule::Object(_) | BodyRule::Json => {}
+        }
+    }
+
+    /// Has anything of the arguments been written?
+    pub fn has_keys(&self) -> bool {
+        self.has_keys
+    }
+
+    /// Do bytes count that are neither key nor value?
+    pub fn takes_framing(&self) -> bool {
+        self.element.depth > 0
+    }
+
+    /// Writes a key. `parameters` is the schema of all.
+    pub fn key(
+        &mut self,
+        key: &str,
+        parameters: Option<Schema<'_>>,
+        held: &mut Held,
+        out: &mut Output<'_, '_>,
+    ) -> Result<(), Error> {
+        if self.written == Written::Unreadable {
+            return Ok(());
+        }
+        if self.element.depth > 0 {
+            self.start(out)?;
+            self.opener = 0;
+            if self.written == Written::Open || !self.element.open(key, held)? {
+                self.element.depth += 1;
+                return self.overflow(key, held, out);
+            }
+            return Ok(());
+        }
+        out.put(if self.has_keys { "," } else { "{" })?;
+        quote(key, out)?;
+        out.put(":")?;
+        self.has_keys = true;
+        self.written = Written::Nothing;
+        let schema = parameters.map(|parameters| parameters.property(key));
+        self.types = schema.map_or(Types::UNKNOWN, Schema::types);
+        self.schema = schema.and_then(Schema::place);
+        if let Form::Elements(_) = self.form {
+            self.element.begin();
+            self.opener = 0;
+        }
+        Ok(())
+    }
+
+    /// Takes the word for the type of the value that follows. It counts where the schema says nothing.
+    pub fn type_word(&mut self, word: &str) {
+        if self.types.is_unknown() {
+            let known = self.words.iter().find(|(known, _)| **known == *word);
+            self.types = known.map_or_else(|| Types::named(word), |&(_, types)| types);
+        }
+    }
+
+    /// Takes bytes between an element's markers, or between the parts of a marker.
+    pub fn framing(&mut self, mut text: &str, held: &mut Held, out: &mut Output<'_, '_>) -> Result<(), Error> {
+        let Form::Elements(end) = &self.form else { return Ok(()) };
+        if self.opener < end.len() {
+            let mut len = 0;
+            for &byte in text.as_bytes() {
+                len += 1;
+                self.opener += usize::from(byte == end[self.opener]);
+                if self.opener == end.len() {
+                    break;
+                }
+            }
+            let is_over = self.opener == end.len();
+            while !text.is_char_boundary(len) {
+                len += 1;
+            }
+            let opener;
+            (opener, text) = text.split_at(len);
+            if self.element.depth > 1 {
+                self.add(opener, held, out)?;
+                if is_over && self.written == Written::Held {
+                    self.element.inside(held);
+                }
+            }
+        }
+        self.add(text, held, out)
+    }
+
+    /// Writes or holds the next part of a value.
+    pub fn value(&mut self, text: &str, held: &mut Held, out: &mut Output<'_, '_>) -> Result<(), Error> {
+        if let Form::Elements(end) = &self.form {
+            self.opener = end.len();
+        }
+        self.add(text, held, out)
+    }
+
+    /// Ends a value, or the innermost element.
+    pub fn value_end(
+        &mut self,
+        closer: &str,
+        parameters: Option<Schema<'_>>,
+        held: &mut Held,
+        out: &mut Output<'_, '_>,
+    ) -> Result<(), Error> {
+        if matches!(self.written, Written::Whole | Written::Unreadable) {
+            return Ok(());
+        }
+        self.start(out)?;
+        if self.element.depth > 0 {
+            if self.written == Written::Open || !self.element.close(closer, held)? {
+                self.element.depth -= 1;
+                let closer = if self.element.depth == 0 { "" } else { closer };
+                self.overflow(closer, held, out)?;
+            }
+            if self.element.depth > 0 {
+                return Ok(());
+            }
+        }
+        if self.written == Written::Open {
+            self.written = Written::Whole;
+            return out.put("\"");
+        }
+        let schema = parameters.map(|parameters| parameters.at(self.schema));
+        let text = held.as_str();
+        let mut is_read = true;
+        match &self.form {
+            Form::Tags => value::write(text, self.known_types(), out)?,
+            Form::Elements(_) => self.element.write(text, self.types, schema, self.unknown, out)?,
+            Form::Literal(raw) => is_read = literal::write(text, raw, schema, out)?,
+        }
+        if !is_read && text.is_empty() {
+            self.written = Written::Unreadable;
+        } else if !is_read {
+            self.overflow("", held, out)?;
+            self.written = Written::Unreadable;
+        } else {
+            self.written = Written::Whole;
+            self.element.clear();
+            held.clear();
+        }
+        Ok(())
+    }
+
+    /// Ends the arguments. A value that is held goes out as a string without its end. Returns whether they are complete.
+    pub fn end(&mut self, is_whole: bool, held: &mut Held, out: &mut Output<'_, '_>) -> Result<bool, Error> {
+        if self.written == Written::Held {
+            self.overflow("", held, out)?;
+        }
+        let is_whole = is_whole && self.written == Written::Whole;
+        if !self.has_keys {
+            out.put("{")?;
+        }
+        if is_whole {
+            out.put("}")?;
+        }
+        Ok(is_whole)
+    }
+
+    fn known_types(&self) -> Types {
+        if self.types.is_unknown() { self.unknown } else { self.types }
+    }
+
+    /// Decides whether the value that begins is held or goes out as it comes.
+    fn start(&mut self, out: &mut impl Put) -> Result<(), Error> {
+        if self.written != Written::Nothing {
+            return Ok(());
+        }
+        let is_string = match self.form {
+            Form::Tags => self.known_types() == Types::STRING,
+            Form::Elements(_) => self.types == Types::STRING,
+            Form::Literal(_) => false,
+        };
+        self.written = Written::Held;
+        if is_string {
+            self.written = Written::Open;
+            out.put("\"")?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, text: &str, held: &mut Held, out: &mut Output<'_, '_>) -> Result<(), Error> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.start(out)?;
+        let is_held = self.written == Written::Held && self.element.text(text, held)?;
+        if is_held { Ok(()) } else { self.overflow(text, held, out) }
+    }
+
+    /// Writes what is held, and then `text`, as a string whose end is missing.
+    fn overflow(&mut self, text: &str, held: &mut Held, out: &mut Output<'_, '_>) -> Result<(), Error> {
+        if self.written == Written::Held {
+            self.written = Written::Open;
+            out.put("\"")?;
+            escape(held.as_str(), out)?;
+            held.clear();
+            self.element.clear();
+        }
+        if self.written == Written::Open { escape(text, out) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,58 @@
+//! The call writer: makes OpenAI's `tool_calls` of the calls that a scanner tells.
+//!
+//! Models write calls in many ways, and clients take one: a name, and arguments that are JSON. The writer is fed with the
+//! parts of each call ([`Piece`]) and hands out deltas ([`Delta`]) as soon as they are certain: the bytes of JSON arguments
+//! as they come, and a value between markers as soon as its type is. The type says whether `42` is a number or a text, and
+//! the schemas of the request's [`Tools`] say the type.
+//!
+//! It never repairs, completes or checks anything, so that a client can trust that what it gets is what the model wrote; and
+//! it never looks back at what has left, so that memory is bounded and time linear in what it is fed.
+//!
+//! Take a call that GLM writes, cut anywhere:
+//!
+//! ```text
+//! <tool_call>get_weather
+//! <arg_key>city</arg_key>
+//! <arg_value>Oslo</arg_value>
+//! <arg_key>days</arg_key>
+//! <arg_value>3</arg_value>
+//! </tool_call>
+//! ```
+//!
+//! | piece | what leaves, if `city` is a string and `days` an integer |
+//! |---|---|
+//! | `Name("get_weather")` | nothing yet: a call that is cut here must not be run without arguments |
+//! | `Key("city")` | id, name and `{"city":` |
+//! | `Value("Os")` | `"Os` |
+//! | `Value("lo")` | `lo` |
+//! | `ValueEnd` | `"` |
+//! | `Key("days")` | `,"days":` |
+//! | `Value("3")` | nothing yet: more digits may follow, or letters |
+//! | `ValueEnd` | `3` |
+//! | `End(Marker)` | `}` and the end |
+//!
+//! `writer` knows what is told and in which order; `json` and `keyed` write the arguments of the two kinds of tables. Below
+//! them, `value`, `literal` and `element` know how values are written, `tools`, `schema` and `document` what a request says
+//! of them, and `output`, `held`, `string` and `text` how text leaves, waits and is decoded.
+
+mod delta;
+mod document;
+mod element;
+mod held;
+mod json;
+mod keyed;
+mod literal;
+mod output;
+mod schema;
+mod string;
+mod text;
+mod tools;
+mod value;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use delta::{Delta, End, Piece, Sink};
+pub use tools::{Tools, ToolsError};
+pub use writer::{CallWriter, Options, Standing};

@@ -1,0 +1,136 @@
+//! The way out: what a call's deltas say first and last, and the small pieces of its arguments, joined.
+
+use super::delta::{Delta, End, Sink};
+use crate::Error;
+
+/// Small pieces are joined up to this length.
+const BUFFER: usize = 2048;
+
+/// Takes text.
+pub trait Put {
+    /// Adds text at the end.
+    fn put(&mut self, text: &str) -> Result<(), Error>;
+
+    /// Adds a character at the end.
+    fn put_char(&mut self, character: char) -> Result<(), Error> {
+        self.put(character.encode_utf8(&mut [0; 4]))
+    }
+}
+
+/// Drops the text: to see whether there is one.
+pub struct Nowhere;
+
+impl Put for Nowhere {
+    fn put(&mut self, _: &str) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl Put for String {
+    fn put(&mut self, text: &str) -> Result<(), Error> {
+        self.try_reserve(text.len())?;
+        self.push_str(text);
+        Ok(())
+    }
+}
+
+/// What is known of a call before its arguments.
+#[derive(Default)]
+pub struct Front {
+    pub call: u64,
+    pub index: u64,
+    pub id: String,
+    pub late_id: String,
+    pub name: String,
+    /// The first delta has left.
+    pub is_told: bool,
+    /// Pieces of the arguments that have not left yet.
+    buffer: String,
+}
+
+impl Front {
+    /// Has any of the arguments been written?
+    pub fn has_arguments(&self) -> bool {
+        self.is_told || !self.buffer.is_empty()
+    }
+
+    /// Begins a call.
+    pub fn begin(&mut self, call: u64, index: u64) {
+        (self.call, self.index, self.is_told) = (call, index, false);
+        for text in [&mut self.id, &mut self.late_id, &mut self.name, &mut self.buffer] {
+            text.clear();
+        }
+    }
+}
+
+/// Writes the arguments of a call to a sink.
+pub struct Output<'a, 's> {
+    pub front: &'a mut Front,
+    pub id_prefix: &'a str,
+    pub sink: &'a mut Sink<'s>,
+}
+
+impl Output<'_, '_> {
+    /// Hands over what has been joined.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        if self.front.buffer.is_empty() { Ok(()) } else { self.hand_over("", None) }
+    }
+
+    /// Hands over the call's last delta.
+    pub fn end(&mut self, cause: crate::Cause, is_whole: bool) -> Result<(), Error> {
+        self.hand_over("", Some((cause, is_whole)))
+    }
+
+    /// Hands over a delta: of `text`, or of what has been joined.
+    fn hand_over(&mut self, text: &str, end: Option<(crate::Cause, bool)>) -> Result<(), Error> {
+        let Front { call, index, id, late_id, name, is_told, buffer } = &mut *self.front;
+        if !*is_told && id.is_empty() {
+            id.put(self.id_prefix)?;
+            let mut digits = [0; 20];
+            id.put(decimal(*index, &mut digits))?;
+        }
+        let is_first = !std::mem::replace(is_told, true);
+        let late_id = (!late_id.is_empty()).then_some(&**late_id);
+        let delta = Delta {
+            call: *call,
+            index: *index,
+            id: is_first.then_some(id),
+            name: is_first.then_some(name),
+            arguments: if text.is_empty() { buffer } else { text },
+            end: end.map(|(cause, is_whole)| End { cause, is_whole, late_id }),
+        };
+        let taken = (self.sink)(delta);
+        if text.is_empty() {
+            buffer.clear();
+        }
+        taken
+    }
+}
+
+impl Put for Output<'_, '_> {
+    fn put(&mut self, text: &str) -> Result<(), Error> {
+        if self.front.buffer.len() + text.len() > BUFFER {
+            self.flush()?;
+            if text.len() > BUFFER / 2 {
+                return self.hand_over(text, None);
+            }
+        }
+        if self.front.buffer.capacity() == 0 {
+            self.front.buffer.try_reserve_exact(BUFFER)?;
+        }
+        self.front.buffer.push_str(text);
+        Ok(())
+    }
+}
+
+fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &str {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return std::str::from_utf8(&digits[at..]).unwrap_or_default();
+        }
+    }
+}

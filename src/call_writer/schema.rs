@@ -1,0 +1,292 @@
+//! Which types a schema allows, and where those of its members are. The schema is a client's, so a question looks at a
+//! bounded number of places, however it refers to itself.
+
+use super::document::{Document, Place, Value};
+
+/// References that lead to each other, at most.
+const REFERENCES: u32 = 8;
+/// Places that one question looks at, at most.
+const VISITS: u32 = 512;
+
+/// A set of JSON's types. An empty one says nothing: the type is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Types(u8);
+
+impl Types {
+    pub const STRING: Types = Types(1);
+    pub const NUMBER: Types = Types(1 << 1);
+    pub const INTEGER: Types = Types(1 << 2);
+    pub const BOOLEAN: Types = Types(1 << 3);
+    pub const NULL: Types = Types(1 << 4);
+    pub const OBJECT: Types = Types(1 << 5);
+    pub const ARRAY: Types = Types(1 << 6);
+    pub const UNKNOWN: Types = Types(0);
+    const ALL: Types = Types((1 << 7) - 1);
+
+    /// Returns the type of this name; unknown for any other word.
+    pub fn named(word: &str) -> Types {
+        match word {
+            "string" => Types::STRING,
+            "number" => Types::NUMBER,
+            "integer" => Types::INTEGER,
+            "boolean" => Types::BOOLEAN,
+            "null" => Types::NULL,
+            "object" => Types::OBJECT,
+            "array" => Types::ARRAY,
+            _ => Types::UNKNOWN,
+        }
+    }
+
+    fn of(value: &Value) -> Types {
+        match value {
+            Value::Null => Types::NULL,
+            Value::Bool(_) => Types::BOOLEAN,
+            Value::Integer => Types::INTEGER,
+            Value::Number => Types::NUMBER,
+            Value::String(_) => Types::STRING,
+            Value::Array(_) => Types::ARRAY,
+            Value::Object(_) => Types::OBJECT,
+        }
+    }
+
+    /// Returns them, or all types where they are unknown.
+    pub fn or_all(self) -> Types {
+        if self.is_unknown() { Types::ALL } else { self }
+    }
+
+    pub fn is_unknown(self) -> bool {
+        self == Types::UNKNOWN
+    }
+
+    /// Is one of these among them?
+    pub fn has(self, one: Types) -> bool {
+        self.0 & one.0 != 0
+    }
+
+    pub fn and(self, others: Types) -> Types {
+        Types(self.0 | others.0)
+    }
+
+    pub fn without(self, others: Types) -> Types {
+        Types(self.0 & !others.0)
+    }
+}
+
+/// A place in a schema.
+#[derive(Clone, Copy)]
+pub struct Schema<'a> {
+    document: &'a Document,
+    /// What its references are looked up in.
+    root: Place,
+    /// `None`: nothing is known.
+    at: Option<Place>,
+}
+
+impl<'a> Schema<'a> {
+    /// Returns the schema of a tool's parameters.
+    pub fn new(document: &'a Document, root: Place) -> Schema<'a> {
+        Schema { document, root, at: Some(root) }
+    }
+
+    /// Returns its place.
+    pub fn place(self) -> Option<Place> {
+        self.at
+    }
+
+    /// Returns the schema at another place of the document.
+    pub fn at(self, at: Option<Place>) -> Schema<'a> {
+        Schema { at, ..self }
+    }
+
+    /// Returns the types that it allows.
+    pub fn types(self) -> Types {
+        self.at.map_or(Types::UNKNOWN, |at| self.types_at(at, 0, &mut VISITS.clone()))
+    }
+
+    /// Returns the schema of a member.
+    pub fn property(self, key: &str) -> Schema<'a> {
+        self.at(self.at.and_then(|at| {
+            self.find(at, 0, &mut VISITS.clone(), &|at| {
+                let properties = self.document.member(at, "properties")?;
+                self.document.member(properties, key)
+            })
+        }))
+    }
+
+    /// Returns the schema of a list's items.
+    pub fn items(self) -> Schema<'a> {
+        self.at(self.at.and_then(|at| self.find(at, 0, &mut VISITS.clone(), &|at| self.document.member(at, "items"))))
+    }
+
+    fn types_at(self, at: Place, references: u32, visits: &mut u32) -> Types {
+        if *visits == 0 {
+            return Types::UNKNOWN;
+        }
+        *visits -= 1;
+        let document = self.document;
+        if let Some(reference) = document.member(at, "$ref") {
+            let Some(place) = self.referred(reference).filter(|_| references < REFERENCES) else {
+                return Types::UNKNOWN;
+            };
+            return self.types_at(place, references + 1, visits);
+        }
+        let mut types = match document.member(at, "type").map(|place| document.get(place)) {
+            Some(Value::String(word)) => Types::named(word),
+            Some(Value::Array(words)) => {
+                let named = words.iter().filter_map(|&word| document.str(word)).map(Types::named);
+                named.fold(Types::UNKNOWN, Types::and)
+            }
+            _ => Types::UNKNOWN,
+        };
+        if types.is_unknown() {
+            for key in ["anyOf", "oneOf", "allOf"] {
+                for &one in document.items(at, key) {
+                    types = types.and(self.types_at(one, references, visits));
+                }
+            }
+            let values = document.items(at, "enum").iter().copied().chain(document.member(at, "const"));
+            types = values.map(|value| Types::of(document.get(value))).fold(types, Types::and);
+        }
+        let is_nullable =
+            document.member(at, "nullable").is_some_and(|at| matches!(document.get(at), Value::Bool(true)));
+        if is_nullable && !types.is_unknown() { types.and(Types::NULL) } else { types }
+    }
+
+    /// Returns what `own` finds at a place, or in the schemas that it is put together of.
+    fn find(
+        self,
+        at: Place,
+        references: u32,
+        visits: &mut u32,
+        own: &impl Fn(Place) -> Option<Place>,
+    ) -> Option<Place> {
+        if *visits == 0 {
+            return None;
+        }
+        *visits -= 1;
+        if let Some(reference) = self.document.member(at, "$ref") {
+            let place = self.referred(reference).filter(|_| references < REFERENCES)?;
+            return self.find(place, references + 1, visits, own);
+        }
+        if let Some(found) = own(at) {
+            return Some(found);
+        }
+        for key in ["anyOf", "oneOf", "allOf"] {
+            for &one in self.document.items(at, key) {
+                let found = self.find(one, references, visits, own);
+                // One that says nothing leaves the word to the others.
+                if found
+                    .is_some_and(|at| !matches!(self.document.get(at), Value::Object(members) if members.is_empty()))
+                {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the place that a reference names: a path from the root of the schema.
+    fn referred(self, reference: Place) -> Option<Place> {
+        let path = self.document.str(reference)?.strip_prefix('#')?;
+        let mut at = self.root;
+        for step in path.split('/').skip(1) {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            at = match self.document.get(at) {
+                Value::Array(items) => *items.get(step.parse::<usize>().ok()?)?,
+                _ => self.document.member(at, &step)?,
+            };
+        }
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn types(schema: &str) -> Vec<&'static str> {
+        let (document, root) = Document::read(schema).unwrap();
+        names(Schema::new(&document, root).types())
+    }
+
+    fn names(types: Types) -> Vec<&'static str> {
+        let all = ["string", "number", "integer", "boolean", "null", "object", "array"];
+        all.into_iter().filter(|name| types.has(Types::named(name))).collect()
+    }
+
+    #[test]
+    fn unites_what_a_schema_says_of_its_type() {
+        let cases: [(&str, &[&str]); 17] = [
+            (r#"{"type": "string"}"#, &["string"]),
+            (r#"{"type": ["integer", "null"]}"#, &["integer", "null"]),
+            (r#"{"type": "string", "nullable": true}"#, &["string", "null"]),
+            (r#"{"type": "string", "nullable": false}"#, &["string"]),
+            (r#"{"nullable": true}"#, &[]),
+            (
+                r#"{"anyOf": [{"type": "string"}, {"type": "null"}], "oneOf": [{"const": 1}]}"#,
+                &["string", "integer", "null"],
+            ),
+            (r#"{"allOf": [{"type": "object"}]}"#, &["object"]),
+            (r#"{"type": "number", "anyOf": [{"type": "string"}]}"#, &["number"]),
+            (
+                r#"{"enum": ["a", 1, 1.5, true, null, [], {}]}"#,
+                &["string", "number", "integer", "boolean", "null", "object", "array"],
+            ),
+            (r#"{"const": "a"}"#, &["string"]),
+            (r##"{"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "array"}}}"##, &["array"]),
+            (r##"{"$ref": "#/anyOf/0", "anyOf": [{"type": "boolean"}]}"##, &["boolean"]),
+            (r##"{"$ref": "#/$defs/none"}"##, &[]),
+            (r##"{"$ref": "elsewhere.json#/a", "a": {"type": "array"}}"##, &[]),
+            (r#"{"type": "any", "description": "?"}"#, &[]),
+            ("true", &[]),
+            ("{}", &[]),
+        ];
+        for (schema, expected) in cases {
+            assert_eq!(types(schema), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn follows_eight_references_and_no_more() {
+        let chain = |length: u32| {
+            let steps: String = (0..length).map(|n| format!(r##""{n}": {{"$ref": "#/{}"}},"##, n + 1)).collect();
+            format!(
+                r##"{{{steps} "{length}": {{"type": "string", "properties": {{"x": {{"type": "null"}}}}}}, "$ref": "#/1"}}"##
+            )
+        };
+        assert_eq!(types(&chain(8)), ["string"]);
+        assert_eq!(types(&chain(9)), [""; 0]);
+        for (length, found) in [(8, &["null"][..]), (9, &[])] {
+            let text = chain(length);
+            let (document, root) = Document::read(&text).unwrap();
+            assert_eq!(names(Schema::new(&document, root).property("x").types()), found);
+        }
+    }
+
+    #[test]
+    fn finds_members_and_items_through_alternatives() {
+        let text = r##"{"anyOf": [
+            {"properties": {"a": {}}},
+            {"properties": {"a": {"type": "integer"}, "l": {"$ref": "#/$defs/l"}}}
+        ], "$defs": {"l": {"oneOf": [{"type": "null"}, {"type": "array", "items": {"type": "boolean"}}]}}}"##;
+        let (document, root) = Document::read(text).unwrap();
+        let schema = Schema::new(&document, root);
+        assert_eq!(names(schema.property("a").types()), ["integer"]);
+        assert_eq!(names(schema.property("l").types()), ["null", "array"]);
+        assert_eq!(names(schema.property("l").items().types()), ["boolean"]);
+        assert_eq!(names(schema.property("l").property("x").types()), [""; 0]);
+        assert_eq!(names(schema.property("z").items().types()), [""; 0]);
+    }
+
+    #[test]
+    fn looks_at_a_bounded_number_of_places() {
+        let own = r##"{"$ref": "#"},"##.repeat(50);
+        let text = format!(r##"{{"anyOf": [{own} {{"type": "string"}}]}}"##);
+        let (document, root) = Document::read(&text).unwrap();
+        let schema = Schema::new(&document, root);
+        let mut visits = VISITS;
+        schema.types_at(root, 0, &mut visits);
+        assert_eq!(visits, 0);
+        assert!(schema.property("x").place().is_none());
+    }
+}

@@ -1,0 +1,132 @@
+//! The shared cases, written by this writer and by the slow reference. It needs `../shared` and python3, and passes without.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+
+use super::{
+    super::Piece,
+    table::table,
+    told::{Call, Source, in_characters, options, uncut, write},
+};
+use crate::Cause;
+
+#[test]
+fn writes_what_the_reference_writes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let shared = std::env::var_os("ASIDE_SHARED").map_or_else(|| root.join("../shared"), Into::into);
+    if !shared.join("spec/calls-reference").is_dir() {
+        eprintln!("skipped: no reference in {}", shared.display());
+        return;
+    }
+    let cuts = std::env::var("ASIDE_CUTS").unwrap_or_else(|_| "1".into());
+    let mut command = Command::new("python3");
+    command.arg(root.join("tests/calls/events.py")).args([&*shared.to_string_lossy(), &cuts]);
+    let Ok(mut child) = command.current_dir(root).stdout(Stdio::piped()).spawn() else {
+        eprintln!("skipped: no python3");
+        return;
+    };
+    let (mut texts, mut calls, mut excused, mut wrong) = (0, 0, 0, Vec::new());
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let case: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        assert!(case["error"].is_null(), "{case}");
+        let (expected, got) = compare(&case);
+        texts += 1;
+        calls += got.len();
+        if expected == got {
+            continue;
+        }
+        let differs = |call: &u64| {
+            let of_call = |calls: &[Call]| calls.iter().find(|one| one.call == *call).cloned();
+            of_call(&expected) != of_call(&got)
+        };
+        if (0..all_calls(&case)).filter(differs).all(|call| excuse(&case, call).is_some()) {
+            excused += 1;
+        } else {
+            wrong.push(format!("{}: {}\n  expected {expected:?}\n  got      {got:?}", case["dialect"], case["text"]));
+        }
+    }
+    assert!(child.wait().unwrap().success());
+    println!("{texts} texts, {calls} calls, {excused} excused");
+    assert!(texts > 600 && calls > 500, "{texts} texts, {calls} calls");
+    assert!(wrong.is_empty(), "{} of {texts}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Why the reference may be wrong about a call: the specification's words count.
+fn excuse(case: &Value, call: u64) -> Option<&'static str> {
+    let events = case["events"].as_array().unwrap();
+    let begin = events.iter().position(|event| event["kind"] == "call" && event["index"] == call).unwrap();
+    let end = begin + events[begin..].iter().position(|event| event["kind"] == "call_end").unwrap();
+    let events = &events[begin..=end];
+    let last = events.iter().rev().find(|event| event["kind"] != "framing" && event["kind"] != "call_end");
+    let is_cut = !matches!(events[events.len() - 1]["cause"].as_str(), Some("marker" | "implied"));
+    if is_cut && events[0]["table"]["body"] == "literal" && last.is_some_and(|last| last["kind"] == "value") {
+        return Some(
+            "a held value goes out as a string without its end, and the reference reads it as if it were whole",
+        );
+    }
+    None
+}
+
+fn all_calls(case: &Value) -> u64 {
+    case["events"].as_array().unwrap().iter().filter(|event| event["kind"] == "call").count() as u64
+}
+
+/// What the reference has of a text, and what we have.
+fn compare(case: &Value) -> (Vec<Call>, Vec<Call>) {
+    let events = case["events"].as_array().unwrap();
+    let begins: Vec<usize> = (0..events.len()).filter(|&at| events[at]["kind"] == "call").collect();
+    let tables: Vec<_> = begins.iter().map(|&at| table(&events[at]["table"])).collect();
+    let mut sources = Vec::new();
+    for (number, &at) in begins.iter().enumerate() {
+        let end = begins.get(number + 1).copied().unwrap_or(events.len());
+        let pieces = events[at + 1..end].iter().filter_map(piece).collect();
+        let call = events[at]["index"].as_u64().unwrap();
+        sources.push(Source { table: &tables[number], call, pieces });
+    }
+    let tools = case["tools"].as_array().map(|_| case["tools"].to_string());
+    let options = options(tools.as_deref());
+    let mut got = write(&options, &sources, uncut);
+    assert_eq!(got, write(&options, &sources, in_characters), "cut: {}", case["text"]);
+    for call in &mut got {
+        call.id = call.late_id.take().unwrap_or(std::mem::take(&mut call.id));
+    }
+    let expected = case["calls"].as_array().unwrap().iter().enumerate().map(|(number, call)| {
+        let ended = events.iter().find(|event| event["kind"] == "call_end" && event["index"] == call["index"]);
+        Call {
+            call: call["index"].as_u64().unwrap(),
+            id: call["id"].as_str().map_or_else(|| format!("id_{number}"), Into::into),
+            late_id: None,
+            name: call["name"].as_str().unwrap().into(),
+            arguments: call["arguments"].as_str().unwrap().into(),
+            cause: Some(cause(&ended.unwrap()["cause"])),
+            is_whole: call["cause"].is_null(),
+        }
+    });
+    (expected.collect(), got)
+}
+
+fn piece(event: &Value) -> Option<Piece<'_>> {
+    let text = event["text"].as_str().unwrap().as_bytes();
+    Some(match event["kind"].as_str().unwrap() {
+        "name" => Piece::Name(event["name"].as_str().map_or(text, str::as_bytes)),
+        "id" => Piece::Id(text),
+        "key" => Piece::Key(text),
+        "type" => Piece::Type(text),
+        "value" => Piece::Value(text),
+        "value_end" => Piece::ValueEnd(text),
+        "framing" => Piece::Framing(text),
+        "call_end" => Piece::End(cause(&event["cause"])),
+        // Between the calls.
+        _ => return None,
+    })
+}
+
+fn cause(name: &Value) -> Cause {
+    let all = [Cause::Marker, Cause::Implied, Cause::EndOfStream, Cause::Forced, Cause::Malformed];
+    all.into_iter().find(|cause| cause.as_str() == name).unwrap()
+}

@@ -1,0 +1,5 @@
+//! The writer as a whole.
+
+mod differential;
+mod table;
+mod told;

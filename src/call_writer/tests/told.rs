@@ -1,0 +1,91 @@
+//! What a client has of a stream's calls, when it has put their deltas together.
+
+use std::sync::Arc;
+
+use super::super::{CallWriter, Options, Piece, Tools};
+use crate::{Cause, calls::table::CallTable};
+
+/// A call as a client has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    pub call: u64,
+    pub id: String,
+    pub late_id: Option<String>,
+    pub name: String,
+    pub arguments: String,
+    pub cause: Option<Cause>,
+    pub is_whole: bool,
+}
+
+/// A call of a stream, before it is written.
+pub struct Source<'a> {
+    pub table: &'a CallTable,
+    pub call: u64,
+    pub pieces: Vec<Piece<'a>>,
+}
+
+/// Returns options with these tools.
+pub fn options(tools: Option<&str>) -> Options {
+    let tools = tools.map(|tools| Arc::new(Tools::read(tools).unwrap()));
+    Options { tools, id_prefix: "id_".into(), ..Options::default() }
+}
+
+/// Writes all calls of a stream. `cut` cuts what may come in pieces.
+pub fn write(options: &Options, sources: &[Source<'_>], cut: impl Fn(&[u8]) -> Vec<usize>) -> Vec<Call> {
+    let mut writer = CallWriter::new(options.clone());
+    let mut calls: Vec<Call> = Vec::new();
+    for source in sources {
+        writer.begin(source.table, source.call);
+        for &piece in &source.pieces {
+            let (bytes, make): (&[u8], fn(&[u8]) -> Piece<'_>) = match piece {
+                Piece::Value(bytes) => (bytes, |bytes| Piece::Value(bytes)),
+                Piece::Framing(bytes) => (bytes, |bytes| Piece::Framing(bytes)),
+                _ => {
+                    feed(&mut writer, piece, &mut calls);
+                    continue;
+                }
+            };
+            let mut from = 0;
+            for at in cut(bytes).into_iter().chain([bytes.len()]) {
+                feed(&mut writer, make(&bytes[from..at]), &mut calls);
+                from = at;
+            }
+        }
+    }
+    assert_eq!(writer.told(), calls.len() as u64);
+    calls
+}
+
+fn feed(writer: &mut CallWriter, piece: Piece<'_>, calls: &mut Vec<Call>) {
+    let mut deltas = 0;
+    let sink = &mut |delta: super::super::Delta<'_>| {
+        deltas += 1;
+        if delta.index as usize == calls.len() {
+            let (id, name) = (delta.id.unwrap().to_owned(), delta.name.unwrap().to_owned());
+            calls.push(Call { call: delta.call, id, name, ..Call::default() });
+        } else {
+            assert_eq!((delta.id, delta.name), (None, None), "once");
+        }
+        assert_eq!(delta.index as usize + 1, calls.len(), "one after the other");
+        let call = calls.last_mut().unwrap();
+        assert!(call.cause.is_none(), "nothing after the end");
+        assert!(!delta.arguments.is_empty() || delta.end.is_some(), "something");
+        call.arguments += delta.arguments;
+        if let Some(end) = delta.end {
+            (call.cause, call.is_whole) = (Some(end.cause), end.is_whole);
+            call.late_id = end.late_id.map(Into::into);
+        }
+        Ok(())
+    };
+    writer.feed(piece, sink).unwrap();
+}
+
+/// Cuts nothing.
+pub fn uncut(_: &[u8]) -> Vec<usize> {
+    Vec::new()
+}
+
+/// Cuts before each character.
+pub fn in_characters(bytes: &[u8]) -> Vec<usize> {
+    (1..bytes.len()).filter(|&at| bytes[at] & 0xC0 != 0x80).collect()
+}

@@ -1,0 +1,328 @@
+//! The writer of one stream's calls: which are told, and what of a call is known before its arguments.
+
+use std::sync::Arc;
+
+use super::{
+    delta::{Piece, Sink},
+    document::Place,
+    held::Held,
+    json::JsonArguments,
+    keyed::Keyed,
+    output::{Front, Output, Put},
+    schema::Schema,
+    string::Unescape,
+    text::Decoder,
+    tools::Tools,
+};
+use crate::{
+    Cause, Error,
+    calls::table::{BodyRule, CallTable},
+};
+
+/// How a writer differs from the default.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The tools of the request. `None`: calls are told whatever they call, and of their parameters nothing is known.
+    pub tools: Option<Arc<Tools>>,
+    /// Begins the ids of calls that the model gave none. The number of the call among those that are told follows.
+    pub id_prefix: String,
+    /// The most bytes of a call that are held because they cannot leave yet: a value until its type is known, arguments
+    /// until the name has come.
+    pub max_held: usize,
+}
+
+impl Options {
+    /// The default of `max_held`: 1 MiB. Memory is used for what is held, not for what may be.
+    pub const MAX_HELD: usize = 1 << 20;
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { tools: None, id_prefix: "call_".into(), max_held: Options::MAX_HELD }
+    }
+}
+
+/// What becomes of the call that has begun last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// No call is open.
+    #[default]
+    Between,
+    /// It is not known yet whether the call is told.
+    Undecided,
+    /// The call's first delta has left.
+    Told,
+    /// No delta of the call will come.
+    Dropped,
+}
+
+/// Writes the calls of a stream as deltas for a client.
+///
+/// It is fed with the parts of each call in their order. What it writes does not depend on how values are cut. It repairs
+/// nothing: what has left stays, and the arguments of a call that is cut may be no JSON. After a failure it must be reset.
+pub struct CallWriter {
+    options: Options,
+    /// Calls that have been told, the open one apart.
+    told: u64,
+    is_open: bool,
+    is_dropped: bool,
+    /// Of the open call's table.
+    rules: Rules,
+    front: Front,
+    has_name: bool,
+    /// The schema of the call's parameters.
+    parameters: Option<Place>,
+    json: JsonArguments,
+    keyed: Keyed,
+    held: Held,
+    decoder: Decoder,
+}
+
+#[derive(Default)]
+struct Rules {
+    /// Names and ids stand in JSON strings.
+    is_object: bool,
+    is_keyed: bool,
+    /// The head is the id.
+    is_id: bool,
+    namespace: bool,
+}
+
+impl CallWriter {
+    /// Returns a writer for one stream.
+    pub fn new(options: Options) -> CallWriter {
+        CallWriter {
+            // Places in what is held are of 32 bits.
+            held: Held::new(options.max_held.min(u32::MAX as usize)),
+            options,
+            told: 0,
+            is_open: false,
+            is_dropped: false,
+            rules: Rules::default(),
+            front: Front::default(),
+            has_name: false,
+            parameters: None,
+            json: JsonArguments::default(),
+            keyed: Keyed::default(),
+            decoder: Decoder::default(),
+        }
+    }
+
+    /// Forgets the stream. The next call is the first one of another.
+    pub fn reset(&mut self) {
+        (self.told, self.is_open) = (0, false);
+        self.held.clear();
+    }
+
+    /// Says what becomes of the call that has begun last.
+    pub fn standing(&self) -> Standing {
+        match self.is_open {
+            false => Standing::Between,
+            true if self.is_dropped => Standing::Dropped,
+            true if self.front.is_told => Standing::Told,
+            true => Standing::Undecided,
+        }
+    }
+
+    /// Returns how many calls have been told.
+    pub fn told(&self) -> u64 {
+        self.told + u64::from(self.standing() == Standing::Told)
+    }
+
+    /// Begins a call that is written by `table`. `call` is its number in the stream.
+    pub fn begin(&mut self, table: &CallTable, call: u64) {
+        self.rules = Rules {
+            is_object: matches!(table.body, BodyRule::Object(_)),
+            is_keyed: matches!(table.body, BodyRule::Tags(_) | BodyRule::Literal(_)),
+            is_id: table.head.is_id,
+            namespace: table.namespace,
+        };
+        (self.is_open, self.is_dropped, self.has_name) = (true, false, false);
+        self.front.begin(call, self.told);
+        self.parameters = None;
+        self.json = JsonArguments::default();
+        self.keyed.begin(table);
+        self.held.clear();
+        self.decoder = Decoder::default();
+    }
+
+    /// Takes the next part of the call that has begun last, and hands what can leave to `sink`.
+    pub fn feed(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
+        if !self.is_open {
+            return Ok(());
+        }
+        if !self.is_dropped {
+            match piece {
+                Piece::Value(bytes) => self.bytes(bytes, true, sink)?,
+                Piece::Framing(bytes) if self.keyed.takes_framing() => self.bytes(bytes, false, sink)?,
+                Piece::Framing(_) => {}
+                _ => {
+                    self.end_text(sink)?;
+                    self.whole(piece, sink)?;
+                }
+            }
+            self.output(sink).flush()?;
+        }
+        if let Piece::End(_) = piece {
+            self.told = self.told();
+            self.is_open = false;
+        }
+        Ok(())
+    }
+
+    /// Takes a part that comes whole.
+    fn whole(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
+        match piece {
+            _ if self.is_dropped => Ok(()),
+            Piece::Name(name) => self.name(&String::from_utf8_lossy(name), sink),
+            Piece::Id(id) => self.id(&String::from_utf8_lossy(id)),
+            Piece::Type(word) => {
+                self.keyed.type_word(&String::from_utf8_lossy(word));
+                Ok(())
+            }
+            Piece::End(cause) => self.end(cause, sink),
+            // A head comes before the first key.
+            Piece::Key(_) if !self.has_name => {
+                self.is_dropped = true;
+                Ok(())
+            }
+            Piece::Key(_) | Piece::ValueEnd(_) if self.rules.is_keyed => {
+                let parameters = parameters(&self.options, self.parameters);
+                let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
+                match piece {
+                    Piece::Key(key) => {
+                        self.keyed.key(&String::from_utf8_lossy(key), parameters, &mut self.held, &mut out)
+                    }
+                    Piece::ValueEnd(closer) => {
+                        let closer = String::from_utf8_lossy(closer);
+                        self.keyed.value_end(&closer, parameters, &mut self.held, &mut out)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn name(&mut self, written: &str, sink: &mut Sink<'_>) -> Result<(), Error> {
+        if std::mem::replace(&mut self.has_name, true) {
+            return Ok(());
+        }
+        if self.rules.is_id {
+            self.front.id.put(written)?;
+        }
+        put_word(written, self.rules.is_object, &mut self.front.name)?;
+        if let Some(tools) = &self.options.tools {
+            let name = &mut self.front.name;
+            if !tools.has(name)
+                && self.rules.namespace
+                && let Some((_, rest)) = name.split_once('.')
+                && tools.has(rest)
+            {
+                let dot = name.len() - rest.len();
+                name.replace_range(..dot, "");
+            }
+            self.is_dropped = !tools.has(name);
+            self.parameters = tools.parameters(name).and_then(Schema::place);
+        }
+        self.is_dropped |= self.front.name.is_empty();
+        if !self.is_dropped {
+            let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
+            out.put(self.held.as_str())?;
+        }
+        self.held.clear();
+        Ok(())
+    }
+
+    fn id(&mut self, written: &str) -> Result<(), Error> {
+        let id = if self.front.is_told { &mut self.front.late_id } else { &mut self.front.id };
+        put_word(written, self.rules.is_object, id)
+    }
+
+    /// Takes bytes that may be cut anywhere.
+    fn bytes(&mut self, mut bytes: &[u8], is_value: bool, sink: &mut Sink<'_>) -> Result<(), Error> {
+        let mut decoder = std::mem::take(&mut self.decoder);
+        while let Some(stretch) = decoder.next(&mut bytes)
+            && !self.is_dropped
+        {
+            self.text(stretch.as_str(&mut [0; 4]), is_value, sink)?;
+        }
+        self.decoder = decoder;
+        Ok(())
+    }
+
+    /// Ends the bytes that came in pieces.
+    fn end_text(&mut self, sink: &mut Sink<'_>) -> Result<(), Error> {
+        match self.decoder.end() {
+            Some(character) => self.text(character.encode_utf8(&mut [0; 4]), true, sink),
+            None => Ok(()),
+        }
+    }
+
+    fn text(&mut self, text: &str, is_value: bool, sink: &mut Sink<'_>) -> Result<(), Error> {
+        let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
+        if self.rules.is_keyed {
+            if is_value {
+                return self.keyed.value(text, &mut self.held, &mut out);
+            }
+            return self.keyed.framing(text, &mut self.held, &mut out);
+        }
+        if self.has_name {
+            return self.json.feed(text, &mut out);
+        }
+        let mut early = Early { held: &mut self.held, is_full: false };
+        self.json.feed(text, &mut early)?;
+        if early.is_full {
+            self.is_dropped = true;
+            self.held.clear();
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, cause: Cause, sink: &mut Sink<'_>) -> Result<(), Error> {
+        let is_whole = matches!(cause, Cause::Marker | Cause::Implied);
+        if !self.has_name || !is_whole && !self.front.has_arguments() {
+            self.is_dropped = true;
+            return Ok(());
+        }
+        let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
+        let is_whole = if self.rules.is_keyed {
+            self.keyed.end(is_whole, &mut self.held, &mut out)?
+        } else {
+            self.json.end(is_whole, &mut out)?;
+            is_whole
+        };
+        out.end(cause, is_whole)
+    }
+
+    fn output<'a, 's>(&'a mut self, sink: &'a mut Sink<'s>) -> Output<'a, 's> {
+        Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink }
+    }
+}
+
+fn parameters(options: &Options, root: Option<Place>) -> Option<Schema<'_>> {
+    Some(options.tools.as_ref()?.schema(root?))
+}
+
+/// Writes a name or an id.
+fn put_word(written: &str, is_json: bool, out: &mut String) -> Result<(), Error> {
+    if !is_json {
+        return out.put(written);
+    }
+    let mut unescape = Unescape::default();
+    unescape.feed(written, out)?;
+    unescape.end(out)
+}
+
+/// Holds arguments that come before the name.
+struct Early<'a> {
+    held: &'a mut Held,
+    is_full: bool,
+}
+
+impl Put for Early<'_> {
+    fn put(&mut self, text: &str) -> Result<(), Error> {
+        self.is_full = self.is_full || !self.held.add(text, 0)?;
+        Ok(())
+    }
+}
