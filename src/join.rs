@@ -6,6 +6,7 @@ use std::{borrow::Cow, collections::TryReserveError, fmt, ops::Range};
 use crate::channel::{Channel, Start};
 use crate::dialect::{BREAK, Dialect, compiled::Compiled};
 use crate::matcher::bytes::{is_tag_space, same};
+use crate::memory::{OutOfMemory, append};
 use crate::scanner::{Error, Kind, Options, Scanner};
 use crate::utf8::is_continuation;
 
@@ -113,6 +114,12 @@ impl fmt::Display for JoinError {
 }
 
 impl std::error::Error for JoinError {}
+
+impl From<OutOfMemory> for JoinError {
+    fn from(_: OutOfMemory) -> JoinError {
+        JoinError::OutOfMemory
+    }
+}
 
 impl From<TryReserveError> for JoinError {
     fn from(_: TryReserveError) -> JoinError {
@@ -330,13 +337,7 @@ fn without_fences(text: &[u8]) -> Result<Vec<u8>, JoinError> {
     Ok(out)
 }
 
-fn append(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), JoinError> {
-    out.try_reserve(bytes.len())?;
-    out.extend_from_slice(bytes);
-    Ok(())
-}
-
-fn push_break(out: &mut Vec<u8>) -> Result<(), JoinError> {
+fn push_break(out: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     append(out, BREAK.encode_utf8(&mut [0; 4]).as_bytes())
 }
 

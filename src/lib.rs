@@ -79,6 +79,7 @@ mod ffi;
 mod file_error;
 mod join;
 mod matcher;
+mod memory;
 mod scanner;
 pub mod sse;
 mod tables_only;

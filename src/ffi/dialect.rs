@@ -1,7 +1,6 @@
 //! Dialects for C: finding, loading, listing. A built-in one is never freed, so that no host needs to count its uses.
 
 use std::borrow::Cow;
-use std::collections::TryReserveError;
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -12,6 +11,7 @@ use super::constants::*;
 use super::memory::{bytes, file_text, try_box};
 use super::numbers::start_number;
 use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
+use crate::memory::{self, append_text, push};
 use crate::{Dialect, Start, UnknownTemplate, dialect};
 
 /// A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
@@ -40,7 +40,7 @@ static HANDLES: [[OnceLock<aside_dialect>; STARTS]; dialect::COUNT] =
 /// One more than the last of the `ASIDE_START_` values.
 const STARTS: usize = ASIDE_START_HEADER as usize + 1;
 
-fn with_nul(name: &str) -> Result<Vec<u8>, TryReserveError> {
+fn with_nul(name: &str) -> memory::Result<Vec<u8>> {
     let mut text = Vec::new();
     text.try_reserve_exact(name.len() + 1)?;
     text.extend_from_slice(name.as_bytes());
@@ -48,18 +48,16 @@ fn with_nul(name: &str) -> Result<Vec<u8>, TryReserveError> {
     Ok(text)
 }
 
-fn make(dialect: Dialect, built_in: bool) -> Result<aside_dialect, TryReserveError> {
+fn make(dialect: Dialect, built_in: bool) -> memory::Result<aside_dialect> {
     let mut words = Vec::new();
     for rule in 0.. {
         let Some(family) = dialect.family(rule) else { break };
         let mut openers = Vec::new();
         for tag in 0.. {
             let Some(opener) = dialect.opener(rule, tag) else { break };
-            openers.try_reserve(1)?;
-            openers.push(with_nul(opener)?);
+            push(&mut openers, with_nul(opener)?)?;
         }
-        words.try_reserve(1)?;
-        words.push(Words { family: with_nul(family)?, openers });
+        push(&mut words, Words { family: with_nul(family)?, openers })?;
     }
     Ok(aside_dialect { name: with_nul(dialect.name())?, words, dialect, built_in })
 }
@@ -109,9 +107,9 @@ fn template_text(bytes: &[u8]) -> Result<Cow<'_, str>, aside_status> {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         let replaced = if chunk.invalid().is_empty() { "" } else { "\u{fffd}" };
-        text.try_reserve(chunk.valid().len() + replaced.len()).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
-        text.push_str(chunk.valid());
-        text.push_str(replaced);
+        for part in [chunk.valid(), replaced] {
+            append_text(&mut text, part).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+        }
     }
     Ok(Cow::Owned(text))
 }

@@ -1,13 +1,13 @@
 //! Pointers from C as Rust values, and Rust values as pointers for C. Nothing here may abort: if memory runs out, that is a
 //! status.
 
-use std::alloc::{Layout, alloc};
 use std::ptr;
 
 use libc::{c_char, size_t};
 
 use super::constants::*;
 use super::status::{fail, fail_null, fail_with, guard};
+use crate::memory;
 
 /// The largest size that any version of a struct may have; a size above it is uninitialised memory.
 pub(super) const STRUCT_MAX: usize = 4096;
@@ -167,16 +167,9 @@ pub(super) unsafe fn free<T>(handle: *mut T, is_busy: impl FnOnce(&T) -> bool) {
 
 /// Makes a Box, or returns None if there is no memory, instead of aborting.
 pub(super) fn try_box<T>(value: T) -> Option<Box<T>> {
-    const { assert!(size_of::<T>() > 0) };
-    // SAFETY: the layout is not of size 0; what comes back is checked, written, and then is what a Box owns.
-    unsafe {
-        let at = alloc(Layout::new::<T>()).cast::<T>();
-        if at.is_null() {
-            return None;
-        }
-        at.write(value);
-        Some(Box::from_raw(at))
-    }
+    let boxed = memory::try_box(value).ok()?;
+    // SAFETY: an array of one value has the value's layout, so the memory is what a Box of the value owns.
+    Some(unsafe { Box::from_raw(Box::into_raw(boxed).cast::<T>()) })
 }
 
 /// Returns a handle for C; NULL if there is no memory.

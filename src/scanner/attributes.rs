@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
-use super::{error::Error, event::Attribute, try_box::TryBox};
+use super::{error::Error, event::Attribute};
 use crate::matcher::{
     bytes::{is_blank, is_name, is_name_start, is_tag_space, same},
     grammar::{HeaderRule, Route},
 };
+use crate::memory::TryBox;
 
 /// The attributes of the marker that was read last. Memory is taken when the first one comes.
 pub struct Attributes(TryBox<Lists>);

@@ -14,7 +14,6 @@ use super::{
     pending::Next,
     spans::Spans,
     thoughts::Thoughts,
-    try_box::TryBox,
 };
 use crate::{
     channel::{Channel, Start},
@@ -25,6 +24,7 @@ use crate::{
         code::CodeTracker,
         grammar::{Action, Pattern, flag},
     },
+    memory::TryBox,
     utf8::{incomplete_tail, is_continuation},
 };
 

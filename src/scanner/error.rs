@@ -2,6 +2,8 @@
 
 use std::{collections::TryReserveError, fmt};
 
+use crate::memory::OutOfMemory;
+
 /// Why a scanner could not be made, or could not go on.
 ///
 /// ```
@@ -41,6 +43,12 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<OutOfMemory> for Error {
+    fn from(_: OutOfMemory) -> Error {
+        Error::OutOfMemory
+    }
+}
 
 impl From<TryReserveError> for Error {
     fn from(_: TryReserveError) -> Error {

@@ -24,7 +24,6 @@ mod report;
 mod spans;
 mod strip;
 mod thoughts;
-mod try_box;
 mod window;
 
 use std::fmt;

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::memory::{append, copy};
 use crate::{channel::Channel, dialect::compiled::ThoughtRule, matcher::bytes::is_blank, utf8::fit};
 
 use super::{attributes::Attributes, error::Error, event::Cause};
@@ -145,9 +146,7 @@ impl Thoughts {
         let rest = &bytes[fit.len()..];
         self.is_full |= !rest.is_empty();
         thought.truncated = if self.rule.is_some() { !trim_start(rest).is_empty() } else { self.is_full };
-        thought.text.try_reserve(fit.len())?;
-        thought.text.extend_from_slice(fit);
-        Ok(())
+        Ok(append(&mut thought.text, fit)?)
     }
 
     pub fn end(&mut self, cause: Cause, rule: Option<&ThoughtRule>) -> Result<(), Error> {
@@ -253,11 +252,4 @@ fn copy_thought(thought: &Thought) -> Result<Thought, Error> {
     }
     let thought_type = thought.thought_type.as_deref().map(copy).transpose()?;
     Ok(Thought { text: copy(&thought.text)?, attributes, thought_type, ..*thought })
-}
-
-fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(bytes.len())?;
-    copy.extend_from_slice(bytes);
-    Ok(copy)
 }

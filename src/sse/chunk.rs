@@ -3,8 +3,8 @@
 
 use super::json::{Reader, Span, unescape};
 use super::options::Field;
-use super::put::{put, put_all};
 use crate::Error;
+use crate::memory::{self, append, append_all};
 
 /// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
@@ -198,8 +198,8 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice
 }
 
 /// Writes the beginning of an extra chunk of the same stream, up to the choice's own members.
-pub fn write_head(text: &[u8], head: &mut Vec<u8>) -> Result<(), Error> {
-    put(head, b"data: {")?;
+pub fn write_head(text: &[u8], head: &mut Vec<u8>) -> memory::Result<()> {
+    append(head, b"data: {")?;
     let mut memory = Ok(());
     // It was read before: it is an object.
     let _ = members(text, &mut Reader::new(text), |reader, name, _| {
@@ -208,10 +208,10 @@ pub fn write_head(text: &[u8], head: &mut Vec<u8>) -> Result<(), Error> {
             && head.len() + value.len() <= HEAD
             && !matches!(value[0], b'[' | b'{')
         {
-            memory = put_all(head, &[b"\"", name, b"\":", value, b","]);
+            memory = append_all(head, &[b"\"", name, b"\":", value, b","]);
         }
         memory.is_ok().then_some(())
     });
     memory?;
-    put(head, b"\"choices\":[{\"index\":")
+    append(head, b"\"choices\":[{\"index\":")
 }

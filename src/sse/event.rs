@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
-use super::put::put;
 use crate::Error;
+use crate::memory::{append, push};
 
 /// Cuts a stream into events. Each has the blank line that ends it. A comment before an event's first line is cut off too, so
 /// that it need not wait, and so is the `\n` of a line end whose `\r` ended the event.
@@ -108,16 +108,15 @@ impl Event {
             b"data" => {
                 match self.lines.len() {
                     0 => self.single = value.clone(),
-                    1 => put(&mut self.joined, &raw[self.single.clone()])?,
+                    1 => append(&mut self.joined, &raw[self.single.clone()])?,
                     _ => {}
                 }
                 if !self.lines.is_empty() {
-                    put(&mut self.joined, b"\n")?;
+                    append(&mut self.joined, b"\n")?;
                 }
-                self.lines.try_reserve(1)?;
-                self.lines.push((self.joined.len(), value.start));
+                push(&mut self.lines, (self.joined.len(), value.start))?;
                 if self.lines.len() > 1 {
-                    put(&mut self.joined, &raw[value])?;
+                    append(&mut self.joined, &raw[value])?;
                 }
             }
             _ => {}
@@ -134,8 +133,7 @@ impl Event {
             let value = start..start + (next - at);
             if !raw[value.clone()].trim_ascii().is_empty() {
                 let name = if raw[..start].ends_with(b":") { "data:" } else { "data: " };
-                values.try_reserve(1)?;
-                values.push((start - name.len(), value));
+                push(&mut values, (start - name.len(), value))?;
             }
         }
         Ok(values)

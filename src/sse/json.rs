@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::put::put;
-use crate::Error;
+use crate::memory::{self, append};
 
 pub type Span = Range<usize>;
 
@@ -275,7 +274,7 @@ fn unit(digits: &[u8]) -> u32 {
 }
 
 /// Writes text as the inside of a string. Only what must be escaped is.
-pub fn escape(text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     let mut from = 0;
     let mut at = 0;
     while at < text.len() {
@@ -300,16 +299,16 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
                 continue;
             }
         };
-        put(out, &text[from..at])?;
-        put(out, &[b'\\', short])?;
+        append(out, &text[from..at])?;
+        append(out, &[b'\\', short])?;
         if short == b'u' {
             let digit = |shift: u32| b"0123456789abcdef"[(code >> shift & 0xF) as usize];
-            put(out, &[digit(12), digit(8), digit(4), digit(0)])?;
+            append(out, &[digit(12), digit(8), digit(4), digit(0)])?;
         }
         at += len;
         from = at;
     }
-    put(out, &text[from..])
+    append(out, &text[from..])
 }
 
 #[cfg(test)]

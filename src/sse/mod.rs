@@ -13,15 +13,14 @@ mod event;
 // Tools of a request and values of calls are read by it too.
 pub(crate) mod json;
 mod options;
-mod put;
 mod rewrite;
 
 use std::fmt;
 
+use crate::memory::{self, append};
 use crate::{Dialect, Error, Start};
 use event::EventFramer;
 pub use options::{Body, Field, Options};
-use put::put;
 use rewrite::Rewrite;
 
 /// At most this many bytes decide whether a stream is a text. In a compressed stream, one of the first few cannot be a text's.
@@ -240,7 +239,7 @@ impl Rewriter {
                 Mode::LongEvent => self.feed_long_event(rest, out)?,
                 Mode::Json => self.feed_json(rest, out)?,
                 Mode::Rest => {
-                    put(out, rest)?;
+                    append(out, rest)?;
                     rest.len()
                 }
             };
@@ -260,7 +259,7 @@ impl Rewriter {
         match self.mode {
             Mode::Events if !self.held.is_empty() => self.rewrite.event(&self.held, true, out)?,
             Mode::Events => self.rewrite.finish(out)?,
-            _ => put(out, &self.held)?,
+            _ => append(out, &self.held)?,
         }
         self.begin_stream();
         Ok(())
@@ -307,13 +306,13 @@ impl Rewriter {
     fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         match rest[0] {
             b'\n' | b'\r' => {
-                put(out, &self.held)?;
+                append(out, &self.held)?;
                 self.held.clear();
-                put(out, &rest[..1])?;
+                append(out, &rest[..1])?;
                 Ok(1)
             }
             b' ' | b'\t' if self.held.len() < self.max_event() => {
-                put(&mut self.held, &rest[..1])?;
+                append(&mut self.held, &rest[..1])?;
                 Ok(1)
             }
             byte => {
@@ -335,7 +334,7 @@ impl Rewriter {
             }
             return Ok(0);
         }
-        put(&mut self.held, &[byte])?;
+        append(&mut self.held, &[byte])?;
         self.mode = Mode::Begun(len + 1);
         let first = &self.held[self.held.len() - (len + 1)..];
         let is_utf8 = match std::str::from_utf8(first) {
@@ -353,7 +352,7 @@ impl Rewriter {
     /// Passes the rest of this stream unread.
     fn pass_rest(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.mode = Mode::Rest;
-        put(out, &self.held)?;
+        append(out, &self.held)?;
         self.held.clear();
         Ok(())
     }
@@ -367,11 +366,11 @@ impl Rewriter {
             self.pass(&rest[..used], out)?;
             self.mode = if end.is_some() { Mode::Events } else { Mode::LongEvent };
         } else if end.is_none() {
-            put(&mut self.held, rest)?;
+            append(&mut self.held, rest)?;
         } else if self.held.is_empty() {
             self.rewrite.event(&rest[..used], false, out)?;
         } else {
-            put(&mut self.held, &rest[..used])?;
+            append(&mut self.held, &rest[..used])?;
             self.rewrite.event(&self.held, false, out)?;
             self.held.clear();
         }
@@ -384,13 +383,13 @@ impl Rewriter {
         if end.is_some() {
             self.mode = Mode::Events;
         }
-        put(out, &rest[..used])?;
+        append(out, &rest[..used])?;
         Ok(used)
     }
 
     fn feed_json(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         if self.held.is_empty() && rest[0].is_ascii_whitespace() {
-            put(out, &rest[..1])?;
+            append(out, &rest[..1])?;
             return Ok(1);
         }
         if self.held.is_empty() && rest[0] != b'{' {
@@ -403,7 +402,7 @@ impl Rewriter {
             self.mode = Mode::Rest;
             self.pass(&rest[..used], out)?;
         } else {
-            put(&mut self.held, &rest[..used])?;
+            append(&mut self.held, &rest[..used])?;
             if end.is_some() {
                 self.mode = Mode::Rest;
                 self.rewrite.body(&self.held, out)?;
@@ -414,11 +413,11 @@ impl Rewriter {
     }
 
     /// Passes what was held and the bytes that follow it, unread.
-    fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         self.too_long += 1;
-        put(out, &self.held)?;
+        append(out, &self.held)?;
         self.held.clear();
-        put(out, bytes)
+        append(out, bytes)
     }
 
     fn max_event(&self) -> usize {

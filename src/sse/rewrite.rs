@@ -7,7 +7,7 @@ use super::chunk::{self, CHOICES, Choice, Part};
 use super::event::Event;
 use super::json::{self, Span, escape};
 use super::options::Field;
-use super::put::{put, put_all};
+use crate::memory::{self, append, append_all, push};
 use crate::{Channel, Dialect, Error, Kind, Scanner, Start};
 
 /// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
@@ -51,12 +51,11 @@ impl Parts {
 
     fn push(&mut self, reasoning: bool, bytes: &[u8]) -> Result<(), Error> {
         let start = self.text.len();
-        put(&mut self.text, bytes)?;
+        append(&mut self.text, bytes)?;
         match self.runs.last_mut() {
             Some(run) if run.reasoning == reasoning => run.text.end = self.text.len(),
             _ => {
-                self.runs.try_reserve(1)?;
-                self.runs.push(Run { reasoning, text: start..self.text.len() });
+                push(&mut self.runs, Run { reasoning, text: start..self.text.len() })?;
             }
         }
         Ok(())
@@ -74,17 +73,17 @@ impl Parts {
     }
 
     /// Writes `"name":"text"`, of all runs for that field.
-    fn write_field(&self, runs: &[Run], reasoning: bool, field: Field, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn write_field(&self, runs: &[Run], reasoning: bool, field: Field, out: &mut Vec<u8>) -> memory::Result<()> {
         write_name(reasoning, field, out)?;
         self.write_string(runs, reasoning, out)
     }
 
-    fn write_string(&self, runs: &[Run], reasoning: bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        put(out, b"\"")?;
+    fn write_string(&self, runs: &[Run], reasoning: bool, out: &mut Vec<u8>) -> memory::Result<()> {
+        append(out, b"\"")?;
         for run in runs.iter().filter(|run| run.reasoning == reasoning) {
             escape(&self.text[run.text.clone()], out)?;
         }
-        put(out, b"\"")
+        append(out, b"\"")
     }
 }
 
@@ -119,32 +118,37 @@ impl Edits {
         self.text.clear();
     }
 
-    fn replace(&mut self, at: Span, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
+    fn replace(&mut self, at: Span, write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>) -> memory::Result<()> {
         let start = self.text.len();
         write(&mut self.text)?;
-        self.list.try_reserve(1)?;
-        self.list.push((at, start..self.text.len()));
+        push(&mut self.list, (at, start..self.text.len()))?;
         Ok(())
     }
 
     /// Returns where the string is that an edit has written, and leaves an empty one in its place.
-    fn take(&mut self, edit: usize) -> Result<Span, Error> {
+    fn take(&mut self, edit: usize) -> memory::Result<Span> {
         let start = self.text.len();
-        put(&mut self.text, b"\"\"")?;
+        append(&mut self.text, b"\"\"")?;
         Ok(mem::replace(&mut self.list[edit].1, start..self.text.len()))
     }
 
     /// Writes a part of `raw` with its edits. `place` returns where in `raw` a stretch of the data stands.
-    fn apply(&mut self, raw: &[u8], part: Span, place: impl Fn(&Span) -> Span, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn apply(
+        &mut self,
+        raw: &[u8],
+        part: Span,
+        place: impl Fn(&Span) -> Span,
+        out: &mut Vec<u8>,
+    ) -> memory::Result<()> {
         self.list.sort_unstable_by_key(|(at, _)| at.start);
         let mut from = part.start;
         for (at, text) in &self.list {
             let at = place(at);
-            put(out, &raw[from..at.start])?;
-            put(out, &self.text[text.clone()])?;
+            append(out, &raw[from..at.start])?;
+            append(out, &self.text[text.clone()])?;
             from = at.end;
         }
-        put(out, &raw[from..part.end])
+        append(out, &raw[from..part.end])
     }
 }
 
@@ -237,8 +241,7 @@ impl ChoiceStreams {
             return Ok(None);
         }
         let scanner = self.scanner()?;
-        self.all.try_reserve(1)?;
-        self.all.push(ChoiceStream { index, scanner, over: false, head: Vec::new(), line_end: b"\n" });
+        push(&mut self.all, ChoiceStream { index, scanner, over: false, head: Vec::new(), line_end: b"\n" })?;
         Ok(Some(self.all.len() - 1))
     }
 
@@ -311,13 +314,13 @@ impl ChoiceStreams {
         if (holds || !before.is_empty()) && self.head.is_empty() {
             let name = &raw[event.name.clone()];
             if !matches!(name.len(), 0 | 1024..) && name != b"error" {
-                put_all(&mut self.head, &[b"event: ", name, event.line_end])?;
+                append_all(&mut self.head, &[b"event: ", name, event.line_end])?;
             }
             chunk::write_head(data, &mut self.head)?;
         }
         if holds {
             stream.head.clear();
-            put(&mut stream.head, &self.head)?;
+            append(&mut stream.head, &self.head)?;
             stream.line_end = event.line_end;
         }
         let (parts, edits, field) = (&self.parts, &mut self.edits, self.field);
@@ -327,7 +330,7 @@ impl ChoiceStreams {
             // If the choice came in this event before, that text must not come after this.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
                 let text = edits.take(deferred.edit)?;
-                extra.write_one(None, deferred.reasoning, out, |out| put(out, &edits.text[text]))?;
+                extra.write_one(None, deferred.reasoning, out, |out| append(out, &edits.text[text]))?;
             }
             extra.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
             for part in role.into_iter().flat_map(|role| lines(data, without(data, role.span()))) {
@@ -338,10 +341,10 @@ impl ChoiceStreams {
         let whole = content.value.clone();
         let edit = edits.list.len();
         match (inside.map(slice::from_ref), &choice.field) {
-            (None, _) => edits.replace(whole, |out| put(out, b"\"\"")),
+            (None, _) => edits.replace(whole, |out| append(out, b"\"\"")),
             (Some([run]), _) if !run.reasoning && parts.text[run.text.clone()] == *text => {
                 if again {
-                    edits.replace(whole.clone(), |out| put(out, &data[whole]))
+                    edits.replace(whole.clone(), |out| append(out, &data[whole]))
                 } else {
                     Ok(())
                 }
@@ -350,7 +353,7 @@ impl ChoiceStreams {
                 edits.replace(whole, |out| parts.write_string(run, false, out))
             }
             (Some(run), Some(empty)) => {
-                edits.replace(whole, |out| put(out, b"null"))?;
+                edits.replace(whole, |out| append(out, b"null"))?;
                 let mut run = Some(run);
                 lines(data, empty.value.clone()).try_for_each(|part| {
                     edits.replace(part, |out| run.take().map_or(Ok(()), |run| parts.write_string(run, true, out)))
@@ -359,16 +362,18 @@ impl ChoiceStreams {
             (Some(run), None) => {
                 edits.replace(content.key.clone(), |out| {
                     // Otherwise the first one would count.
-                    put(out, if choice.is_doubled { b"\"content\":null," } else { b"" })?;
-                    put_all(out, &[b"\"", field.name().as_bytes(), b"\""])
+                    append(out, if choice.is_doubled { b"\"content\":null," } else { b"" })?;
+                    append_all(out, &[b"\"", field.name().as_bytes(), b"\""])
                 })?;
                 edits.replace(whole, |out| parts.write_string(run, true, out))
             }
         }?;
         if let (true, Some(Run { reasoning, .. })) = (again, inside) {
-            self.deferred.try_reserve(1)?;
             // With thinking, another edit comes first, of the content.
-            self.deferred.push(DeferredEdit { index, reasoning: *reasoning, edit: edit + usize::from(*reasoning) });
+            push(
+                &mut self.deferred,
+                DeferredEdit { index, reasoning: *reasoning, edit: edit + usize::from(*reasoning) },
+            )?;
         }
         Ok(())
     }
@@ -396,11 +401,12 @@ impl ChoiceStreams {
             }
             None if reasons => edits.replace(content.span(), |out| {
                 parts.write_field(runs, true, field, out)?;
-                put(out, b",")?;
+                append(out, b",")?;
                 parts.write_field(runs, false, field, out)
             }),
             _ => edits.replace(content.value.clone(), |out| parts.write_string(runs, false, out)),
-        }
+        }?;
+        Ok(())
     }
 }
 
@@ -474,7 +480,7 @@ impl Rewrite {
     /// Writes a whole event with its changes. With `last`, the streams are over after it.
     pub fn event(&mut self, mut raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         if mem::take(&mut self.fresh) && raw.starts_with(BYTE_ORDER_MARK) {
-            put(out, BYTE_ORDER_MARK)?;
+            append(out, BYTE_ORDER_MARK)?;
             raw = &raw[BYTE_ORDER_MARK.len()..];
         }
         let Rewrite { streams, event, choices, .. } = self;
@@ -500,12 +506,12 @@ impl Rewrite {
             let line = if number == 0 { 0 } else { *line };
             let end = values.get(number + 1).map_or(raw.len(), |&(line, _)| line);
             if number > 0 {
-                put(out, self.event.line_end)?;
+                append(out, self.event.line_end)?;
             }
             if out.len() > most {
                 changes = true;
                 self.streams.release(if last { Call::Finish } else { Call::Flush }, |_| true, out)?;
-                put(out, &raw[line..])?;
+                append(out, &raw[line..])?;
                 break;
             }
             self.event.select(value.clone());
@@ -516,7 +522,7 @@ impl Rewrite {
         }
         if !changes {
             out.truncate(start);
-            put(out, raw)?;
+            append(out, raw)?;
         }
         Ok(())
     }
@@ -538,7 +544,7 @@ impl Rewrite {
         let changes = out.len() > start || !streams.edits.list.is_empty();
         let name = &event.name;
         if !name.is_empty() && !(part.start..part.end).contains(&name.start) {
-            put_all(out, &[b"event: ", &raw[name.clone()], event.line_end])?;
+            append_all(out, &[b"event: ", &raw[name.clone()], event.line_end])?;
         }
         streams.edits.apply(raw, part, |span| event.place(span), out)?;
         if ended {
@@ -554,7 +560,7 @@ impl Rewrite {
         for choice in &self.choices {
             self.streams.message(choice, raw)?;
         }
-        self.streams.edits.apply(raw, 0..raw.len(), Span::clone, out)
+        Ok(self.streams.edits.apply(raw, 0..raw.len(), Span::clone, out)?)
     }
 }
 
@@ -568,9 +574,9 @@ fn is_data(data: &[u8]) -> bool {
 }
 
 /// Writes `"name":`.
-fn write_name(reasoning: bool, field: Field, out: &mut Vec<u8>) -> Result<(), Error> {
+fn write_name(reasoning: bool, field: Field, out: &mut Vec<u8>) -> memory::Result<()> {
     let name = if reasoning { field.name() } else { "content" };
-    put_all(out, &[b"\"", name.as_bytes(), b"\":"])
+    append_all(out, &[b"\"", name.as_bytes(), b"\":"])
 }
 
 /// Returns the text of a string that has its quotes.
@@ -625,7 +631,7 @@ impl ExtraChunk<'_> {
         mut role: Option<&[u8]>,
         alone: &mut usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
+    ) -> memory::Result<()> {
         let (single, joined) = runs.split_at(runs.len().min(*alone));
         *alone -= single.len();
         let has = |&field: &bool| joined.iter().any(|run| run.reasoning == field);
@@ -642,21 +648,21 @@ impl ExtraChunk<'_> {
         role: Option<&[u8]>,
         reasoning: bool,
         out: &mut Vec<u8>,
-        string: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        put(out, self.head)?;
+        string: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+    ) -> memory::Result<()> {
+        append(out, self.head)?;
         put_number(out, self.index)?;
-        put(out, b",\"delta\":{")?;
+        append(out, b",\"delta\":{")?;
         if let Some(role) = role {
-            put_all(out, &[b"\"role\":", role, b","])?;
+            append_all(out, &[b"\"role\":", role, b","])?;
         }
         write_name(reasoning, self.field, out)?;
         string(out)?;
-        put_all(out, &[b"},\"finish_reason\":null}]}", self.line_end, self.line_end])
+        append_all(out, &[b"},\"finish_reason\":null}]}", self.line_end, self.line_end])
     }
 }
 
-fn put_number(out: &mut Vec<u8>, mut number: u64) -> Result<(), Error> {
+fn put_number(out: &mut Vec<u8>, mut number: u64) -> memory::Result<()> {
     let mut digits = [0; 20];
     let mut at = digits.len();
     loop {
@@ -664,7 +670,7 @@ fn put_number(out: &mut Vec<u8>, mut number: u64) -> Result<(), Error> {
         digits[at] = b'0' + (number % 10) as u8;
         number /= 10;
         if number == 0 {
-            return put(out, &digits[at..]);
+            return append(out, &digits[at..]);
         }
     }
 }

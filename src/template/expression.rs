@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::memory::{OutOfMemory, Result, append, copy, push, unescape};
+use crate::memory::{Result, append_text, copy_text, push};
 
 /// Marks the unknown parts of a text.
 pub const UNKNOWN: &str = "\0";
@@ -140,7 +140,7 @@ fn is_known(text: &str) -> bool {
 fn join<'v>(left: Cow<'v, str>, right: &str) -> Result<Cow<'v, str>> {
     if left.len() + right.len() > LONGEST && left.len() <= LONGEST {
         let mut joined = cut(&left)?;
-        append(&mut joined, &cut(right)?)?;
+        append_text(&mut joined, &cut(right)?)?;
         return Ok(Cow::Owned(joined));
     }
     if left.len() > LONGEST {
@@ -148,20 +148,20 @@ fn join<'v>(left: Cow<'v, str>, right: &str) -> Result<Cow<'v, str>> {
     }
     let mut joined = match left {
         Cow::Owned(left) => left,
-        Cow::Borrowed(left) => copy(left)?,
+        Cow::Borrowed(left) => copy_text(left)?,
     };
-    append(&mut joined, right)?;
+    append_text(&mut joined, right)?;
     Ok(Cow::Owned(joined))
 }
 
 /// Copies the beginning of a text.
 fn cut(text: &str) -> Result<String> {
     if text.len() <= LONGEST {
-        return copy(text);
+        return copy_text(text);
     }
     let end = (0..=LONGEST).rev().find(|&end| text.is_char_boundary(end)).unwrap_or_default();
-    let mut beginning = copy(&text[..end])?;
-    append(&mut beginning, UNKNOWN)?;
+    let mut beginning = copy_text(&text[..end])?;
+    append_text(&mut beginning, UNKNOWN)?;
     Ok(beginning)
 }
 
@@ -207,7 +207,7 @@ impl<'a> Variables<'a> {
             Ok(place) => self.known[place].1 = value,
             Err(_) if self.known.len() >= MOST => {}
             Err(place) => {
-                self.known.try_reserve(1).map_err(|_| OutOfMemory)?;
+                self.known.try_reserve(1)?;
                 self.known.insert(place, ((name, attribute), value));
             }
         }
@@ -635,4 +635,27 @@ pub fn end_of_literal(text: &str, quote: u8) -> Option<usize> {
         }
     }
     None
+}
+
+/// Decodes the escapes of a string literal. A text without any is not copied.
+pub fn unescape(text: &str) -> Result<Cow<'_, str>> {
+    if !text.contains('\\') {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut plain = String::new();
+    plain.try_reserve(text.len())?;
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        plain.push(match char {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('r') => '\r',
+                Some(other) => other,
+                None => '\\',
+            },
+            char => char,
+        });
+    }
+    Ok(Cow::Owned(plain))
 }

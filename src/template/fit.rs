@@ -3,11 +3,9 @@
 
 use memchr::memmem;
 
-use super::{
-    memory::{Result, filled},
-    signs::{Catalogue, Framing, Needle, Pair, Signs, Sought},
-};
+use super::signs::{Catalogue, Framing, Needle, Pair, Signs, Sought};
 use crate::channel::{Channel, Start};
+use crate::memory::{Result, filled};
 
 /// What is known of a template.
 pub struct Evidence<'a> {

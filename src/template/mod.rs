@@ -7,7 +7,6 @@
 
 mod expression;
 mod fit;
-mod memory;
 #[cfg(feature = "templates")]
 mod render;
 mod signs;
@@ -17,10 +16,10 @@ mod syntax;
 
 use std::fmt;
 
+use crate::memory::{OutOfMemory, push};
 use crate::{channel::Start, dialect::Dialect};
 use expression::UNKNOWN;
 use fit::{Evidence, Fit, Reader};
-use memory::{OutOfMemory, push};
 use source::Source;
 
 impl Dialect {

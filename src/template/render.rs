@@ -14,11 +14,8 @@ use minijinja::{
 };
 use minijinja_contrib::pycompat;
 
-use super::{
-    fit::Evidence,
-    memory::{OutOfMemory, Result as Fallible},
-    syntax,
-};
+use super::{fit::Evidence, syntax};
+use crate::memory::{OutOfMemory, Result as Fallible};
 use crate::{Dialect, Options, Scanner, Start};
 
 /// The longest template that is rendered, in bytes; real ones have at most some 20,000.

@@ -4,10 +4,8 @@
 
 use std::borrow::Cow;
 
-use super::{
-    expression::{Truth, UNKNOWN, Value, Variables, end_of_literal, evaluate},
-    memory::{Result, append, copy, push, unescape},
-};
+use super::expression::{Truth, UNKNOWN, Value, Variables, end_of_literal, evaluate, unescape};
+use crate::memory::{Result, append_text, copy_text, push};
 
 /// The most ways through a generation prompt that are followed.
 const MOST_WAYS: usize = 8;
@@ -143,11 +141,11 @@ impl<'a> Reader<'a> {
 
     fn write(&mut self, text: &str) -> Result<()> {
         if self.written.len() + text.len() <= self.most {
-            append(&mut self.written, text)?;
+            append_text(&mut self.written, text)?;
         }
         if self.inside.is_some() && self.dead == 0 {
             for way in &mut self.ways {
-                append(way, text)?;
+                append_text(way, text)?;
                 if way.len() > 2 * TAIL {
                     let start = (0..way.len() - TAIL).rev().find(|&start| way.is_char_boundary(start));
                     way.drain(..start.unwrap_or_default());
@@ -313,7 +311,7 @@ impl<'a> Reader<'a> {
 fn copies(ways: &[String]) -> Result<Vec<String>> {
     let mut copies = Vec::new();
     for way in ways {
-        push(&mut copies, copy(way)?)?;
+        push(&mut copies, copy_text(way)?)?;
     }
     Ok(copies)
 }

@@ -7,6 +7,7 @@ use crate::Thought;
 use crate::ffi::constants::*;
 use crate::ffi::memory::{layout, try_box};
 use crate::ffi::status::fail;
+use crate::memory::append_all;
 
 /// An attribute of a thought.
 #[derive_ReprC]
@@ -62,8 +63,6 @@ pub(super) fn append<'a>(
 ) -> Result<(usize, &'a [u8]), aside_status> {
     let text = &mut borrowed(place)?.attributes;
     let at = text.len();
-    text.try_reserve(name.len() + value.len()).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
-    text.extend_from_slice(name);
-    text.extend_from_slice(value);
+    append_all(text, &[name, value]).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     Ok((at, text))
 }

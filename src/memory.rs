@@ -1,0 +1,110 @@
+//! Memory that may be refused. Streams are read inside other people's processes, so running out of memory must be an error
+//! and never end the process. These helpers ask for memory before they use it, as the standard library's own do not.
+
+use std::collections::TryReserveError;
+
+/// An allocation was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+impl From<TryReserveError> for OutOfMemory {
+    fn from(_: TryReserveError) -> OutOfMemory {
+        OutOfMemory
+    }
+}
+
+pub type Result<T> = std::result::Result<T, OutOfMemory>;
+
+/// Appends to a list.
+#[inline]
+pub fn append<T: Copy>(list: &mut Vec<T>, more: &[T]) -> Result<()> {
+    list.try_reserve(more.len())?;
+    list.extend_from_slice(more);
+    Ok(())
+}
+
+/// Appends several parts to a list, one after the other: all of them, or none.
+pub fn append_all<T: Copy>(list: &mut Vec<T>, parts: &[&[T]]) -> Result<()> {
+    list.try_reserve(parts.iter().map(|part| part.len()).sum())?;
+    parts.iter().for_each(|part| list.extend_from_slice(part));
+    Ok(())
+}
+
+/// Appends to a text.
+pub fn append_text(text: &mut String, more: &str) -> Result<()> {
+    text.try_reserve(more.len())?;
+    text.push_str(more);
+    Ok(())
+}
+
+/// Copies a text; the copy has no spare room.
+pub fn copy_text(text: &str) -> Result<String> {
+    let mut copy = String::new();
+    copy.try_reserve_exact(text.len())?;
+    copy.push_str(text);
+    Ok(copy)
+}
+
+/// Adds one entry to a list.
+#[inline]
+pub fn push<T>(list: &mut Vec<T>, entry: T) -> Result<()> {
+    list.try_reserve(1)?;
+    list.push(entry);
+    Ok(())
+}
+
+/// Copies a list; the copy has no spare room.
+pub fn copy<T: Copy>(list: &[T]) -> Result<Vec<T>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(list.len())?;
+    copy.extend_from_slice(list);
+    Ok(copy)
+}
+
+/// Returns a list of `len` times the same entry.
+pub fn filled<T: Clone>(entry: T, len: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(len)?;
+    list.resize(len, entry);
+    Ok(list)
+}
+
+/// Boxes a value. It is boxed as an array of one: the memory of a vector can be asked for, that of a box cannot.
+pub fn try_box<T>(value: T) -> Result<Box<[T; 1]>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(1)?;
+    list.push(value);
+    // The vector has the room of one, and so is not moved.
+    list.try_into().map_err(|_| OutOfMemory)
+}
+
+/// A value that is boxed when it is first needed: most streams never need it, and stay small.
+pub struct TryBox<T>(Option<Box<[T; 1]>>);
+
+impl<T> TryBox<T> {
+    pub const NONE: TryBox<T> = TryBox(None);
+
+    pub fn new(value: T) -> Result<TryBox<T>> {
+        Ok(TryBox(Some(try_box(value)?)))
+    }
+
+    #[inline]
+    pub fn get(&self) -> Option<&T> {
+        self.0.as_deref().map(|[value]| value)
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut().map(|[value]| value)
+    }
+}
+
+impl<T: Default> TryBox<T> {
+    /// Returns the value, made by its default if it was not there.
+    pub fn made(&mut self) -> Result<&mut T> {
+        if self.0.is_none() {
+            *self = TryBox::new(T::default())?;
+        }
+        self.get_mut().ok_or(OutOfMemory)
+    }
+}
