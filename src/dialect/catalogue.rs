@@ -3,10 +3,16 @@
 //! Compiling takes memory as it needs it. All else here takes none, the errors neither: a host that has compiled its
 //! dialects before it serves can look one up when memory is gone.
 
-use std::{cmp::Reverse, ffi::CStr, fmt, sync::OnceLock};
+use std::{
+    cmp::Reverse,
+    ffi::CStr,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use super::{
-    Dialect, Start,
+    Start, compile,
+    compiled::Compiled,
     model_names::{self, Fit, Found, Model, Nearness, Pattern},
 };
 use crate::distance::distance;
@@ -19,7 +25,7 @@ struct Entry {
     aliases: &'static [&'static str],
     models: &'static [Pattern],
     text: &'static str,
-    compiled: OnceLock<Dialect>,
+    compiled: OnceLock<Arc<Compiled>>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
@@ -41,28 +47,26 @@ pub fn starts(index: usize) -> impl Iterator<Item = Start> {
     ENTRIES.get(index).into_iter().flat_map(|entry| entry.models).filter_map(|pattern| pattern.start)
 }
 
-pub fn find(name: &[u8]) -> Result<Dialect, UnknownDialect> {
+pub fn find(name: &[u8]) -> Result<&'static Arc<Compiled>, UnknownDialect> {
     let is_named =
         |entry: &&Entry| entry.name.as_bytes() == name || entry.aliases.iter().any(|alias| alias.as_bytes() == name);
     let entry = ENTRIES.iter().find(is_named).ok_or_else(|| UnknownDialect::new(name))?;
-    Ok(entry.compiled().clone())
+    Ok(entry.compiled())
 }
 
 impl Entry {
-    fn compiled(&self) -> &Dialect {
+    fn compiled(&self) -> &Arc<Compiled> {
         self.compiled.get_or_init(|| {
-            Dialect::from_toml(self.text).unwrap_or_else(|error| unreachable!("built-in {}: {error}", self.name))
+            let compiled = compile::from_toml(self.text);
+            Arc::new(compiled.unwrap_or_else(|error| unreachable!("built-in {}: {error}", self.name)))
         })
     }
 }
 
-pub fn find_for_model(model: &[u8]) -> Result<Dialect, UnknownModel> {
+/// Returns the dialect that a model writes, and the start that its file says for this model.
+pub fn find_for_model(model: &[u8]) -> Result<(&'static Arc<Compiled>, Option<Start>), UnknownModel> {
     let (entry, start) = choose(&ENTRIES, model)?;
-    let dialect = entry.compiled().clone();
-    Ok(match start {
-        Some(start) => dialect.starting(start),
-        None => dialect,
-    })
+    Ok((entry.compiled(), start))
 }
 
 /// The entry with the pattern that fits best, and the start that the pattern says.

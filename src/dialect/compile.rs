@@ -14,7 +14,7 @@ use super::{
     },
 };
 use crate::{
-    file_error::quoted,
+    file_error::{self, FileError, quoted},
     matcher::{
         Automaton,
         bytes::insert,
@@ -28,7 +28,13 @@ use crate::{
 /// A tag with attributes that is longer than so many bytes makes its scanner grow.
 const LONG_TAG: usize = 255;
 
-pub fn compile(model: &Model) -> Result<Compiled, Fault> {
+/// Reads a dialect's file and compiles it.
+pub fn from_toml(text: &str) -> Result<Compiled, FileError> {
+    let model = file_error::read::<Model>(text)?;
+    compile(&model).map_err(|fault| fault.locate(text))
+}
+
+fn compile(model: &Model) -> Result<Compiled, Fault> {
     check(model)?;
     let mut compiler = Compiler {
         model,

@@ -16,8 +16,8 @@ pub(crate) mod schema;
 use std::{fmt, sync::Arc};
 
 use crate::channel::{Channel, Start};
-use crate::file_error::{self, FileError};
-pub(crate) use catalogue::{COUNT, c_name, find, find_for_model, starts};
+use crate::file_error::FileError;
+pub(crate) use catalogue::{COUNT, c_name, starts};
 pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
 use compiled::{Compiled, Labels};
 pub(crate) use markers::BREAK;
@@ -46,6 +46,21 @@ pub struct Dialect {
     start: Start,
 }
 
+/// Returns the built-in dialect of a name or alias that need not be UTF-8.
+pub(crate) fn find(name: &[u8]) -> Result<Dialect, UnknownDialect> {
+    Ok(Dialect::new(catalogue::find(name)?.clone()))
+}
+
+/// Returns the built-in dialect that a model writes whose name need not be UTF-8.
+pub(crate) fn find_for_model(model: &[u8]) -> Result<Dialect, UnknownModel> {
+    let (compiled, start) = catalogue::find_for_model(model)?;
+    let dialect = Dialect::new(compiled.clone());
+    Ok(match start {
+        Some(start) => dialect.starting(start),
+        None => dialect,
+    })
+}
+
 impl Dialect {
     /// Returns the built-in dialect of this name or alias. The first call for a dialect loads it, which takes memory;
     /// later calls take none, and a name that is not known takes none either.
@@ -55,7 +70,7 @@ impl Dialect {
     /// [`UnknownDialect`], which names the nearest.
     #[doc(alias = "aside_dialect_find")]
     pub fn find(name: &str) -> Result<Dialect, UnknownDialect> {
-        catalogue::find(name.as_bytes())
+        find(name.as_bytes())
     }
 
     /// Returns the built-in dialect that a model of this name writes: a name of a hub, a registry or an interface, or a
@@ -83,7 +98,7 @@ impl Dialect {
     /// [`UnknownModel`], which names what comes near.
     #[doc(alias = "aside_dialect_find_for_model")]
     pub fn find_for_model(model: &str) -> Result<Dialect, UnknownModel> {
-        catalogue::find_for_model(model.as_bytes())
+        find_for_model(model.as_bytes())
     }
 
     /// Loads the built-in dialects of these names or aliases, so that finding one of them later takes no memory. A host calls
@@ -117,9 +132,11 @@ impl Dialect {
     /// [`FileError`], which says what is wrong and where.
     #[doc(alias = "aside_dialect_load")]
     pub fn from_toml(text: &str) -> Result<Dialect, FileError> {
-        let model = file_error::read::<schema::Model>(text)?;
-        let compiled = compile::compile(&model).map_err(|fault| fault.locate(text))?;
-        Ok(Dialect { start: compiled.start, compiled: Arc::new(compiled) })
+        Ok(Dialect::new(Arc::new(compile::from_toml(text)?)))
+    }
+
+    fn new(compiled: Arc<Compiled>) -> Dialect {
+        Dialect { start: compiled.start, compiled }
     }
 
     /// Returns the same dialect with another start, which must have been checked with the file.

@@ -110,7 +110,7 @@ func (a *agent) call(ctx context.Context, call toolCall) (string, error) {
 		return fmt.Sprintf("There is no such call: %s %s", call.Function.Name, call.Function.Arguments), nil
 	}
 	command := exec.CommandContext(ctx, "sh", "-c", arguments.Command)
-	// A background job of the command would keep its output open for ever.
+	// A background job of the command would keep its output open forever.
 	command.WaitDelay = time.Second
 	output, err := command.CombinedOutput()
 	if ctx.Err() != nil {

@@ -7,8 +7,12 @@ use std::{array, cmp::Reverse, collections::BinaryHeap};
 use rustc_hash::FxHashMap;
 
 use super::{
-    Automaton, Config, Exit, FALLBACK, Origin, Stage, Starts, StateId, StateInfo, accel::Accels, classes::ByteClasses,
-    config,
+    accel::Accels,
+    accelerate::PROSE,
+    classes::ByteClasses,
+    config::{self, Config, Stage},
+    state::{Exit, FALLBACK, Origin, StateId, StateInfo},
+    table::{Automaton, Starts},
 };
 use crate::matcher::{
     bytes::is_blank,
@@ -35,16 +39,16 @@ const MOST_HELD: usize = 24;
 /// chosen by W4 of `any` (BENCHMARKS.md).
 const NEAR_FENCE: usize = 3;
 
-/// Where most text is: in the middle of a line, outside all code.
-pub const PROSE: CodeTracker = CodeTracker::after(b'.');
-
-pub fn build(grammar: &Grammar, used: u16) -> Automaton {
-    let mut builder = Builder::new(grammar);
-    for number in 0..grammar.regions.len() as u8 {
-        builder.seed(number, used);
+impl Automaton {
+    /// Builds the automaton of a grammar. `used`: the flags that some pattern asks for.
+    pub fn new(grammar: &Grammar, used: u16) -> Automaton {
+        let mut builder = Builder::new(grammar);
+        for number in 0..grammar.regions.len() as u8 {
+            builder.seed(number, used);
+        }
+        builder.run();
+        builder.finish()
     }
-    builder.run();
-    builder.finish()
 }
 
 /// A place in a text: where it stands, and what is held after that.

@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use super::{Automaton, Exit, FALLBACK, Stage, StateId};
+use super::{
+    config::Stage,
+    state::{Exit, FALLBACK, StateId},
+    table::Automaton,
+};
 
 impl fmt::Debug for Automaton {
     /// Writes the byte classes, then each state with where each class leads, then the exits.

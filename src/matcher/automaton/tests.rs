@@ -4,7 +4,13 @@ use std::collections::BTreeSet;
 
 use samples::Random;
 
-use super::{Automaton, Config, EVERY_BYTE, Exit, FALLBACK, Run, Stage, StateId, accel::Accel, build::PROSE, config};
+use super::{
+    accel::Accel,
+    accelerate::PROSE,
+    config::{self, Config, Stage},
+    state::{EVERY_BYTE, Exit, FALLBACK, StateId},
+    table::{Automaton, Run},
+};
 use crate::{
     Dialect, Options, Scanner, StrayClose,
     matcher::{bytes::contains, code::CodeTracker, grammar::Grammar},

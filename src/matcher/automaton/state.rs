@@ -1,0 +1,82 @@
+//! What a state of the automaton is, and where its bytes lead: the types that the table, its builder and its readers share.
+
+use super::config::Stage;
+use crate::matcher::code::CodeTracker;
+
+/// The number of a state. `FALLBACK` is the state of all places that are not in the table: there, only a recogniser can
+/// tell.
+pub type StateId = u16;
+pub const FALLBACK: StateId = 0;
+
+/// In a state's loop mask and in the sets of bytes: the bit that says that no text loops.
+pub(super) const EVERY_BYTE: u32 = 1 << 31;
+
+/// A state, and what most feeds ask of it: a stream has a copy at hand. One number, so that it stays in a register.
+#[derive(Clone, Copy)]
+pub struct StateInfo(u64);
+
+impl StateInfo {
+    pub const FALLBACK: StateInfo = StateInfo::new(FALLBACK, 0, false);
+
+    pub(super) const fn new(state: StateId, held: u8, is_wide: bool) -> StateInfo {
+        StateInfo(EVERY_BYTE as u64 | (state as u64) << 32 | (held as u64) << 48 | (is_wide as u64) << 56)
+    }
+
+    #[inline]
+    pub fn state(self) -> StateId {
+        (self.0 >> 32) as u16
+    }
+
+    #[inline]
+    pub fn is_fallback(self) -> bool {
+        self.state() == FALLBACK
+    }
+
+    /// How many bytes are held there, because they may be the beginning of a marker.
+    #[inline]
+    pub fn held(self) -> usize {
+        usize::from((self.0 >> 48) as u8)
+    }
+
+    /// Whether what is held has characters of several bytes.
+    #[inline]
+    pub fn is_wide(self) -> bool {
+        self.0 >> 56 != 0
+    }
+
+    /// What must be in no byte's sets if a text is to loop: all of it ASCII, each byte back to this state.
+    #[inline]
+    pub fn loop_mask(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The same state for a stream that must not loop there.
+    #[inline]
+    pub fn without_loop(self) -> StateInfo {
+        self.with_loop_mask(EVERY_BYTE)
+    }
+
+    pub(super) fn with_loop_mask(self, mask: u32) -> StateInfo {
+        StateInfo(self.0 >> 32 << 32 | u64::from(mask))
+    }
+}
+
+/// Where a stream stands that leaves the table: before the first byte that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    pub code: CodeTracker,
+    pub stage: Stage,
+    /// The framing that may begin here; 0 is none.
+    pub framing: u16,
+}
+
+/// Where a byte leads if it does not lead to a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// Only a recogniser can tell.
+    Fallback,
+    /// A marker is complete. `origin` is where it begins; the last `unread` bytes come after it.
+    Marker { pattern: u8, len: u16, unread: u8, origin: Origin },
+    /// The framing that was expected is complete.
+    Framing { len: u16, origin: Origin },
+}
