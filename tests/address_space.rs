@@ -1,5 +1,6 @@
-//! A process without memory: its address space is limited and used up, and dialects that were loaded before are found all
-//! the same, in Rust and in C. It is a child of the test's own program, so that nothing else runs out.
+//! Finds dialects in a process that has no memory left. A host that loads its dialects before it serves must find them
+//! later, in Rust and in C, whatever happens. The address space of a child process is limited and used up, so that nothing
+//! else runs out.
 #![cfg(target_os = "linux")]
 
 use std::ffi::{CStr, c_void};

@@ -1,5 +1,6 @@
-//! No allocation after `new`: feeds and finishes are counted by an allocator of this file's own. Attributes are the one
-//! exception (collecting, the other, is off here). And memory that runs out: the allocator refuses each allocation in turn.
+//! Counts allocations: a scanner must make none after `new`, because hosts call it for each token. Feeds and finishes are
+//! counted by an allocator of this file's own. Attributes are the one exception (collecting, the other, is off here). The
+//! allocator also refuses each allocation in turn: running out of memory must be an error.
 
 use aside::sse::Rewriter;
 use aside::{Dialect, Error, JoinError, JoinOptions, Options, Scanner, Token};
@@ -145,7 +146,7 @@ fn point_4_text_without_headers_allocates_nothing() {
 // Memory that runs out. A panic or an abort here would be the failure: no call that can say it may do that.
 
 /// Does `work` again and again, with its first, second, … allocation refused, until none is left to refuse. Each time it
-/// fails with that and gives back what it took. How many allocations there were.
+/// must fail with that and free what it took. Returns how many allocations there were.
 fn refused<T, E: PartialEq + std::fmt::Debug>(full: E, mut work: impl FnMut() -> Result<T, E>) -> usize {
     drop(work().unwrap());
     for number in 1.. {
@@ -265,7 +266,7 @@ fn refused_memory_is_an_error_of_a_template() {
             refused(true, || aside::Dialect::find_for_template(&template).map_err(|error| error.is_out_of_memory()));
     }
     assert!(points > 100, "{points} points");
-    // Where there is no answer, memory is no reason.
+    // Where there is no answer, memory is not the reason.
     let many = "{{ '[unused16]◁think▷' }}";
     let few = |error: &aside::UnknownTemplate| error.candidates().len();
     assert_eq!(aside::Dialect::find_for_template(many).map_err(|error| few(&error)).unwrap_err(), 2);

@@ -327,7 +327,7 @@ fn folders_that_import_each_other_are_found() {
     let a = ("a/mod.rs", "pub mod one;\n");
     let up = ("a/one.rs", "use crate::{\n    b::two::{self, Two},\n};\npub struct One;\n");
     let b = ("b/mod.rs", "pub mod two;\n");
-    // By the name that the crate's root gives it, in code that has no `use`, and not in tests or comments.
+    // By its name in the crate's root, in code that has no `use`, and not in tests or comments.
     for down in ["use crate::One;\n", "fn two() -> crate::a::one::One {\n", "pub(crate) use super::super::a::one;\n"] {
         assert_eq!(made(&[LIB, a, up, b, ("b/two.rs", down)]), ["src: a → b → a"], "{down}");
     }

@@ -1,5 +1,5 @@
-//! The contract of the scanner, point by point; each test is named after what it holds the scanner to. Linear work is in
-//! `linear.rs`, allocations in `allocations.rs`, and equality at every split in `splits.rs`.
+//! Tests the contract of the scanner, point by point; each test is named after what it holds the scanner to. Linear work
+//! is in `linear.rs`, allocations in `allocations.rs`, and equality at every split in `splits.rs`.
 
 use aside::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Options, Scanner, Start};
 use reference::{Event, Part, What};
@@ -643,7 +643,7 @@ fn stopped_and_fed_on_in_other_chunks() {
     });
 }
 
-/// A marker behind more than fits into what a scanner makes room for at once.
+/// A marker after more than fits into what a scanner makes room for at once.
 #[test]
 fn stopped_behind_a_long_hold_the_rest_is_the_same() {
     let span = "tag = { names = [\"thinking\"], closer = \"same\", attributes = 65536 }\n";

@@ -1,5 +1,5 @@
-//! Dialect files that cannot be used: the error says what is wrong, on which line and in which key. And names that no
-//! built-in dialect has.
+//! Loads dialect files that cannot be used: the author of one must learn what is wrong, on which line and in which key.
+//! Asks also for names that no built-in dialect has.
 
 use aside::{Channel, Dialect, Kind, Start};
 
@@ -374,7 +374,7 @@ fn conflict_behind(more: &str, line: usize, first: &str, second: &str) {
 fn a_tag_and_a_literal_that_cannot_be_told_apart() {
     let tag = |names: &str, rest: &str| format!("[[span]]\nchannel = \"tool\"\ntag = {{ names = [{names}]{rest} }}\n");
     conflict_behind(&tag("\"a\"", ""), 3, "<a>", "<a>");
-    // A longer name is another tag, and a literal that goes on behind `<a>` begins with one.
+    // A longer name is another tag, and a literal that goes on after `<a>` begins with one.
     Dialect::from_toml(&format!("{}{}", good(), tag("\"ab\"", ""))).unwrap();
     let long = with(6, r#"open = ["<b>c"]"#);
     conflict(&format!("{long}{}", tag("\"b\"", "")), 11, "<b>c", "<b>");

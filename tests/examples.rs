@@ -1,4 +1,5 @@
-//! Every `[[example]]` of every dialect file: what the file says, the reference and the scanner agree, however it is cut.
+//! Runs every `[[example]]` of every dialect file: what the file says, the reference and the scanner must agree, however
+//! the text is cut.
 
 use reference::{Dialect, Event, Example, ExampleThought, Thought};
 use support::Pair;

@@ -1,5 +1,6 @@
-//! Cases from the field: outputs of public bug reports and of other parsers' tests, as `tests/field/cases.jsonl` has them with
-//! their sources. Each is read by the reference and by the scanner, whole, byte by byte, cut as it was and at every split.
+//! Runs cases from the field: outputs of public bug reports and of other parsers' tests, as `tests/field/cases.jsonl` has
+//! them with their sources. The reference and the scanner read each: whole, byte by byte, cut as it was and at every
+//! split.
 
 use serde::Deserialize;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Names of models from the field, each with the dialect that is known to be right for it (`tests/field/names.tsv`).
+//! Looks up names of models from the field: each must find the dialect that is known to be right for it
+//! (`tests/field/names.tsv`).
 
 use aside::{Channel, Dialect, Start};
 

@@ -1,5 +1,5 @@
-//! Chat templates from the field (`tests/field/templates`): each finds the dialect and the start that its index says, by
-//! rendering where the feature `templates` is on, and by reading where it is not.
+//! Reads chat templates from the field (`tests/field/templates`): each must find the dialect and the start that its index
+//! says. They are rendered where the feature `templates` is on, and read where it is off.
 
 use std::{collections::BTreeSet, fs};
 

@@ -1,12 +1,12 @@
-//! Files that cannot be used are refused in linear work, whatever they are made of, by instruction count (callgrind).
-//! Nothing here may depend on a clock.
+//! Counts the instructions (callgrind) of refusing files that cannot be used: the work must be linear, whatever they are
+//! made of. Nothing here may depend on a clock.
 
 use std::hint::black_box;
 
 use aside::Dialect;
 use support::callgrind::{self, SIZES};
 
-/// Four times the file is at most so many times the work: 4.2, and what lists that grow and sorted tables of keys take
+/// The work of four times the file, at most: 4.2 times, and what lists that grow and sorted tables of keys take
 /// beyond that. What looks at each byte again for each byte takes 16 times the work.
 const MOST: f64 = 5.0;
 

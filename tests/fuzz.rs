@@ -1,5 +1,6 @@
-//! The fuzz targets without a fuzzer: every finding of the past (`tests/regressions`), seeds from the vectors and the
-//! dialects, and some thousand mutations of them. `ASIDE_SEEDS=FOLDER` writes the seeds there, for `scripts/fuzz`.
+//! Runs the fuzz targets without a fuzzer, so that every test run repeats what fuzzing found: every finding of the past
+//! (`tests/regressions`), seeds from the vectors and the dialects, and some thousand mutations of them.
+//! `ASIDE_SEEDS=FOLDER` writes the seeds there, for `scripts/fuzz`.
 
 #[path = "../fuzz/targets/mod.rs"]
 mod targets;

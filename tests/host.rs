@@ -1,5 +1,5 @@
-//! What a host does beside feeding: budgets and closing by force, tokens, counts, clones. Each is compared with a plain
-//! reckoning over the reference's events, however the text is cut.
+//! Tests what a host does apart from feeding: budgets and closing by force, tokens, counts, clones. Each is compared with
+//! a plain calculation over the reference's events, however the text is cut.
 
 use aside::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Counts, Dialect, Error, Kind, Options, Scanner, Start, Thought,
@@ -151,7 +151,7 @@ fn a_closer_behind_a_forced_close_is_its_marker() {
     let text = Dialect::from_toml(&format!("name = \"mine\"\n{qwen3}")).unwrap();
     let drop = Dialect::from_toml(&format!("name = \"mine\"\nextra_close = \"drop\"\n{qwen3}")).unwrap();
     let cases: [[&[u8]; 4]; 8] = [
-        // Before the close, behind it, thinking, content.
+        // Before the close, after it, thinking, content.
         [b"<think>\nab", b"</think>\n\nc", b"ab", b"c"],
         [b"<think>\nab", b" \n</think>\n\nc", b"ab", b" c"],
         [b"<think>\nab\n</th", b"</think>c", b"ab\n</th", b"c"],
@@ -393,7 +393,7 @@ enum Act {
     Prompt(Vec<u8>),
 }
 
-/// Some bytes, with their tokens where these are known, and what the host does behind them.
+/// Some bytes, with their tokens where these are known, and what the host does after them.
 struct Step {
     text: Vec<u8>,
     tokens: Option<Vec<Token>>,
@@ -406,7 +406,7 @@ impl std::fmt::Debug for Step {
     }
 }
 
-/// How bytes are fed: in pieces of so many at most, or each step's as a whole. `stops`: calls are stopped behind every event.
+/// How bytes are fed: in pieces of at most this many, or each step's as a whole. `stops`: calls are stopped after every event.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     most: Option<usize>,
@@ -428,7 +428,7 @@ fn all_counts(scanner: &Scanner) -> [Counts; 4] {
     Channel::ALL.map(|channel| scanner.counts(channel))
 }
 
-/// Feeds one piece; where it stops, the pull form is dropped behind every event.
+/// Feeds one piece; where it stops, the pull form is dropped after every event.
 fn feed_piece(scanner: &mut Scanner, chunk: &[u8], stops: bool, events: &mut Vec<Event>) {
     if !stops {
         return scanner.feed(chunk, |event| support::push(events, event)).unwrap();
@@ -446,7 +446,7 @@ fn feed_piece(scanner: &mut Scanner, chunk: &[u8], stops: bool, events: &mut Vec
     }
 }
 
-/// Does what gives events; where it stops, it is done anew behind every event until there is none.
+/// Does what has events; where it stops, it is done anew after every event until there is none.
 fn do_act(scanner: &mut Scanner, act: &Act, stops: bool, events: &mut Vec<Event>) {
     loop {
         let mut pulled = match act {
@@ -581,7 +581,7 @@ fn check_cuts(pair: &Pair, start: &str, texts: &Texts, random: &mut Random, toml
     }
 }
 
-/// `ASIDE_HOST`: so many rounds from each start of a dialect, and twenty times so many dialects made at random.
+/// `ASIDE_HOST`: the rounds from each start of a dialect; dialects made at random are twenty times that number.
 #[test]
 fn the_cuts_do_not_show() {
     let mut random = Random::announced("the_cuts_do_not_show");

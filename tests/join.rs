@@ -1,4 +1,5 @@
-//! Texts that were joined split back into the same, as the reference reads them; escaped texts hold no marker.
+//! Joins and escapes texts: a joined text must split back into its parts, as the reference reads it, and an escaped text
+//! must have no marker.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! What the examples of each file in `dialects/` must show: the kinds of text that real streams hold, so that no file says
-//! less than another. What they say is judged by tests/examples.rs.
+//! Checks what the examples of each file in `dialects/` show: the kinds of text that real streams have, so that no file
+//! says less than another. Whether they are right is judged by `tests/examples.rs`.
 
 use reference::{Dialect, Event, Example, IMPLIED, What};
 

@@ -1,5 +1,5 @@
-//! Point 4 of the contract: linear work. Traps at 10 MiB give the right output; and by instruction count (callgrind) four
-//! times the input is at most 4.2 times the work, fed whole and in small chunks.
+//! Tests point 4 of the contract, linear work. Traps of 10 MiB must come out right. By instruction count (callgrind), four
+//! times the input must be at most 4.2 times the work, fed whole and in small chunks.
 
 use support::{Pair, callgrind};
 
@@ -144,7 +144,7 @@ fn point_4_all_kinds_of_markers_at_once_are_linear() {
 #[test]
 fn joining_and_escaping_are_linear() {
     linear("qwen3", "join", &["<", "openers", "blank", "line breaks"], SIZES);
-    // Each closer makes the text longer: its memory grows in steps, which are large beside a short text.
+    // Each closer makes the text longer: its memory grows in steps, which are large next to a short text.
     linear("qwen3", "join", &["closers"], [1 << 10, 16 << 10, 64 << 10]);
     linear("thinking-tags", "join", &["tag and spaces", "near misses", "spaced tags", "openers"], SIZES);
     linear("thought-stream", "join", &["values in values", "many values"], SIZES);

@@ -1,5 +1,5 @@
-//! Dialects that hosts may write, made at random: what the library takes it reads as the reference does, however the text is
-//! cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` how many dialects are made.
+//! Makes dialects at random, as hosts may write them. What the library accepts it must read as the reference does, however
+//! the text is cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` is the number of dialects.
 
 use aside::{Channel, Dialect, Options, Scanner, Start};
 use samples::{Random, Texts, made};

@@ -1,4 +1,4 @@
-//! Dialects by the names of models: of hubs, registries and interfaces, of files, and those that must find nothing.
+//! Finds dialects by the names of models: of hubs, registries and interfaces, and of files. Some names must find nothing.
 
 use aside::{Dialect, UnknownModel};
 
@@ -256,7 +256,7 @@ const KNOWN: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Models that write none of the dialects, and what is no model.
+/// Models that write none of the dialects, and what is not a model.
 const UNKNOWN: &[&str] = &[
     "",
     "/",

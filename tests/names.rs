@@ -1,5 +1,5 @@
-//! No model has code of its own: no dialect's name or alias occurs in the code of `src/`. Comments may name one, as the
-//! examples in the documentation do.
+//! Checks that no model has code of its own: no dialect's name or alias may occur in the code of `src/`. Comments may name
+//! one, as the examples in the documentation do.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Streams behind a rendered prompt: where they start, and that it does not matter which part of a turn the prompt wrote.
+//! Reads streams that follow a rendered prompt: where they start must be found, and it must not matter which part of a
+//! turn the prompt wrote.
 
 use aside::{Channel, Counts, Dialect, Error, Kind, Options, Scanner, Start};
 use reference::Event;
@@ -40,7 +41,7 @@ fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
     assert_eq!(support::run_stopping(&mut scanner, &[text]), got, "{} stopped at each event", about());
 }
 
-/// Whole turns to cut: the examples of a dialect, those that start inside a span behind its openers.
+/// Whole turns to cut: the examples of a dialect, those that start inside a span after its openers.
 fn turns(pair: &Pair) -> Vec<Vec<u8>> {
     let file = &pair.reference;
     let mut turns = Vec::new();
@@ -62,7 +63,7 @@ fn it_does_not_matter_where_the_prompt_ends() {
     for pair in Pair::all() {
         let turn = pair.reference.turns.first().cloned().unwrap_or_default();
         for text in turns(&pair) {
-            // A text that holds a turn marker would be cut there: its own affair, tested below.
+            // A text that holds a turn marker would be cut there, which is tested below.
             if pair.reference.turns.iter().any(|turn| text.windows(turn.len()).any(|part| part == turn.as_bytes())) {
                 continue;
             }
@@ -293,7 +294,7 @@ fn it_is_said_before_the_first_byte_and_for_one_stream() {
     assert_eq!(scanner.start_from_prompt(b"x"), Err(Error::FinishPending));
 }
 
-/// A prompt that ends inside a span, a marker or a character gives no event of its own.
+/// A prompt that ends inside a span, a marker or a character has no event of its own.
 #[test]
 fn a_stream_without_a_byte_has_no_events() {
     for pair in Pair::all() {
@@ -323,7 +324,7 @@ fn a_thought_goes_on_from_the_prompt() {
     assert_eq!((thought.confidence, thought.offset), (Some(0.9), 0));
 }
 
-/// What counts at the first byte alone does not count behind a marker that the prompt has.
+/// What counts at the first byte alone does not count after a marker that the prompt has.
 #[test]
 fn a_prompt_that_is_one_marker_is_not_the_start() {
     check(&Pair::find("gemma-4"), b"<channel|>", b"thought\nx");

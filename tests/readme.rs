@@ -1,5 +1,5 @@
-//! The README's program runs as written, and its list of dialects is what `dialects/` holds. `ASIDE_BLESS=1` writes the
-//! list again.
+//! Holds the README to the code: its program must run as written, and its list of dialects must be what `dialects/` has.
+//! `ASIDE_BLESS=1` writes the list again.
 
 use std::fs;
 use std::io::Write;

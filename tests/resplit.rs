@@ -1,4 +1,4 @@
-//! The program `resplit`: its options, and what it says of what it cannot do.
+//! Runs the program `resplit`: its options, and what it says of what it cannot do.
 
 use std::process::{Command, Output};
 

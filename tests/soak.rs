@@ -1,5 +1,5 @@
-//! Many scanners on many threads over shared dialects, each held against what one alone says of the text; and memory,
-//! which stays flat. The ordinary run is short; `cargo test --release --test soak -- --ignored --nocapture` makes 200,000
+//! Runs many scanners on many threads over shared dialects. Each must say what one alone says of the text, and memory must
+//! stay flat. The ordinary run is short; `cargo test --release --test soak -- --ignored --nocapture` makes 200,000
 //! scanners and feeds them 10 GB.
 
 use aside::{Channel, Dialect, Kind, Options, Scanner};
@@ -36,7 +36,7 @@ impl Sum {
             _ => self.others += event.bytes.len() as u64,
         }
         self.spans += u64::from(matches!(event.kind, Kind::Open { .. }));
-        // How text is cut into events is the scanner's affair: its places are left out.
+        // A scanner may cut text into events as it likes: its places are left out.
         if event.kind != Kind::Text {
             let first = event.bytes.first().map_or(0, |&byte| u64::from(byte));
             self.places = self.places.wrapping_add((first + 1) * (event.offset + 1));
@@ -112,7 +112,7 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Makes so many scanners on each thread and feeds each a text of `size` bytes. Memory may grow by so many KiB between
+/// Makes `scanners` scanners on each thread and feeds each a text of `size` bytes. Memory may grow by `growth` KiB between
 /// the first tenth and the end.
 fn soak(scanners: usize, size: usize, growth: u64) {
     // The memory is the process's: one soak at a time.

@@ -57,7 +57,7 @@ fn channels_of_the_recordings() {
     ends("qwen3-cut.txt", "thinking", "149 + 81 + 4");
     starts("qwen3-tool.txt", "tool", "<tool_call>\n{\"name\": \"run\"");
     whole("qwen3-tool.txt", "content", "\n");
-    // Everything behind the block that leads is content, tags in code included.
+    // Everything after the block that leads is content, tags in code included.
     let text = fs::read_to_string(recording("inline-think.txt")).unwrap();
     whole("inline-think.txt", "content", text.split_once("</think>").unwrap().1);
     starts("thinking-tags.txt", "content", "\nThe failing test is right");

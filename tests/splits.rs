@@ -1,5 +1,5 @@
-//! However a text is cut, the scanner says what the reference says of the whole: random texts of every dialect from every
-//! start, and recorded ones. `ASIDE_SEED` sets the seed, which a failure shows.
+//! Cuts texts everywhere: the scanner must say what the reference says of the whole. The texts are random ones of every
+//! dialect from every start, and recorded ones. `ASIDE_SEED` sets the seed, which a failure shows.
 
 use samples::{Random, Texts};
 use std::path::{Path, PathBuf};
@@ -250,7 +250,7 @@ fn limit_of_depth_where_content_ends_the_thinking() {
     }
 }
 
-// Recorded model output, where it is present: it is no part of the project.
+// Recorded model output, where it is present: it is not part of the project.
 
 fn corpus(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus").join(folder);

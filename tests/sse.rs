@@ -1,5 +1,5 @@
-//! Event streams: what a client puts together from the output is what the whole text's reference says, all else is as it
-//! came, and no cut changes a byte.
+//! Rewrites event streams: a client must put together from the output what the reference says of the whole text. All else
+//! must be as it came, and no cut may change a byte.
 
 use std::path::{Path, PathBuf};
 
@@ -427,7 +427,7 @@ fn held_bytes_leave_before_what_ends_the_text() {
     }
 }
 
-/// Clients close the text at a part of another kind, and show what comes later behind it.
+/// Clients close the text at a part of another kind, and show what comes later after it.
 #[test]
 fn held_bytes_leave_before_a_part_of_another_kind() {
     let ends = [
@@ -479,7 +479,7 @@ fn held_bytes_leave_before_a_part_of_another_kind() {
     }
 }
 
-/// Of any dialect, at any place of any text: behind such a part nothing is left to say.
+/// Of any dialect, at any place of any text: after such a part nothing is left to say.
 #[test]
 fn nothing_is_held_behind_a_part() {
     let mut random = Random::announced("nothing_is_held_behind_a_part");
@@ -577,7 +577,7 @@ fn a_call_ends_the_thinking() {
             let answered = content(&format!("{open}hm{close}So: "));
             assert_eq!(with(answered + &call + &late), [hm, (false, "So: Yes.".to_owned())], "{name}");
         }
-        // A thinking that calls interrupt goes on behind them; so does one whose dialect knows no calls.
+        // A thinking that calls interrupt goes on after them; so does one whose dialect knows no calls.
         for (name, open, close) in
             [("apertus", "<|inner_prefix|>", "<|inner_suffix|>"), ("inline-think", "<think>", "</think>")]
         {
@@ -623,7 +623,7 @@ fn a_stream_behind_its_end_begins_anew() {
     let input = content("<think>a") + "data: [DONE]\n\n" + &content("<think>b");
     let thinking = |text| delta(&format!("\"reasoning_content\":\"{text}\""));
     assert_eq!(qwen3(&input), thinking("a") + "data: [DONE]\n\n" + &thinking("b"));
-    // But text behind a finish is not the model's any more.
+    // But text after a finish is not the model's any more.
     let input = content("<think>a") + &finish("stop") + &content("<think>b");
     assert_eq!(qwen3(&input), thinking("a") + &finish("stop") + &content("<think>b"));
 }
@@ -1107,7 +1107,7 @@ fn bodies() {
     ] {
         assert_eq!(with(&dialect, &Options::default(), body(message).as_bytes()), body(wanted));
     }
-    // What is behind a body, no body, half a body: as it came.
+    // What follows a body, no body, half a body: as it came.
     for other in [
         "{\"error\":{}}",
         "{\"choices\":3}\n{\"x\":1}",
@@ -1282,7 +1282,7 @@ fn a_start_comes_before_the_first_byte() {
         rewriter.start_at(Some(Start::Channel(Channel::Thinking))).unwrap();
         rewriter.finish(&mut out).unwrap();
     }
-    // It lasts for the stream: behind its end, each choice begins so again.
+    // It lasts for the stream: after its end, each choice begins so again.
     rewriter.start_from_prompt(b"<think>").unwrap();
     out.clear();
     let input = content("a") + "data: [DONE]\n\n" + &content("b");
@@ -1290,7 +1290,7 @@ fn a_start_comes_before_the_first_byte() {
     assert_eq!(out, input.replace("content", "reasoning_content").as_bytes());
 }
 
-// ------------------------------------------------------------------------------------------------------- what is no text
+// ------------------------------------------------------------------------------------------------------ what is not text
 
 #[test]
 fn what_is_no_text_passes_and_is_said() {
@@ -1298,7 +1298,7 @@ fn what_is_no_text_passes_and_is_said() {
     let stream = content("<think>hm</think>Yes.");
     let utf16: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let with = |head: &[u8]| [head, stream.as_bytes()].concat();
-    // Headers of gzip, zstd, zlib and Brotli as compressors write them, and what else is no text.
+    // Headers of gzip, zstd, zlib and Brotli as compressors write them, and what else is not text.
     let encoded: [Vec<u8>; 13] = [
         with(b"\x1F\x8B\x08\x00\x00\x00\x00\x00"),
         with(b"\x1F\x8B"),
@@ -1396,7 +1396,7 @@ fn hostile_bytes_pass() {
 
 #[test]
 fn broken_chunks_pass() {
-    // Every cut of a good chunk, and every byte of it replaced: whatever comes out, it is no panic, and what cannot be read
+    // Every cut of a good chunk, and every byte of it replaced: whatever comes out, it must not panic, and what cannot be read
     // is as it was.
     let dialect = Dialect::find("qwen3").unwrap();
     let good = delta("\"role\":\"assistant\",\"content\":\"<think>a</think>\\n\\nb\\u00e9<\"");

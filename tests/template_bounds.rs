@@ -1,4 +1,4 @@
-//! Hostile templates: rendering is bounded in time, memory and depth, whatever is in them.
+//! Renders hostile templates: time, memory and depth must stay bounded, whatever is in them.
 #![cfg(feature = "templates")]
 
 use std::{

@@ -1,4 +1,5 @@
-//! Dialects by chat templates: those of `tests/templates`, which are built as the families' own are, and hostile ones.
+//! Finds dialects by chat templates: those of `tests/templates`, which are built as the families' own are, and hostile
+//! ones.
 
 use std::{env, hint::black_box};
 

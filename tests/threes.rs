@@ -1,8 +1,8 @@
-//! The engine, without chance: every sequence of three pieces out of {markers, their proper prefixes, framing, one letter,
-//! newline, a character of two bytes}, of every dialect from every start: whole, at every cut into two, and byte by byte,
-//! against the reference. `ASIDE_EVERY=1` runs all sequences, for hours; without it, those of the most telling pieces, and of
-//! a dialect with more than 50 of them only those from its own start. `ASIDE_DIALECT=NAME` runs one dialect, from every
-//! start.
+//! Tries the engine without chance: every sequence of three pieces out of {markers, their proper prefixes, framing, one
+//! letter, newline, a character of two bytes}, of every dialect from every start: whole, at every cut into two, and byte
+//! by byte, against the reference. `ASIDE_EVERY=1` runs all sequences, for hours; without it, those of the most telling
+//! pieces, and of a dialect with more than 50 of them only those from its own start. `ASIDE_DIALECT=NAME` runs one
+//! dialect, from every start.
 
 use reference::{Event, What};
 use samples::Pieces;

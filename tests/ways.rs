@@ -1,6 +1,6 @@
-//! The ways to feed that C has, one after the other over one stream: callbacks that stop, arrays of a few events, text
-//! alone, tokens, chunks that pass without a call, and clones in between. The events are those of the whole text, and what
-//! is told between the calls fits.
+//! Mixes all the ways to feed that C has over one stream: callbacks that stop, arrays of a few events, text alone, tokens,
+//! chunks that pass without a call, and clones in between. The events must be those of the whole text, and what is told
+//! between the calls must fit.
 
 use aside::{Budget, BudgetScope, BudgetUnit, Channel, Scanner};
 use reference::{Part, What};
@@ -46,7 +46,7 @@ impl Heard {
 
 unsafe extern "C" fn hear(user: *mut c_void, record: *const Event, bytes: *const u8) -> i32 {
     let (heard, record) = unsafe { (&mut *user.cast::<Heard>(), &*record) };
-    heard.hear(record, unsafe { std::slice::from_raw_parts(bytes, record.lent()) });
+    heard.hear(record, unsafe { std::slice::from_raw_parts(bytes, record.byte_count()) });
     heard.patience = heard.patience.saturating_sub(1);
     i32::from(heard.patience == 0)
 }
@@ -137,7 +137,7 @@ impl<'a> Stream<'a> {
         self.heard.hear(&Event { kind: TEXT, channel, offset, len, ..Event::default() }, text);
     }
 
-    /// As a host to which a call is dear: chunks of quiet bytes pass, plain text between them is fed, and before anything
+    /// As a host to which a call is expensive: chunks of quiet bytes pass, plain text between them is fed, and before anything
     /// else the scanner is told how much has passed.
     fn pass(&mut self, random: &mut Random, most: usize) {
         let (mut quiet, mut passed) = ([0; 4], 0);
@@ -181,7 +181,7 @@ impl<'a> Stream<'a> {
             let (from, len) = (record.offset as usize, record.len as usize);
             let in_both = [held, &chunk[..fed.consumed]].concat();
             let bytes = match record.kind {
-                ATTRIBUTE => &attributes[record.text_at as usize..][..record.lent()],
+                ATTRIBUTE => &attributes[record.text_at as usize..][..record.byte_count()],
                 _ if len == 0 => &[],
                 _ => &in_both[from + held.len() - self.at..][..len],
             };

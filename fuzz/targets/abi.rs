@@ -1,5 +1,5 @@
-//! Random calls of the C functions, misuse that is allowed to be made among them: no call ends the process, no status
-//! comes that the header does not promise there, and no byte of a stream is lost or comes twice.
+//! Makes random calls of the C functions, misuse that is allowed among them. No call may end the process, no status may
+//! come that the header does not promise there, and no byte of a stream may be lost or come twice.
 //!
 //! Input: which calls, with which arguments.
 
@@ -78,7 +78,7 @@ impl Slot {
 unsafe extern "C" fn listen(user: *mut c_void, event: *const Event, bytes: *const u8) -> i32 {
     let (heard, event) = unsafe { (&mut *user.cast::<Heard>(), &*event) };
     let slot = unsafe { &mut *heard.slot };
-    slot.hear(event, unsafe { std::slice::from_raw_parts(bytes, event.lent()) });
+    slot.hear(event, unsafe { std::slice::from_raw_parts(bytes, event.byte_count()) });
     let scanner = slot.handle;
     unsafe {
         match heard.mischief {
@@ -334,7 +334,7 @@ fn array(
     for event in &events[..fed.count] {
         let (from, len) = (event.offset as usize, event.len as usize);
         if event.kind == ATTRIBUTE {
-            slot.hear(event, &attributes[event.text_at as usize..][..event.lent()]);
+            slot.hear(event, &attributes[event.text_at as usize..][..event.byte_count()]);
         } else {
             assert!(from >= offset - of_stream || len == 0, "bytes that the caller no longer has");
             assert!(from + len <= offset + fed.consumed, "bytes that are not done");
@@ -364,14 +364,14 @@ fn thought(scanner: Handle) {
         if status == OK {
             let text = std::slice::from_raw_parts(thought.text, thought.text_len);
             let kind = std::slice::from_raw_parts(thought.thought_type, thought.thought_type_len);
-            let mut lent = vec![text, kind];
+            let mut borrowed = vec![text, kind];
             for pair in std::slice::from_raw_parts(thought.attributes, thought.attribute_count) {
                 let [name, name_len, value, value_len] = *pair;
-                lent.push(std::slice::from_raw_parts(name as *const u8, name_len));
-                lent.push(std::slice::from_raw_parts(value as *const u8, value_len));
+                borrowed.push(std::slice::from_raw_parts(name as *const u8, name_len));
+                borrowed.push(std::slice::from_raw_parts(value as *const u8, value_len));
             }
             // All of it is there to be read.
-            std::hint::black_box(lent.iter().copied().flatten().fold(0u8, |sum, byte| sum ^ byte));
+            std::hint::black_box(borrowed.iter().copied().flatten().fold(0u8, |sum, byte| sum ^ byte));
         }
         aside_scanner_lost_thoughts(scanner);
     }

@@ -1,4 +1,4 @@
-//! Any dialect file: it is refused, or keeps the contract on any text.
+//! Loads any dialect file: it must be refused, or keep the contract on any text.
 //!
 //! Input: a dialect file up to a NUL; how many lengths of chunks, and these; the text, or none: then the file is the text,
 //! and all its markers are in it. Where the first byte is 1, the file is made of the bytes up to the NUL: few are refused.

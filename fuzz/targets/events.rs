@@ -1,5 +1,5 @@
-//! Event streams and bodies: no cut changes a byte of the output, what is not to be split comes out as it came, and of what
-//! a server might have sent, clients see what the reference says of the text.
+//! Rewrites event streams and bodies. No cut may change a byte of the output, and what is not to be split must come out as
+//! it came. Of what a server might have sent, clients must see what the reference says of the text.
 //!
 //! Input: the dialect's name and a newline; the start; the options; how many lengths of chunks, and these; then the stream
 //! as it is, or how it is made.

@@ -1,4 +1,5 @@
-//! What each fuzz target does with an input. An input that is found is kept in `tests/regressions`.
+//! Says what each fuzz target does with an input. The fuzzer's binaries and the ordinary tests run the same code, so a
+//! finding becomes a test by being kept in `tests/regressions`.
 
 pub mod abi;
 pub mod dialect;

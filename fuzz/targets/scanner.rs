@@ -1,4 +1,5 @@
-//! A dialect, a start, cuts and a text: what the scanner says is what the reference says of the whole.
+//! Reads a text of a dialect from a start, cut as the input says: the scanner must say what the reference says of the
+//! whole.
 //!
 //! Input: the dialect's name and a newline; the start; how many lengths of chunks, and these; the text.
 

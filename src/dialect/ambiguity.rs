@@ -1,5 +1,5 @@
-//! The markers that count in a region, before they are compiled: each once, and none that another one
-//! could be taken for. `suffixes`: a tag's name may be followed by one.
+//! Collects the markers that count in a region, before they are compiled, and refuses those that could be taken for each
+//! other: a stream could not be split the same way at every cut. `suffixes`: a tag's name may be followed by one.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub enum Shape {
     FenceClose,
 }
 
-/// Each marker once, and not more than one above the most: that is enough to be refused.
+/// Lists each marker once, and not more than one above the most: that is enough to be refused.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     // A closer that comes late is a courtesy: it never stands in the way of a marker.
     let (late, candidates): (Vec<_>, Vec<_>) =
@@ -68,7 +68,7 @@ pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Resu
     Ok(())
 }
 
-/// Why two markers cannot be told apart where both count.
+/// Says why two markers cannot be told apart where both count.
 fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
     if !may_meet(&a.pattern, &b.pattern) {
         return None;
@@ -86,7 +86,7 @@ fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
     }
 }
 
-/// Is it an opener? One that is absorbed where it is written again is too.
+/// Returns whether it is an opener. One that is absorbed where it is written again is too.
 fn opens(pattern: &Pattern) -> bool {
     match pattern.action {
         Action::Open { .. } | Action::FenceOpen { .. } => true,
@@ -99,7 +99,7 @@ fn closes(pattern: &Pattern) -> bool {
     matches!(pattern.action, Action::Close { .. } | Action::DropClose | Action::Reclassify { .. })
 }
 
-/// Why two markers that may count at the same place cannot be told apart.
+/// Says why two markers that may count at the same place cannot be told apart.
 fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
     let show = |bytes: &[u8]| quoted(&String::from_utf8_lossy(bytes));
     let show_tag = |slash: &str, name: &[u8]| quoted(&format!("<{slash}{}>", String::from_utf8_lossy(name)));
@@ -133,7 +133,7 @@ fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
     }
 }
 
-/// Do both patterns mean the same, but for the span that a closer is of? The first one then stands for both.
+/// Returns whether both patterns mean the same, but for the span that a closer is of. The first one then stands for both.
 fn does_same(a: &Pattern, b: &Pattern) -> bool {
     let action = match (a.action, b.action) {
         (Action::Close { keep: first, .. }, Action::Close { keep, .. }) if first == keep => b.action,
@@ -143,7 +143,7 @@ fn does_same(a: &Pattern, b: &Pattern) -> bool {
     Pattern { action, ..*a } == *b
 }
 
-/// Can both patterns count at the same place?
+/// Returns whether both patterns can count at the same place.
 fn may_meet(a: &Pattern, b: &Pattern) -> bool {
     let same = match (a.same, b.same) {
         (Some(a), Some(b)) => a == b,
@@ -152,7 +152,7 @@ fn may_meet(a: &Pattern, b: &Pattern) -> bool {
     same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
 }
 
-/// Is the literal the beginning of a tag of this name, or such a tag the beginning of the literal?
+/// Returns whether the literal is the beginning of a tag of this name, or such a tag the beginning of the literal.
 fn overlap(literal: &[u8], slash: &[u8], name: &[u8]) -> bool {
     let Some(mut rest) = literal.strip_prefix(b"<") else { return false };
     for part in [slash, name] {

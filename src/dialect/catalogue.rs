@@ -37,12 +37,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
-/// The name of one, by its place in `names`.
+/// Returns the name of one, by its place in `names`.
 pub fn c_name(index: usize) -> Option<&'static CStr> {
     ENTRIES.get(index).map(|entry| entry.c_name)
 }
 
-/// Where dialects start that are found by a model of this one: its own start may be among them.
+/// Returns where dialects start that are found by a model of this one: its own start may be among them.
 pub fn starts(index: usize) -> impl Iterator<Item = Start> {
     ENTRIES.get(index).into_iter().flat_map(|entry| entry.models).filter_map(|pattern| pattern.start)
 }
@@ -69,7 +69,7 @@ pub fn find_for_model(model: &[u8]) -> Result<(&'static Arc<Compiled>, Option<St
     Ok((entry.compiled(), start))
 }
 
-/// The entry with the pattern that fits best, and the start that the pattern says.
+/// Returns the entry with the pattern that fits best, and the start that the pattern says.
 fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<Start>), UnknownModel> {
     let Some(model) = Model::new(name) else { return Err(UnknownModel::new(name)) };
     let mut best: Option<(Fit, &Entry, Option<Start>)> = None;
@@ -109,7 +109,7 @@ fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<St
     }
 }
 
-/// The dialects that models write: the name of each, and its file up to the first example.
+/// Returns the dialects that models write: the name of each, and its file up to the first example.
 pub fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
     ENTRIES.iter().filter(|entry| !entry.models.is_empty()).map(|entry| (entry.name, entry.text))
 }
@@ -257,7 +257,7 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
     nearest.map(|known| known.filter(|(near, _)| !is_kin || matches!(near, Near::Kin(_))).map(|(_, known)| known))
 }
 
-/// A pattern that the name begins with but for an edit in four bytes.
+/// Finds a pattern that the name begins with but for an edit in four bytes.
 fn misspelt(pattern: &str, name: &[u8]) -> Option<Near> {
     if pattern.contains('*') {
         return None;
@@ -370,7 +370,7 @@ impl fmt::Display for Asked {
     }
 }
 
-/// Of a name that an error cannot hold, what counts of it.
+/// Returns what counts of a name that an error cannot hold.
 fn last_part(name: &[u8]) -> &[u8] {
     let trimmed = name.trim_ascii_end();
     let slash = trimmed.iter().rposition(|byte| matches!(byte, b'/' | b'\\'));
@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(near("secnod-x-8b"), [Some(("second-x", "b", false)), None]);
     }
 
-    /// C has a place of so many bytes for a message.
+    /// C has a place of this size for a message.
     #[test]
     fn the_messages_are_short() {
         let long = "\u{feff}".repeat(400);

@@ -1,4 +1,5 @@
-//! What a dialect file may not say, as far as it can be seen without compiling it.
+//! Refuses what a dialect file may not say, as far as that shows without compiling it: its author gets the line and the
+//! key.
 
 use std::ops::Range;
 
@@ -57,7 +58,7 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where code is text, or a fence opens or closes a span, nothing else begins as code does.
+/// Refuses what begins as code does where code is text, or a fence opens or closes a span.
 fn check_beside_code(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans.clone().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
@@ -80,7 +81,7 @@ fn check_beside_code(model: &Model) -> Result<(), Fault> {
     }
 }
 
-/// No fence opens directly behind a backtick, and what a marker ends with is not looked at.
+/// Refuses markers that end in a backtick: no fence opens directly after one, and what a marker ends with is not looked at.
 fn check_before_fences(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans.flat_map(|span| {
@@ -99,7 +100,8 @@ fn check_before_fences(model: &Model) -> Result<(), Fault> {
     }
 }
 
-/// A stream may start in a channel, where the closers of all its spans count: of a fence's body, no quote is known.
+/// Refuses quotes in a fence's body: a stream may start in a channel, where the closers of all its spans count, and no quote
+/// is known.
 fn check_quotes(model: &Model) -> Result<(), Fault> {
     let spans = || model.spans.iter().map(Spanned::get_ref);
     let has_fence = |span: &&Span| spans().any(|other| other.fence.is_some() && other.channel == span.channel);

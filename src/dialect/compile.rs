@@ -1,4 +1,4 @@
-//! From a dialect's file to what the matcher reads: which patterns count in which region, and tries that find them.
+//! Compiles a dialect's file to what the matcher reads: which patterns count in which region, and tries that find them.
 
 use toml::Spanned;
 
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// A tag with attributes that is longer than so many bytes makes its scanner grow.
+/// A tag with attributes that is longer than this makes its scanner grow.
 const LONG_TAG: usize = 255;
 
 /// Reads a dialect's file and compiles it.
@@ -86,7 +86,7 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     })
 }
 
-/// What the spans and the header are called.
+/// Returns what the spans and the header are called.
 fn labels(model: &Model) -> Vec<Labels> {
     let spans = model.spans.iter().map(|span| {
         let span = span.get_ref();
@@ -113,7 +113,7 @@ fn span_rule(span: &Span) -> SpanRule {
     SpanRule { channel: span.channel, keep: span.keep, thought }
 }
 
-/// What must hold where an opener stands.
+/// Returns what must hold where an opener stands.
 fn where_flag(place: Place) -> u16 {
     match place {
         Place::Anywhere => 0,
@@ -122,7 +122,7 @@ fn where_flag(place: Place) -> u16 {
     }
 }
 
-/// One matcher serves all tags, so they have one grammar.
+/// Returns the grammar of all tags: one matcher serves them all.
 fn shared_tag_rule(model: &Model) -> Result<TagRule, Fault> {
     let rule = |tag: &Tag| TagRule {
         space: tag.space,
@@ -226,7 +226,7 @@ impl Compiler<'_> {
         self.finish_region(channel, scope, list, lines)
     }
 
-    /// What counts inside a span for its own sake.
+    /// Adds what counts inside a span for its own sake.
     fn inside(&mut self, list: &mut Vec<Candidate>, rule: usize, spanned: &Spanned<Span>, is_started: bool) {
         let span = spanned.get_ref();
         let unguarded = |action| Pattern { guarded: Guarded::Nowhere, ..Pattern::of(action) };
@@ -272,13 +272,13 @@ impl Compiler<'_> {
         }
     }
 
-    /// Everything that counts in the content and inside its wrappers.
+    /// Adds everything that counts in the content and inside its wrappers.
     fn content(&mut self, list: &mut Vec<Candidate>) {
         let model = self.model;
         for (rule, span) in model.spans.iter().enumerate() {
             self.openers(list, rule, span.get_ref(), None);
         }
-        // Behind nothing but blanks a closer is an extra one, elsewhere a stray one. Behind a span that was closed by
+        // After nothing but blanks a closer is an extra one, elsewhere a stray one. After a span that was closed by
         // force, it is that span's.
         let extra = if model.extra_close == ExtraClose::Drop { flag::FRESH } else { flag::FRESH | flag::FORCED };
         for (rule, thinking) in thinking_spans(model) {
@@ -305,7 +305,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Markers that are removed.
+    /// Adds markers that are removed.
     fn dropped(&mut self, list: &mut Vec<Candidate>, dropped: &[Spanned<Dropped>], pattern: Pattern) {
         for marker in dropped {
             let literal = Spanned::new(marker.span(), marker.get_ref().marker.clone());
@@ -316,7 +316,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `of_thinking`: they stand inside the thinking, and end it or do not.
+    /// Adds the openers. `of_thinking`: they stand inside the thinking, and end it or do not.
     fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, of_thinking: Option<bool>) {
         let rule = rule as u8;
         let ends = of_thinking == Some(true);
@@ -348,7 +348,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// `any_name`: the opener is not the innermost span's, or is not there, so that a tag's name cannot be asked for.
+    /// Adds a span's closers. `any_name`: the opener is not the innermost span's, or is not there, so that a tag's name
+    /// cannot be asked for.
     fn closers(&mut self, list: &mut Vec<Candidate>, span: &Span, pattern: Pattern, any_name: bool) {
         let framing = [span.framing.before_close.as_ref(), span.framing.after_close.as_ref()];
         self.framed_closers(list, span, framing, pattern, any_name);
@@ -373,14 +374,14 @@ impl Compiler<'_> {
         }
     }
 
-    /// What closes a message's body.
+    /// Adds what closes a message's body.
     fn body_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
         if let Some(header) = self.model.header.as_ref().map(Spanned::get_ref) {
             self.literals(list, &header.close, [None, None], |_| Pattern { special: header.special, ..pattern });
         }
     }
 
-    /// Each literal, once alone and once behind its framing.
+    /// Adds each literal, once alone and once after its framing.
     fn literals<'l>(
         &mut self,
         list: &mut Vec<Candidate>,
@@ -592,7 +593,7 @@ impl Compiler<'_> {
         self.room = self.room.max(bytes);
     }
 
-    /// The number of a framing literal, plus one.
+    /// Returns the number of a framing literal, plus one.
     fn framing(&mut self, literal: &Literal) -> u16 {
         let bytes = literal.get_ref().as_bytes();
         self.hold(bytes.len() - 1);

@@ -1,5 +1,5 @@
-//! A dialect as it is used: what the matcher reads by, and what the scanner, the joiner and the host's questions need
-//! beyond that.
+//! Holds a dialect as it is used: what the matcher reads by, and what the scanner, the joiner and the host's questions
+//! need beyond that. Nothing here reads a file.
 
 use super::{Channel, Start};
 use crate::matcher::{Automaton, grammar::Grammar};
@@ -26,22 +26,22 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// The region inside span `rule`.
+    /// Returns the region inside span `rule`.
     pub fn inside(&self, rule: u8) -> u8 {
         rule + 1
     }
 
-    /// Where span `rule` has its thoughts' text, type and confidence; none for a message's body.
+    /// Returns where span `rule` has its thoughts' text, type and confidence; none for a message's body.
     pub fn thought(&self, rule: u8) -> Option<&ThoughtRule> {
         self.spans.get(usize::from(rule))?.thought.as_ref()
     }
 
-    /// The region of a message's body, where there is a header rule.
+    /// Returns the region of a message's body, where there is a header rule.
     pub fn body(&self, channel: Channel) -> u8 {
         self.spans.len() as u8 + 1 + channel as u8
     }
 
-    /// The region of a stream that starts inside `channel`, and the rule that its span counts as.
+    /// Returns the region of a stream that starts inside `channel`, and the rule that its span counts as.
     pub fn started(&self, channel: Channel) -> Option<(u8, u8)> {
         let Some(rule) = self.spans.iter().position(|span| span.channel == channel) else {
             return self.grammar.header.as_ref().map(|_| (self.body(channel), self.spans.len() as u8));

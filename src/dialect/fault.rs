@@ -1,4 +1,5 @@
-//! A fault in a dialect, before its place in the file has been turned into a line and a key.
+//! Holds a fault in a dialect before its place in the file has been turned into a line and a key: compiling knows places,
+//! and only the reader of the file knows its lines.
 
 use std::ops::Range;
 

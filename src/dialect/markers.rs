@@ -1,5 +1,5 @@
-//! A dialect's markers as such, wherever they count: those that are written around a text, and those that a text must
-//! not hold.
+//! Lists a dialect's markers as such, wherever they count: those that are written around a text, and those that a text
+//! must not have. Joining and escaping need them; reading a stream does not.
 
 use super::{
     Channel,

@@ -1,6 +1,6 @@
-//! Does a model's name fit a pattern of `models`, and if not, how near does it come?
+//! Says whether a model's name fits a pattern of `models`, and if not, how near it comes.
 //!
-//! Names are anybody's, so matching never goes back over a choice: a pattern is a row of literals between `*`, each
+//! Names come from anybody, so matching never goes back over a choice: a pattern is a row of literals between `*`, each
 //! literal reads a name in one way only, and taking the first place where a literal fits is never wrong. The time is
 //! linear in the name.
 
@@ -58,18 +58,18 @@ impl Model {
         Some(model)
     }
 
-    /// The last part, in which a pattern without a slash is looked for.
+    /// Returns the last part, in which a pattern without a slash is looked for.
     pub fn last_part(&self) -> &[u8] {
         &self.bytes[self.last..self.len]
     }
 
-    /// What a pattern is held against: the last part, or the last two of a pattern that has a slash.
+    /// Returns what a pattern is held against: the last part, or the last two of a pattern that has a slash.
     fn part(&self, pattern: &[u8]) -> &[u8] {
         let begin = if pattern.contains(&b'/') { self.last_two } else { self.last };
         &self.bytes[begin..self.len]
     }
 
-    /// Where a word begins with the pattern's first byte.
+    /// Returns where a word begins with the pattern's first byte.
     fn places<'a>(&self, pattern: &[u8], part: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
         let initial = pattern.first().copied().unwrap_or_default();
         let len = if self.initials & 1 << (initial & 31) == 0 { 0 } else { part.len() };
@@ -86,7 +86,7 @@ pub enum Found {
     Nothing,
 }
 
-/// How a pattern fits a name.
+/// Says how a pattern fits a name.
 pub fn fit(pattern: &str, model: &Model) -> Found {
     let pattern = pattern.as_bytes();
     let part = model.part(pattern);
@@ -105,7 +105,7 @@ pub fn fit(pattern: &str, model: &Model) -> Found {
     later.map_or(Found::Nothing, Found::Later)
 }
 
-/// The same for a pattern that counts only where a name, or what stands behind a provider's `:` or `.`, begins.
+/// Returns whether a pattern fits that counts only where a name, or what follows a provider's `:` or `.`, begins.
 pub fn begins(pattern: &str, model: &Model) -> bool {
     let part = model.part(pattern.as_bytes());
     match fit(pattern, model) {
@@ -131,8 +131,8 @@ impl Nearness {
     }
 }
 
-/// How near, where the name is of the pattern's family: all that the pattern says before its first number is there, and a
-/// number follows.
+/// Says how near a name is that is of the pattern's family: all that the pattern says before its first number is there, and
+/// a number follows.
 pub fn nearness(pattern: &str, model: &Model) -> Option<Nearness> {
     let pattern = pattern.as_bytes();
     let first_number = pattern.iter().position(u8::is_ascii_digit)?;
@@ -154,7 +154,7 @@ pub fn nearness(pattern: &str, model: &Model) -> Option<Nearness> {
     nearness.min()
 }
 
-/// The number that stands at a place, or ends there.
+/// Returns the number that stands at a place, or ends there.
 fn number_around(text: &[u8], at: usize) -> Option<u32> {
     let before = text[..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let digits = text[at - before..].iter().take_while(|byte| byte.is_ascii_digit()).take(4);
@@ -171,7 +171,7 @@ struct Read {
     goes_on: bool,
 }
 
-/// The literals behind the first one, each at the first place where it fits.
+/// Finds the literals after the first one, each at the first place where it fits.
 fn has_rest(pattern: &[u8], name: &[u8], mut read: Read) -> bool {
     while read.pattern < pattern.len() {
         // `*` stands for any bytes but a slash.
@@ -238,13 +238,13 @@ fn read_literal(pattern: &[u8], from: usize, name: &[u8], place: usize) -> Resul
     if is_over { Ok(read) } else { Err(read) }
 }
 
-/// Is nothing said of what follows a number?
+/// Returns whether nothing is said of what follows a number.
 fn ends_here(rest: &[u8]) -> bool {
     matches!(rest, [] | [b'*', ..] | [b'-' | b'.' | b':', b'*', ..])
 }
 
-/// Does the number go on that a pattern ends with: by more digits, or as a point release (`.5`, `p5`, `-5`)? Sizes
-/// (`-8b`, `-0.6b`) and dates (`-0905`) are none.
+/// Returns whether the number goes on that a pattern ends with: by more digits, or as a point release (`.5`, `p5`, `-5`).
+/// Sizes (`-8b`, `-0.6b`) and dates (`-0905`) do not count.
 fn goes_on(pattern: &[u8], rest: &[u8]) -> bool {
     match rest {
         [b'0'..=b'9', ..] | [b'.' | b'p', b'0'..=b'9', ..] => true,
@@ -275,14 +275,14 @@ fn goes_on(pattern: &[u8], rest: &[u8]) -> bool {
     }
 }
 
-/// Does a text end with a number that has a point?
+/// Returns whether a text ends with a number that has a point.
 fn has_point(text: &[u8]) -> bool {
     let digits = |text: &[u8]| text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let fraction = &text[..text.len() - digits(text)];
     fraction.split_last().is_some_and(|(last, whole)| *last == b'.' && digits(whole) > 0)
 }
 
-/// Does a word begin here?
+/// Returns whether a word begins here.
 fn is_edge(text: &[u8], at: usize) -> bool {
     at == 0 || !text[at - 1].is_ascii_alphanumeric()
 }

@@ -102,7 +102,7 @@ impl<'de> Deserialize<'de> for Dropped {
     }
 }
 
-/// The markers of such a list, as literals.
+/// Returns the markers of such a list, as literals.
 pub fn markers(dropped: &[Spanned<Dropped>]) -> Vec<Literal> {
     dropped.iter().map(|dropped| Spanned::new(dropped.span(), dropped.get_ref().marker.clone())).collect()
 }
@@ -187,12 +187,12 @@ impl<'de> Deserialize<'de> for ModelPattern {
     }
 }
 
-/// What the file says in these places.
+/// Returns what the file says in these places.
 pub fn strings(literals: &[Literal]) -> Vec<String> {
     literals.iter().map(|literal| literal.get_ref().clone()).collect()
 }
 
-/// The same of one; nothing where it is left out.
+/// Returns the text of a literal; nothing where it is left out.
 pub fn text(literal: &Option<Literal>) -> &str {
     literal.as_ref().map_or("", |literal| literal.get_ref())
 }
@@ -206,7 +206,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// A literal as it is compared.
+    /// Returns a literal as it is compared.
     pub fn bytes(&self, literal: &Literal) -> Vec<u8> {
         let bytes = literal.get_ref().as_bytes();
         if *self == Case::Ascii { bytes.to_ascii_lowercase() } else { bytes.to_vec() }

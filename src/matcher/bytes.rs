@@ -13,32 +13,32 @@ pub fn insert(set: &mut ByteSet, byte: u8) {
     set[usize::from(byte / 64)] |= 1 << (byte % 64);
 }
 
-/// Space, tab, line feed, vertical tab, form feed, carriage return.
+/// Returns whether it is a space, tab, line feed, vertical tab, form feed or carriage return.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// White space in a tag: HTML's, which has no vertical tab.
+/// Returns whether it is white space in a tag: HTML's, which has no vertical tab.
 pub fn is_tag_space(byte: u8) -> bool {
     is_blank(byte) && byte != 0x0B
 }
 
-/// The first byte of an attribute's name.
+/// Returns whether it may be the first byte of an attribute's name.
 pub fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b':'
 }
 
-/// The other bytes of an attribute's name.
+/// Returns whether it may be another byte of an attribute's name.
 pub fn is_name(byte: u8) -> bool {
     is_name_start(byte) || byte.is_ascii_digit() || byte == b'.' || byte == b'-'
 }
 
-/// What may follow the colon of a tag's name.
+/// Returns whether it may follow the colon of a tag's name.
 pub fn is_suffix(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
 
-/// The name of a code fence's language.
+/// Returns whether it may be in the name of a code fence's language.
 pub fn is_language(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'#' | b'-')
 }

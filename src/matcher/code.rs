@@ -29,7 +29,7 @@ pub struct CodeTracker {
     /// The fence character of this line, and its run.
     fence_char: u8,
     fence_len: u32,
-    /// The fence that opened the block around this line; a run of 0 is no block.
+    /// The fence that opened the block around this line; a run of 0 means that there is none.
     block_char: u8,
     block_len: u32,
     /// Backticks directly before here.
@@ -45,11 +45,11 @@ enum At {
     /// Nothing or up to three spaces.
     Start,
     Run,
-    /// Behind a run that may be a fence.
+    /// After a run that may be a fence.
     Info,
-    /// Behind a language token and a carriage return.
+    /// After a language token and a carriage return.
     Return,
-    /// In a line that is no fence.
+    /// In a line that is not a fence.
     Prose,
 }
 
@@ -74,23 +74,23 @@ impl CodeTracker {
         self.at == At::Start && self.count == 0
     }
 
-    /// Nothing but a line's end or what may begin a marker can change anything here.
+    /// Returns whether nothing but a line's end or what may begin a marker can change anything here.
     pub fn is_settled(&self) -> bool {
         self.at == At::Prose && self.backticks == 0
     }
 
-    /// Has a fence or a code span begun in this line, or what may be one? A block around it does not count.
+    /// Returns whether a fence or a code span has begun in this line, or what may be one. A block around it does not count.
     pub fn is_near_fence(&self) -> bool {
         self.fence_len.max(self.backticks).max(self.code) > 0
     }
 
-    /// Is it a place that ordinary text comes to?
+    /// Returns whether it is a place that ordinary text comes to.
     pub fn is_common(&self) -> bool {
         self.fence_len.max(self.block_len).max(self.backticks).max(self.code) <= COMMON_RUN
             && self.count <= COMMON_LANGUAGE
     }
 
-    /// A number that no other such place has.
+    /// Returns a number that no other such place has.
     pub fn number(&self) -> Option<u64> {
         const { assert!(COMMON_RUN < 16 && COMMON_LANGUAGE < 16) };
         let kind = [self.fence_char.into(), self.block_char.into(), self.at as u64, self.nests.into()];
@@ -103,8 +103,8 @@ impl CodeTracker {
         self.block_len > 0
     }
 
-    /// The code that the next byte stands in, by a rule that follows it. A backtick refutes a backtick fence's info; a
-    /// backtick after another one begins no marker, as if it stood between them.
+    /// Returns the code that the next byte stands in, by a rule that follows it. A backtick refutes a backtick fence's info;
+    /// a backtick after another one begins no marker, as if it stood between them.
     pub fn code(&self, byte: u8, rule: LineRule) -> Code {
         let in_span = match byte {
             _ if !rule.has_code_spans() || self.in_block() => false,
@@ -129,8 +129,8 @@ impl CodeTracker {
         }
     }
 
-    /// Of a fence span: is this byte inside a nested block, or in the line that opens one? A language token that is
-    /// not over may still be prose.
+    /// Returns, in a fence span, whether this byte is inside a nested block, or in the line that opens one. A language token
+    /// that is not over may still be prose.
     pub fn is_nested(&self, byte: u8) -> bool {
         let after_run = self.at == At::Info || (self.at == At::Run && self.fence_len >= 3 && byte != self.fence_char);
         let ends_token = self.at == At::Return || (after_run && self.count > 0);
@@ -140,7 +140,8 @@ impl CodeTracker {
             || (ends_token && matches!(byte, b'\r' | b'\n'))
     }
 
-    /// The code span around the next byte, if that is no backtick: a run that ends here opens one or closes its like.
+    /// Returns the code span around the next byte, if that is not a backtick: a run that ends here opens one or closes its
+    /// like.
     fn code_after_run(&self) -> u32 {
         match (self.code, self.backticks) {
             (code, 0) => code,
@@ -150,13 +151,13 @@ impl CodeTracker {
         }
     }
 
-    /// A recogniser that began with this line has failed, and its first byte has not passed yet. `nests`: because the line
-    /// opens a nested block.
+    /// Notes that a recogniser which began with this line has failed, and that its first byte has not passed yet. `nests`:
+    /// because the line opens a nested block.
     pub fn nest_if(&mut self, nests: bool) {
         self.nests |= nests;
     }
 
-    /// After text that ended with this byte, outside all code.
+    /// Returns the place after text that ended with this byte, outside all code.
     pub const fn after(last: u8) -> CodeTracker {
         let at = if last == b'\n' { At::Start } else { At::Prose };
         CodeTracker { at, ..CodeTracker::NEW }
@@ -220,7 +221,7 @@ impl CodeTracker {
         (self.count, self.fence_char, self.fence_len) = (0, 0, 0);
     }
 
-    /// `is_fence`: inside a fence span.
+    /// Follows the info of a fence. `is_fence`: inside a fence span.
     fn info(&mut self, byte: u8, is_fence: bool) {
         if self.in_block() {
             match byte {

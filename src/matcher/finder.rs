@@ -1,12 +1,14 @@
-//! A few bytes, looked for in a text: by vectors where the processor has them, else up to three by `memchr` and more by
-//! code that compilers vectorise.
+//! Finds the few bytes of a text that matter. Up to three are looked for by `memchr`, which has vectors of its own. More, and
+//! whether a text has any of them, are looked for by plain code that the compiler turns into vectors; it is compiled once
+//! more for AVX2, which is used where the processor has it. No other code of the scanner may be unsafe.
 #![allow(unsafe_code)]
 
 /// The most bytes that can be looked for.
 pub const MOST: usize = 6;
 
-/// The length of text that is looked at as a whole where more than three bytes are looked for.
+/// The length of text that plain code looks at in one go, without a branch, so that the compiler makes vectors of it.
 const BLOCK: usize = 64;
+/// Of a text that is shorter than a block, its first and last bytes of this length are looked at, which may overlap.
 const HALF: usize = BLOCK / 2;
 
 /// What a text has: one of the bytes, …
@@ -82,7 +84,7 @@ impl ByteSetFinder {
         self
     }
 
-    /// Plain enough for the compiler to look at many bytes at once.
+    /// Looks at all bytes, plainly enough for the compiler to look at many of them at once.
     #[inline(always)]
     fn plain_bits(&self, text: &[u8]) -> u8 {
         #[inline(always)]
@@ -140,13 +142,13 @@ mod tests {
 
     use super::{ByteSetFinder, MOST};
 
-    /// With vectors, where there are any, and without.
+    /// Returns a finder with vectors, where there are any, and one without.
     fn both(list: &[u8]) -> [ByteSetFinder; 2] {
         let finder = ByteSetFinder::new(list).unwrap();
         [finder.clone(), finder.without_vectors()]
     }
 
-    /// What `find` must come to, one byte after the other.
+    /// Returns what `find` must come to, one byte after the other.
     fn slowly(list: &[u8], text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         let (mut at, mut from) = (0, 0);
         while at < text.len() {

@@ -72,7 +72,7 @@ impl Grammar {
         &self.regions[usize::from(number)]
     }
 
-    /// The framing with this number, which is not 0.
+    /// Returns the framing with this number, which is not 0.
     pub fn framing(&self, number: u16) -> &[u8] {
         &self.framings[usize::from(number) - 1]
     }
@@ -104,7 +104,7 @@ pub struct Region {
     pub patterns: Vec<Pattern>,
     /// The patterns that always count together: one of them, and the bits of all.
     pub groups: Vec<(Pattern, PatternSet)>,
-    /// Roots of the tries of literals, of tag names behind `<` and of tag names behind `</`; 0 where there is none.
+    /// Roots of the tries of literals, of tag names after `<` and of tag names after `</`; 0 where there is none.
     pub literals: u32,
     pub open_names: u32,
     pub close_names: u32,
@@ -125,8 +125,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// The patterns that count now, by the flags that are set, the spans of which a block was closed, and the name of the
-    /// innermost tag.
+    /// Returns the patterns that count now, by the flags that are set, the spans of which a block was closed, and the name
+    /// of the innermost tag.
     pub fn active(&self, flags: u16, closed: u64, tag: u8) -> PatternSet {
         let groups = self.groups.iter().filter(|(pattern, _)| pattern.counts(flags, closed, tag));
         groups.fold(0, |all, (_, bits)| all | bits)
@@ -144,11 +144,11 @@ impl Region {
     }
 }
 
-/// What line structure a region needs.
+/// How much a region looks at lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineRule {
     Ignore,
-    /// Markers inside code fences, or inside code spans, are text. Where neither is so, no fence opens behind a backtick.
+    /// Markers inside code fences, or inside code spans, are text. Where neither is so, no fence opens after a backtick.
     Guard {
         fences: bool,
         inline: bool,
@@ -160,7 +160,7 @@ pub enum LineRule {
 }
 
 impl LineRule {
-    /// Does it follow code spans?
+    /// Returns whether it follows code spans.
     pub fn has_code_spans(self) -> bool {
         matches!(self, LineRule::Guard { inline: true, .. } | LineRule::Fence { inline: true })
     }
@@ -201,7 +201,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// One that counts everywhere.
+    /// Returns a pattern that counts everywhere.
     pub fn of(action: Action) -> Pattern {
         Pattern {
             needs: 0,
@@ -217,7 +217,7 @@ impl Pattern {
         }
     }
 
-    /// Does it count now? See `Region::active`.
+    /// Returns whether it counts now. See `Region::active`.
     fn counts(&self, flags: u16, closed: u64, tag: u8) -> bool {
         flags & self.needs == self.needs
             && flags & self.avoids == 0
@@ -225,7 +225,7 @@ impl Pattern {
             && self.once.is_none_or(|rule| closed >> rule & 1 == 0)
     }
 
-    /// Do both always count together? By the same fields.
+    /// Returns whether both always count together, by the same fields.
     pub fn counts_with(&self, other: &Pattern) -> bool {
         let when = |it: &Pattern| (it.needs, it.avoids, it.same, it.once);
         when(self) == when(other)
@@ -240,9 +240,9 @@ pub enum Action {
     Close { rule: u8, keep: bool },
     /// Removed without opening or closing anything.
     Drop,
-    /// The same of a closer: what follows it follows a close.
+    /// Removes a closer: what follows it follows a close.
     DropClose,
-    /// The same of a closer of span `rule`, which says that all content before it was thinking.
+    /// Removes a closer of span `rule`, which says that all content before it was thinking.
     Reclassify { rule: u8 },
     /// Text; between two of them nothing else counts.
     Quote,
@@ -270,7 +270,7 @@ pub struct Node {
 pub struct TagRule {
     /// White space allowed in each gap.
     pub space: u32,
-    /// Bytes that may stand directly behind the name: a colon and a word.
+    /// Bytes that may stand directly after the name: a colon and a word.
     pub suffix: u32,
     /// The longest tag, where tags may have attributes; 0 where they may not.
     pub attributes: u32,

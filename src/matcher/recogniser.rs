@@ -103,7 +103,7 @@ impl Recogniser {
         Recogniser { len: 0, active: 0, literal, tag, close, framing, nests: false }
     }
 
-    /// How many bytes it has read, the one that decided included.
+    /// Returns how many bytes it has read, the one that decided included.
     pub fn len(&self) -> usize {
         self.len as usize
     }
@@ -138,8 +138,8 @@ impl Recogniser {
         literal && tag && close
     }
 
-    /// Where the language token stands in what it has read, if it is in a fence line and nothing else. Such a line opens a
-    /// nested block or closes: of the token's bytes only the number matters.
+    /// Returns where the language token stands in what it has read, if it is in a fence line and nothing else. Such a line
+    /// opens a nested block or closes: of the token's bytes only the number matters.
     pub fn token(&self, read: &[u8]) -> Option<Range<usize>> {
         let (marker, end) = match self.close {
             FenceClose::Token { marker, .. } => (marker, read.len()),
@@ -150,7 +150,7 @@ impl Recogniser {
         is_alone.then_some(usize::from(marker)..end)
     }
 
-    /// The next byte does not begin a special token: it is not the first one of a marker that asks for that.
+    /// Notes that the next byte does not begin a special token: it is not the first one of a marker that asks for that.
     fn rule_out_special(&mut self, region: &Region) {
         let begins_here = |bit: &usize| {
             let is_special = (self.active & region.special) >> bit & 1 != 0;
@@ -471,7 +471,7 @@ impl Tag {
         self.go(rule, next, len)
     }
 
-    /// The name is over, and `byte` is the first after it.
+    /// Goes on after the name; `byte` is the first after it.
     fn after_name(&mut self, rule: &TagRule, slash: bool, pattern: u8, byte: u8, len: u32) -> Outcome {
         let has_attributes = rule.attributes > 0 && !slash;
         let next = match byte {

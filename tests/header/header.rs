@@ -219,7 +219,7 @@ fn run(command: &mut Command) -> Output {
 
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// The library that cargo built beside this test.
+/// The library that cargo built next to this test.
 fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().join(format!("{}aside{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX))
@@ -524,7 +524,7 @@ fn example_in_the_header_runs() {
         .arg(root().join("include"))
         .arg(&source)
         .arg(library()));
-    // Found at run time by the name that it gives itself.
+    // Found at run time by the name that it has in itself.
     let version = HEADER.lines().find_map(|line| line.strip_prefix("#define ASIDE_ABI_VERSION ")).unwrap();
     fs::copy(library(), folder.join(format!("libaside.so.{version}"))).unwrap();
     let output = run(Command::new(&program).env("LD_LIBRARY_PATH", &folder));

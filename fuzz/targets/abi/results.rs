@@ -1,5 +1,5 @@
-//! Tool results by way of the C functions: a registry, its compressor, calls and streams, with filters and caches of a host
-//! that fail, lie, and call back. Each that was taken is released once.
+//! Compresses tool results through the C functions: a registry, its compressor, calls and streams, with filters and caches
+//! of a host that fail, lie, and call back. Each handle that was taken must be released once.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -497,7 +497,7 @@ unsafe fn compress(input: &mut Input<'_>, compressor: Handle) -> Option<(Handle,
     (!compressed.is_null()).then_some((compressed, parts))
 }
 
-/// Reads all that an outcome lends.
+/// Reads all that an outcome has to borrow.
 unsafe fn look(compressed: Handle, parts: &Parts) {
     let (mut text, mut len) = (ptr::null(), 0);
     unsafe {

@@ -1,4 +1,4 @@
-//! Event streams by way of the C functions: what comes out is what the Rust functions give.
+//! Rewrites event streams through the C functions: what comes out must be what the Rust functions return.
 
 use std::ptr;
 

@@ -1,4 +1,4 @@
-//! Whole texts and dialects by way of the C functions: strip, join, escape, families and openers.
+//! Works on whole texts and dialects through the C functions: strip, join, escape, families and openers.
 
 use std::ffi::c_void;
 use std::ptr;

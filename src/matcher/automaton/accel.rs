@@ -1,5 +1,5 @@
-//! Accelerated states: those to which almost every byte loops back. From there, only the few bytes that lead elsewhere
-//! are looked for.
+//! Accelerated states: those to which almost every byte loops back. From there, only the few bytes that lead elsewhere are
+//! looked for, which is most of why prose is cheap.
 
 use super::state::{EVERY_BYTE, StateId};
 use crate::matcher::{
@@ -39,14 +39,14 @@ pub struct Accel {
 }
 
 impl Accel {
-    /// How many bytes at the end of a text may lead elsewhere for a while.
+    /// Returns how many bytes at the end of a text may lead elsewhere for a while.
     #[inline]
     pub fn blanks(&self, text: &[u8]) -> usize {
         if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }
     }
 
-    /// Where the first escape is that may lead elsewhere with the two bytes after it, the text's length if there is none;
-    /// before that: what comes after the last one that leads back.
+    /// Finds the first escape that may lead elsewhere with the two bytes after it; the text's length if there is none.
+    /// Before that, returns what comes after the last one that leads back.
     #[inline(never)]
     pub fn find(&self, text: &[u8]) -> (usize, usize) {
         let [after_one, after_two] = &self.onward;

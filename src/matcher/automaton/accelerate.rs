@@ -58,24 +58,24 @@ impl Automaton {
         self.accels = accels;
     }
 
-    /// The accelerated state that this state is, and the states that blanks lead to from it.
+    /// Returns the accelerated state that this state is, and the states that blanks lead to from it.
     fn accel_at(&self, state: StateId) -> Option<(Accel, Vec<StateId>)> {
         self.accel_among(state, &SOFT).or_else(|| self.accel_among(state, &[]))
     }
 
-    /// The state that a byte leads to, or the fallback.
+    /// Returns the state that a byte leads to, or the fallback.
     fn next(&self, state: StateId, byte: u8) -> StateId {
         let cell = self.cell(state, byte);
         if usize::from(cell) < self.states.len() { cell } else { FALLBACK }
     }
 
-    /// Where any of these bytes leads from any of these states.
+    /// Returns where any of these bytes leads from any of these states.
     fn states_after(&self, states: &[StateId], bytes: &[u8]) -> Vec<StateId> {
         let all = states.iter().flat_map(|&from| bytes.iter().map(move |&byte| self.next(from, byte)));
         all.collect::<BTreeSet<StateId>>().into_iter().collect()
     }
 
-    /// The bytes that lead from any of these states to another one than `home`.
+    /// Returns the bytes that lead from any of these states to another one than `home`.
     fn leads_elsewhere(&self, states: &[StateId], home: StateId) -> ByteSet {
         let width = self.classes.len();
         let mut is_onward = vec![false; width];

@@ -35,6 +35,9 @@ const MOST_CONFIGS: usize = 48;
 /// The most bytes that are held in a state.
 const MOST_HELD: usize = 24;
 
+// `Item::key` packs what is held into three words. With more bytes, items that differ in the last ones would have one key.
+const _: () = assert!(MOST_HELD == 3 * size_of::<u64>());
+
 /// Near a fence, a state comes as late as one that holds this number of bytes more. This and the bounds of a configuration are
 /// chosen by W4 of `any` (BENCHMARKS.md).
 const NEAR_FENCE: usize = 3;
@@ -66,7 +69,7 @@ impl Item {
         &self.held[..usize::from(self.len)]
     }
 
-    /// What no other item has, in one piece, which is hashed faster than the fields.
+    /// Returns what no other item has, in one piece, which is hashed faster than the fields.
     fn key(&self, code: u64) -> [u64; 5] {
         let [a, b, c] = array::from_fn(|word| array::from_fn(|byte| self.held[word * 8 + byte]));
         let place = u64::from(self.config) << 32 | u64::from(self.framing) << 8 | u64::from(self.len);
@@ -213,7 +216,7 @@ impl<'a> Builder<'a> {
         row
     }
 
-    /// Where a place leads whose first held byte is text; none where that depends on the byte that says so.
+    /// Returns where a place leads whose first held byte is text; none where that depends on the byte that says so.
     fn failed(&mut self, number: u32) -> Option<Cell> {
         let Place { item, recogniser, .. } = &self.places[number as usize];
         let region = self.grammar.region(self.rooms[usize::from(item.config)].config.region);
@@ -283,7 +286,7 @@ impl<'a> Builder<'a> {
         Cell::Exit(number)
     }
 
-    /// The place where this text is held, if it is one that text commonly comes to. `recogniser` has read the text.
+    /// Returns the place where this text is held, if it is one that text commonly comes to. `recogniser` has read the text.
     fn find(
         &mut self,
         config: u16,
@@ -325,7 +328,7 @@ impl<'a> Builder<'a> {
         Cell::To(number)
     }
 
-    /// What a byte does in a place.
+    /// Returns what a byte does in a place.
     fn step(&mut self, number: u32, byte: u8) -> Cell {
         let Place { item, recogniser, .. } = &self.places[number as usize];
         let (item, alive) = (*item, *recogniser);
@@ -336,8 +339,8 @@ impl<'a> Builder<'a> {
         self.replay(&item, &text[..=len], Some((alive, len)))
     }
 
-    /// Where a text leads that begins where the item does. `alive`: what has read the item's held bytes, if anything has,
-    /// and how many those are. None: the first byte is text.
+    /// Returns where a text leads that begins where the item does. `alive`: what has read the item's held bytes, if anything
+    /// has, and how many those are. None: the first byte is text.
     fn replay(&mut self, item: &Item, text: &[u8], alive: Option<(Option<Recogniser>, usize)>) -> Cell {
         let mut config = self.rooms[usize::from(item.config)].config;
         let region = self.grammar.region(config.region);
@@ -403,7 +406,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The framings that markers leave to come in a region.
+/// Returns the framings that markers leave to come in a region.
 fn framings_into(grammar: &Grammar, number: u8) -> Vec<u16> {
     let opens = |region: &Region| region.patterns.iter().any(|it| matches!(it.action, Action::Open { .. }));
     let may_be_around = number == Grammar::ROOT || opens(grammar.region(number));

@@ -45,7 +45,7 @@ impl ByteClasses {
         classes
     }
 
-    /// How many there are.
+    /// Returns how many classes there are.
     #[inline]
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -56,7 +56,7 @@ impl ByteClasses {
         usize::from(self.of[usize::from(byte)])
     }
 
-    /// A byte of each class, in the order of their numbers.
+    /// Returns a byte of each class, in the order of their numbers.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

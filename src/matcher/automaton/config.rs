@@ -47,7 +47,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// `active`: the patterns that count with these flags.
+    /// Returns the configuration of a region. `active`: the patterns that count with these flags.
     #[inline]
     pub fn new(number: u8, region: &Region, flags: u16, active: impl Fn(u16) -> PatternSet) -> Config {
         let stage = Stage::of(flags, region);
@@ -57,7 +57,7 @@ impl Config {
         Config { region: number, stage, active: [now, blank, text] }
     }
 
-    /// The patterns that count now.
+    /// Returns the patterns that count now.
     pub fn active(&self) -> PatternSet {
         self.active[0]
     }
@@ -122,7 +122,8 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     seeds
 }
 
-/// The flags that text takes away, as markers leave them: none, at a stream's start, after an opener, after a closer.
+/// Returns the flags that text takes away, as markers leave them: none, at a stream's start, after an opener, after a
+/// closer.
 fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
     use flag::{BLANK, FORCED, FRESH, HEADER, LEAD, OPENED, START};
     let all: &[u16] = if is_content {
@@ -158,7 +159,7 @@ fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
     list
 }
 
-/// All that can be made of these bits, at most four of them.
+/// Returns all that can be made of these bits, at most four of them.
 fn unions(bits: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut all = vec![0];
     for bit in bits.take(4) {

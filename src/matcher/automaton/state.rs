@@ -32,25 +32,25 @@ impl StateInfo {
         self.state() == FALLBACK
     }
 
-    /// How many bytes are held there, because they may be the beginning of a marker.
+    /// Returns how many bytes are held there, because they may be the beginning of a marker.
     #[inline]
     pub fn held(self) -> usize {
         usize::from((self.0 >> 48) as u8)
     }
 
-    /// Whether what is held has characters of several bytes.
+    /// Returns whether what is held has characters of several bytes.
     #[inline]
     pub fn is_wide(self) -> bool {
         self.0 >> 56 != 0
     }
 
-    /// What must be in no byte's sets if a text is to loop: all of it ASCII, each byte back to this state.
+    /// Returns what must be in no byte's sets if a text is to loop: all of it ASCII, each byte back to this state.
     #[inline]
     pub fn loop_mask(self) -> u32 {
         self.0 as u32
     }
 
-    /// The same state for a stream that must not loop there.
+    /// Returns the same state for a stream that must not loop there.
     #[inline]
     pub fn without_loop(self) -> StateInfo {
         self.with_loop_mask(EVERY_BYTE)

@@ -1,4 +1,5 @@
-//! The table, and how a text is read by it. It must look at each byte once, and never at what a dialect's file says.
+//! The table, and how a text is read by it. Reading must look at each byte once, and must know nothing of a dialect's
+//! file.
 
 use super::{
     accel::{Accel, Accels, SOFT},
@@ -132,7 +133,7 @@ impl Automaton {
         Some((end, is_ascii))
     }
 
-    /// Where the blanks at the end of a text lead from an accelerated state, if nothing is held after them.
+    /// Returns where the blanks at the end of a text lead from an accelerated state, if nothing is held after them.
     #[inline(never)]
     fn after_blanks(&self, accel: &Accel, text: &[u8]) -> Option<StateId> {
         let (text, blanks) = text.split_at_checked(text.len() - accel.blanks(text))?;
@@ -140,7 +141,7 @@ impl Automaton {
         Some(end).filter(|&end| !text.is_empty() && self.info(end).held() == 0)
     }
 
-    /// How many bytes of a text lead to where nothing is held; none where an exit comes before that.
+    /// Returns how many bytes of a text lead to where nothing is held; none where an exit comes before that.
     pub fn first_free(&self, mut state: StateId, text: &[u8]) -> Option<usize> {
         for (at, &byte) in text.iter().enumerate() {
             state = *self.cells.get(usize::from(state) * self.classes.len() + self.classes.of(byte))?;
@@ -151,14 +152,14 @@ impl Automaton {
         None
     }
 
-    /// The ASCII that leads back to this state at once, if it is an accelerated one: texts of these bytes alone change
-    /// nothing there.
+    /// Returns the ASCII that leads back to this state at once, if it is an accelerated one: texts of these bytes alone
+    /// change nothing there.
     #[inline]
     pub fn self_loop(&self, state: StateId) -> Option<&ByteSet> {
         self.accels.of(state).filter(|accel| accel.state == state).map(|accel| &accel.self_loop)
     }
 
-    /// Of each byte, the self-loops that it is not in; see `StateInfo::loop_mask`.
+    /// Returns, of each byte, the self-loops that it is not in; see `StateInfo::loop_mask`.
     #[inline]
     pub fn loop_sets(&self) -> &[u32; 256] {
         self.accels.loop_sets()

@@ -20,7 +20,7 @@ fn automaton(dialect: &Dialect) -> &Automaton {
     &dialect.compiled.automaton
 }
 
-/// What `run` must come to, one byte after the other.
+/// Returns what `run` must come to, one byte after the other.
 fn slowly(automaton: &Automaton, mut state: StateId, text: &[u8]) -> (usize, StateId, Option<Exit>) {
     for (at, &byte) in text.iter().enumerate() {
         let cell = automaton.cell(state, byte);
@@ -109,7 +109,7 @@ fn every_state_that_holds_nothing_is_found_by_its_code() {
     assert!(count > 1_000, "{count}");
 }
 
-/// The configurations without a state in which a stream stands after a byte of the examples of a dialect.
+/// Returns the configurations without a state in which a stream stands after a byte of the examples of a dialect.
 fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
     let mut without = BTreeSet::new();
     let file = format!("{}/dialects/{name}.toml", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! The calls that both libraries get: what they are, how they are made at random, and how a failing case is made
+//! Makes the calls that both libraries get: what they are, how they are made at random, and how a failing case is made
 //! smaller.
 
 use crate::seen::Bytes;

@@ -1,4 +1,4 @@
-//! What a host sees of a call, in types that belong to neither of the two libraries.
+//! Records what a host sees of a call, in types that belong to neither of the two libraries, so that both can be compared.
 
 use std::fmt;
 use std::ops::Range;

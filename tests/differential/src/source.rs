@@ -1,5 +1,5 @@
-//! A dialect as both libraries know it, and random texts of it: markers and near relations of them, prose, runs, lengths
-//! at the dialect's limits.
+//! Makes random texts of a dialect that both libraries know: markers and near relations of them, prose, runs, lengths at
+//! the dialect's limits.
 
 use crate::{before, now};
 use samples::{Pieces, Random, Texts};

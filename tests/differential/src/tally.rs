@@ -1,4 +1,4 @@
-//! How often each thing came up that a run is to try.
+//! Counts how often each thing came up that a run is to try: a run that tried nothing must not pass.
 
 use crate::case::{Call, Case, Input, Setup, Stop};
 use crate::seen::{Seen, What};

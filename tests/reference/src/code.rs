@@ -13,7 +13,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// After text that ended with this byte.
+    /// Returns the place after text that ended with this byte.
     pub(crate) fn after(last: u8) -> Code {
         let line = if last == b'\n' { vec![] } else { vec![b'.'] };
         Code { line, block: None }
@@ -28,7 +28,7 @@ pub(crate) enum Hidden {
     InSpan,
 }
 
-/// A line's fence: at most three spaces, a run of three or more, and what follows.
+/// Returns a line's fence: after at most three spaces, a run of three or more, and what follows.
 fn fence_of(line: &[u8]) -> Option<(u8, usize, &[u8])> {
     let indent = line.iter().take_while(|&&byte| byte == b' ').count();
     let mark = *line.get(indent).filter(|&&byte| byte == b'`' || byte == b'~')?;
@@ -36,12 +36,12 @@ fn fence_of(line: &[u8]) -> Option<(u8, usize, &[u8])> {
     (indent <= 3 && run >= 3).then(|| (mark, run, &line[indent + run..]))
 }
 
-/// Is what comes after this beginning of a line the info of a fence?
+/// Returns whether what comes after this beginning of a line is in the info of a fence.
 pub(crate) fn in_fence_info(line: &[u8], next: u8) -> bool {
     fence_of(line).is_some_and(|(mark, _, info)| mark == b'~' || !info.contains(&b'`') && next != b'`')
 }
 
-/// The block after a whole line.
+/// Returns the block after a whole line.
 pub(crate) fn block_after(line: &[u8], block: Option<(u8, usize)>) -> Option<(u8, usize)> {
     let Some((mark, run, info)) = fence_of(line) else { return block };
     match block {
@@ -52,8 +52,8 @@ pub(crate) fn block_after(line: &[u8], block: Option<(u8, usize)>) -> Option<(u8
     }
 }
 
-/// Is what comes after this beginning of a line between backticks? A run of them that is not over opens or closes
-/// nothing yet.
+/// Returns whether what comes after this beginning of a line is between backticks. A run of them that is not over opens or
+/// closes nothing yet.
 pub(crate) fn in_code_span(line: &[u8], next: u8) -> bool {
     let mut open = None;
     let mut at = 0;
@@ -87,7 +87,7 @@ pub(crate) struct FenceLine {
 }
 
 impl FenceLine {
-    /// Does it begin a code block inside a fence's body?
+    /// Returns whether it begins a code block inside a fence's body.
     pub(crate) fn nests(&self) -> bool {
         let letter = |&byte: &u8| byte.is_ascii_alphanumeric() || b"_+#-".contains(&byte);
         let token = (1..=64).contains(&self.info.len()) && self.info.iter().all(letter);
@@ -97,7 +97,7 @@ impl FenceLine {
         }
     }
 
-    /// Does it end a code block that a run of `run` times `mark` began?
+    /// Returns whether it ends a code block that a run of `run` times `mark` began.
     pub(crate) fn ends(&self, mark: u8, run: usize) -> bool {
         self.mark == mark && self.run >= run && self.info.iter().all(|&byte| blank(byte))
     }

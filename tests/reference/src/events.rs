@@ -76,7 +76,7 @@ pub const IMPLIED: &str = "implied";
 pub const END: &str = "end of stream";
 pub const FORCED: &str = "forced";
 
-/// Neighbouring text of one channel becomes one event: how text is cut into events is the scanner's own affair.
+/// Joins neighbouring text of one channel to one event: a scanner may cut text into events as it likes.
 pub fn joined(events: &[Event]) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::new();
     for event in events {
@@ -92,7 +92,7 @@ pub fn joined(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Each text with its channel. What was taken for content may turn out to be thinking.
+/// Returns each text with its channel. What was taken for content may turn out to be thinking.
 pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
     let turn = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
     let texts = events.iter().enumerate().filter(|(_, event)| event.what == What::Text);
@@ -102,12 +102,12 @@ pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
     })
 }
 
-/// The joined text of one channel.
+/// Returns the joined text of one channel.
 pub fn channel(events: &[Event], name: &str) -> Vec<u8> {
     texts(events).filter(|(channel, _)| *channel == name).flat_map(|(_, event)| event.bytes.clone()).collect()
 }
 
-/// Why each span ended, in order.
+/// Returns why each span ended, in order.
 pub fn causes(events: &[Event]) -> Vec<&'static str> {
     let mut out = Vec::new();
     for event in events {
@@ -118,7 +118,7 @@ pub fn causes(events: &[Event]) -> Vec<&'static str> {
     out
 }
 
-/// All attributes of the text as `(name, decoded value)`, in order.
+/// Returns all attributes of the text as `(name, decoded value)`, in order.
 pub fn attributes(events: &[Event]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut out = Vec::new();
     for event in events {
@@ -139,7 +139,7 @@ pub struct Thought {
     pub offset: usize,
 }
 
-/// The whole thoughts of the text: one for each thinking span.
+/// Returns the whole thoughts of the text: one for each thinking span.
 pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
     let mut out = Vec::new();
     let mut now: Option<(usize, Thought)> = None;
@@ -187,7 +187,7 @@ pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
     out
 }
 
-/// The thought of a span; none where the span's thoughts have attributes and this one is blank.
+/// Returns the thought of a span; none where the span's thoughts have attributes and this one is blank.
 fn finished(dialect: &Dialect, rule: usize, mut thought: Thought) -> Option<Thought> {
     let keys = dialect.spans.get(rule).and_then(|span| span.thought.as_ref());
     keys.is_none_or(|keys| typed(&mut thought, keys)).then_some(thought)
@@ -212,7 +212,7 @@ fn typed(thought: &mut Thought, keys: &ThoughtKeys) -> bool {
     !thought.text.is_empty()
 }
 
-/// `[+-]?(D+(\.D*)?|\.D+)([eE][+-]?D+)?` as a whole, clamped to 0…1; anything else is 0.5.
+/// Reads `[+-]?(D+(\.D*)?|\.D+)([eE][+-]?D+)?` as a whole, clamped to 0…1; anything else is 0.5.
 fn number(value: &[u8]) -> f64 {
     let digits = |mut at: usize| {
         while at < value.len() && value[at].is_ascii_digit() {
@@ -254,7 +254,7 @@ pub fn blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// White space inside tags: blank but for the vertical tab.
+/// Returns whether it is white space inside tags: blank but for the vertical tab.
 pub(crate) fn space(byte: u8) -> bool {
     blank(byte) && byte != 0x0b
 }

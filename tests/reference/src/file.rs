@@ -221,7 +221,7 @@ impl Dialect {
         Ok(dialect)
     }
 
-    /// An unknown value is as wrong as an unknown key.
+    /// Refuses unknown values: they are as wrong as unknown keys.
     fn known(&self) -> Result<(), String> {
         let one_of = |key: &str, value: &Option<String>, known: &[&str]| match value {
             Some(value) if !known.contains(&value.as_str()) => Err(format!("{}: {key} = {value:?}", self.name)),
@@ -255,7 +255,7 @@ impl Dialect {
         Ok(())
     }
 
-    /// The channels (and `header`) that a text of this dialect may start in.
+    /// Returns the channels (and `header`) that a text of this dialect may start in.
     pub fn starts(&self) -> Vec<&'static str> {
         let mut starts = vec!["content"];
         for channel in ["thinking", "narration", "tool"] {
@@ -273,7 +273,7 @@ impl Dialect {
     }
 }
 
-/// Every file of `dialects/`, by name.
+/// Reads every file of `dialects/`, by name.
 pub fn all() -> Vec<Dialect> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../dialects"));
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
@@ -291,7 +291,7 @@ pub fn all() -> Vec<Dialect> {
         .collect()
 }
 
-/// The file of that name or alias.
+/// Reads the file of that name or alias.
 pub fn find(name: &str) -> Option<Dialect> {
     all().into_iter().find(|dialect| dialect.name == name || dialect.aliases.iter().any(|alias| alias == name))
 }

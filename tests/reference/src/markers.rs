@@ -136,7 +136,7 @@ impl Reading<'_> {
         self.equal(&self.text[at..end], literal)
     }
 
-    /// Whether the text has what the file spells, in its case or in any.
+    /// Returns whether the text has what the file spells, in its case or in any.
     fn equal(&self, here: &[u8], spelt: &str) -> bool {
         match self.dialect.case.as_deref() {
             Some("ascii") => here.eq_ignore_ascii_case(spelt.as_bytes()),
@@ -148,7 +148,7 @@ impl Reading<'_> {
         framing.is_empty() || self.literal(at, framing)
     }
 
-    /// A literal, or framing and the literal: the length of the framing.
+    /// Looks for a literal, or framing and the literal. Returns the length of the framing.
     fn framed(&self, at: usize, before: &str, literal: &str, special: bool) -> Option<usize> {
         if self.framing(at, before) && self.marker_literal(at + before.len(), literal, special) {
             return Some(before.len());
@@ -156,7 +156,7 @@ impl Reading<'_> {
         self.marker_literal(at, literal, special).then_some(0)
     }
 
-    /// A literal that is a marker: one that is special begins with a special token.
+    /// Returns whether a literal that is a marker stands there: one that is special begins with a special token.
     fn marker_literal(&self, at: usize, literal: &str, special: bool) -> bool {
         let counts = !special || self.special.is_none_or(|special| special.contains(&at));
         counts && self.literal(at, literal)
@@ -170,7 +170,7 @@ impl Reading<'_> {
         self.dialect.guard.iter().any(|guard| guard == what)
     }
 
-    /// The code that hides the byte at `at`, which comes after `self.code`.
+    /// Returns the code that hides the byte at `at`, which comes after `self.code`.
     fn hidden(&self, at: usize) -> Hidden {
         let line = &self.code.line;
         let next = self.text[at];
@@ -193,7 +193,7 @@ impl Reading<'_> {
         length.map_or(self.text.len(), |length| at + length + 1)
     }
 
-    /// The spans whose closers close a region.
+    /// Returns the spans whose closers close a region.
     pub(crate) fn closers(&self, region: &Region) -> Vec<usize> {
         if !region.from_start {
             return if region.body { vec![] } else { vec![region.rule] };
@@ -205,7 +205,7 @@ impl Reading<'_> {
         (0..self.dialect.spans.len()).filter(|&rule| self.dialect.spans[rule].channel == channel).collect()
     }
 
-    /// The marker that begins at `at`, if one that counts here does.
+    /// Returns the marker that begins at `at`, if one that counts here does.
     pub(crate) fn marker(&self, at: usize) -> Option<Found> {
         let Some(region) = self.open.last() else {
             return self.in_content(at);
@@ -325,7 +325,7 @@ impl Reading<'_> {
                 return Some(Found { before, end, does });
             }
         }
-        // Behind nothing but blanks a closer is an extra one, elsewhere a stray one.
+        // After nothing but blanks a closer is an extra one, elsewhere a stray one.
         if hidden != Hidden::No {
             return None;
         }
@@ -376,7 +376,7 @@ impl Reading<'_> {
 
     // ---- openers and closers of spans
 
-    /// An opener that begins a block: not one of a span that had its only block.
+    /// Finds an opener that begins a block: not one of a span that had its only block.
     fn new_block(&self, at: usize, rule: usize) -> Option<(usize, usize, Opening)> {
         if self.spent[rule] {
             return None;
@@ -419,13 +419,13 @@ impl Reading<'_> {
         None
     }
 
-    /// The end of one of these markers.
+    /// Returns the end of one of these markers.
     fn dropped(&self, at: usize, markers: &[Dropped]) -> Option<usize> {
         let here = markers.iter().find(|it| self.marker_literal(at, it.marker(), it.special()))?;
         Some(at + here.marker().len())
     }
 
-    /// The label of the framing after the opener, without its line break, and directly after it a closer.
+    /// Finds the label of the framing after the opener, without its line break, and directly after it a closer.
     fn labelled_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         let label = span.framing.after_open.trim_end();
@@ -437,7 +437,7 @@ impl Reading<'_> {
         Some((label.len(), from + close.len()))
     }
 
-    /// The closer alone, without framing.
+    /// Finds the closer alone, without framing.
     fn bare_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         if let Some(close) = span.close.iter().find(|close| self.marker_literal(at, close, span.special)) {
@@ -446,8 +446,8 @@ impl Reading<'_> {
         if span.tag.is_some() { self.closer(at, rule, None) } else { None }
     }
 
-    /// The closer of a span at `at`: the length of the framing before it, and its end. `open`: the name of the tag
-    /// that it has to match, if any.
+    /// Finds the closer of a span at `at`. Returns the length of the framing before it, and its end. `open`: the name of the
+    /// tag that it has to match, if any.
     fn closer(&self, at: usize, rule: usize, open: Option<usize>) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         for literal in &span.close {
@@ -471,7 +471,7 @@ impl Reading<'_> {
         None
     }
 
-    /// The end of what closes a message's body, if that stands at `at`.
+    /// Returns the end of what closes a message's body, if that stands at `at`.
     fn body_closer(&self, at: usize) -> Option<usize> {
         let header = self.dialect.header.as_ref()?;
         let literal = header.close.iter().find(|literal| self.marker_literal(at, literal, header.special))?;
@@ -489,14 +489,14 @@ impl Reading<'_> {
         at + here.iter().take_while(|&&byte| space(byte)).count()
     }
 
-    /// The end of a gap of at most `bound` white space.
+    /// Returns the end of a gap of at most `bound` white space.
     fn gap(&self, at: usize, bound: usize) -> Option<usize> {
         let end = self.spaces(at);
         (end - at <= bound).then_some(end)
     }
 
-    /// The end of what may stand directly behind a name: `:` and one or more letters. A `:` that begins no such
-    /// thing is no part of a tag.
+    /// Returns the end of what may follow a name directly: `:` and one or more letters. With a `:` that begins no such
+    /// thing, there is no tag.
     fn suffix(&self, at: usize, tag: &Tag) -> Option<usize> {
         if tag.suffix == 0 || self.byte(at) != Some(b':') {
             return Some(at);
@@ -541,7 +541,7 @@ impl Reading<'_> {
         short.then_some(end)
     }
 
-    /// NAME ws* = ws* value; ranges count from the marker's begin.
+    /// Reads NAME ws* = ws* value; ranges count from the marker's begin.
     fn attribute(&self, begin: usize, marker: usize, opening: &mut Opening) -> Option<usize> {
         let more = |byte: u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte);
         let mut at = begin;
@@ -582,7 +582,8 @@ impl Reading<'_> {
 
     // ---- fences
 
-    /// Text of a line that begins, ends or stands in a code block of a fence's body: to where nothing counts.
+    /// Finds text of a line that begins, ends or stands in a code block of a fence's body. Returns the end of what counts
+    /// for nothing.
     pub(crate) fn code(&self, at: usize) -> Option<usize> {
         if !self.line_start() {
             return None;
@@ -621,7 +622,7 @@ impl Reading<'_> {
         Some(FenceLine { mark, run, run_end, info: info.to_vec(), whole, line_end })
     }
 
-    /// Exactly three backticks, the word, at most 64 spaces or tabs, the line's end.
+    /// Finds exactly three backticks, the word, at most 64 spaces or tabs, and the line's end.
     fn fence_opener(&self, begin: usize, word: &str) -> Option<usize> {
         if begin > 0 && self.text[begin - 1] == b'`' {
             return None;
@@ -747,7 +748,7 @@ impl Reading<'_> {
         Some(self.header_found(begin, at, tag, fields))
     }
 
-    /// A key that is in `whole`, a name and an end.
+    /// Finds a key that is in `whole`, a name and an end.
     fn whole_header(&self, begin: usize) -> Option<Found> {
         let header = self.dialect.header.as_ref()?;
         let whole = |key: &String| header.whole.contains(key) && self.literal(begin, key);
@@ -787,7 +788,7 @@ impl Reading<'_> {
     }
 }
 
-/// References in an attribute's value, decoded in one pass.
+/// Decodes the references in an attribute's value, in one pass.
 pub(crate) fn decoded(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = 0;

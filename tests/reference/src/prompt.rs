@@ -5,13 +5,13 @@ use crate::events::{END, Event, IMPLIED, Part, What, joined};
 use crate::file::Dialect;
 use crate::read::events;
 
-/// What the prompt has written of the model's turn: all behind the turn marker that ends last.
+/// Returns what the prompt has written of the model's turn: all that follows the turn marker that ends last.
 pub fn own_turn<'a>(dialect: &Dialect, prompt: &'a [u8]) -> &'a [u8] {
     let ends = |at: &usize| dialect.turns.iter().any(|turn| prompt[..*at].ends_with(turn.as_bytes()));
     &prompt[(0..=prompt.len()).rev().find(ends).unwrap_or(0)..]
 }
 
-/// A text behind a prompt: the whole turn is read, then all that is the prompt's is taken off. The spans that its
+/// Reads a text that follows a prompt: reads the whole turn, then takes off all that is the prompt's. The spans that its
 /// markers left open open at byte 0.
 pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> {
     if text.is_empty() {
@@ -33,7 +33,7 @@ pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> 
     // The last marker of the prompt opened the innermost span.
     let mut just_opened = false;
     for (index, event) in whole.iter().enumerate() {
-        // A marker belongs to where it ends; an implied close to the opener that implies it, behind its framing.
+        // A marker belongs to where it ends; an implied close to the opener that implies it, after its framing.
         let marker = (index..whole.len()).find(|&at| matches!(whole[at].what, What::Open { .. })).unwrap_or(index);
         let is_prompts = match event.what {
             What::Close(IMPLIED) => end(marker) <= cut,

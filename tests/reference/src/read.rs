@@ -8,17 +8,17 @@ use crate::events::{END, Event, IMPLIED, MARKER, Part, What, blank, joined};
 use crate::file::{Dialect, Framing};
 use crate::markers::{Does, Found, Opening, Reading, Region, decoded, fixed};
 
-/// What the dialect makes of the whole text. `start` overrides the dialect's own.
+/// Reads a whole text. `start` overrides the dialect's own.
 pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     reading(dialect, text, start, None, false)
 }
 
-/// The same for a host that wants stray closers as text.
+/// Reads a text for a host that wants stray closers as text. Neighbouring text is joined.
 pub fn read_keeping_stray(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     joined(&reading(dialect, text, start, None, true))
 }
 
-/// The same of a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
+/// Reads a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
 pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special: &BTreeSet<usize>) -> Vec<Event> {
     joined(&reading(dialect, text, start, Some(special), false))
 }
@@ -50,7 +50,7 @@ fn reading(
     reading.events
 }
 
-/// As `events`, with neighbouring text joined.
+/// Reads a whole text as `events` does, with neighbouring text joined.
 pub fn read(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     joined(&events(dialect, text, start))
 }
@@ -233,8 +233,8 @@ impl Reading<'_> {
         self.after(end, rule, |framing| &framing.after_open)
     }
 
-    /// The span that the open region is a block of, now that the marker there closes it. What was open at the start is
-    /// a block of the first span of its channel that has this closer, or a body of the header's.
+    /// Returns the span that the open region is a block of, now that the marker there closes it. What was open at the start
+    /// is a block of the first span of its channel that has this closer, or a body of the header's.
     fn block_of(&self, marker: Range<usize>, closer: Option<usize>) -> usize {
         let region = self.open.last().unwrap();
         if !region.from_start {
@@ -247,14 +247,14 @@ impl Reading<'_> {
         self.of_channel(region.channel).into_iter().find(has).or(closer).unwrap_or(self.dialect.spans.len())
     }
 
-    /// A block of that span was closed; what is past the spans is a body of the header's.
+    /// Notes that a block of that span was closed; what is past the spans is a body of the header's.
     fn spend(&mut self, rule: usize) {
         if self.dialect.spans.get(rule).is_some_and(|span| span.repeat == Some(false)) {
             self.spent[rule] = true;
         }
     }
 
-    /// Framing behind a marker: all of it or nothing.
+    /// Takes the framing after a marker: all of it or nothing.
     fn after(&mut self, at: usize, rule: Option<usize>, which: impl Fn(&Framing) -> &String) -> usize {
         let Some(rule) = rule else { return at };
         let length = which(&self.dialect.spans[rule].framing).len();
@@ -268,18 +268,18 @@ impl Reading<'_> {
         at + length
     }
 
-    /// Where the text stands after a marker. `text`: it is not removed, or it is a fence line.
+    /// Notes where the text stands after a marker. `text`: it is not removed, or it is a fence line.
     fn pass_marker(&mut self, end: usize, text: bool) {
         let starts_line = !self.dialect.guard.is_empty() && !text;
         self.code = if starts_line { Code::default() } else { Code::after(self.text[end - 1]) };
     }
 
-    /// Is what closes a region of this span here a fence line?
+    /// Returns whether what closes a region of this span here is a fence line.
     fn closes_as_fence(&self, rule: usize) -> bool {
         self.dialect.spans[rule].fence.is_some()
     }
 
-    /// The line goes on, and where it ends, it may begin or end a block.
+    /// Goes on in the line; where it ends, it may begin or end a block.
     fn pass_text(&mut self, range: Range<usize>) {
         let blocks = self.channel() == "content" && self.guards("fences");
         for at in range {
@@ -318,14 +318,14 @@ impl Reading<'_> {
         self.push(What::Text, channel, range, Part::None);
     }
 
-    /// Something has come in the innermost span.
+    /// Notes that something has come in the innermost span.
     fn touch(&mut self) {
         if let Some(region) = self.open.last_mut() {
             region.untouched = false;
         }
     }
 
-    /// A line of text of a fence's body: does it begin or end a code block in there?
+    /// Notes whether a line of text of a fence's body begins or ends a code block in there.
     fn push_line(&mut self, at: usize) {
         let line = self.fence_line(at);
         let Some(region) = self.open.last() else { return };
@@ -341,7 +341,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A marker that stays in its channel's text.
+    /// Writes a marker that stays in its channel's text.
     fn push_marker_text(&mut self, range: Range<usize>) {
         let channel = self.channel();
         self.push(What::Text, channel, range, Part::Marker);
@@ -362,7 +362,7 @@ impl Reading<'_> {
     }
 }
 
-/// A block of the channel `tool` that has markers of its own, not a header.
+/// Returns whether it is a block of the channel `tool` that has markers of its own, not a header.
 fn is_call(dialect: &Dialect, region: &Region) -> bool {
     region.channel == "tool" && region.rule < dialect.spans.len()
 }

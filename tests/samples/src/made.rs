@@ -23,14 +23,14 @@ impl File<'_> {
         self.text += *self.random.pick(lines);
     }
 
-    /// A line, once in so many files.
+    /// Adds a line, in one of `bound` files.
     fn once_in(&mut self, bound: usize, line: &str) {
         if self.random.one_in(bound) {
             self.text += line;
         }
     }
 
-    /// A literal in TOML's quotes; at times one that is there already.
+    /// Returns a literal in TOML's quotes; at times one that is there already.
     fn literal(&mut self) -> String {
         if self.random.one_in(6) && !self.literals.is_empty() {
             return self.random.pick(&self.literals).clone();
@@ -138,7 +138,7 @@ fn quoted(text: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-/// A dialect's file. It may be one that is refused.
+/// Makes a dialect file. It may be one that is refused.
 pub fn made(random: &mut Random) -> String {
     let pieces = (0..2 + random.below(4)).map(|_| *random.pick(&PIECES)).collect();
     let mut file = File { random, pieces, literals: Vec::new(), text: String::from("name = \"made\"\n") };

@@ -43,7 +43,7 @@ impl Pieces {
     }
 }
 
-/// A dialect's markers, each form of a tag or fence that its file allows once; of a tag, so many names.
+/// Returns a dialect's markers, each form of a tag or fence that its file allows once; of a tag, at most `names` names.
 fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
     let mut markers = BTreeSet::new();
     let mut add = |text: String| {

@@ -8,7 +8,7 @@ impl Random {
         Random(seed)
     }
 
-    /// Seeded by `ASIDE_SEED`, else by a fixed number; said on the output, which a failing test shows.
+    /// Returns numbers seeded by `ASIDE_SEED`, else by a fixed number. Prints the seed, which a failing test shows.
     pub fn announced(test: &str) -> Random {
         let seed = match std::env::var("ASIDE_SEED") {
             Ok(seed) => seed.parse().expect("ASIDE_SEED is a number"),
@@ -27,7 +27,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// 0 to `bound` − 1.
+    /// Returns 0 to `bound` − 1.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }

@@ -1,5 +1,5 @@
 //! Random texts made of what matters to a dialect: its markers, pieces and near relations of them, framing, blanks,
-//! characters of every length, and bytes that are no characters at all.
+//! characters of every length, and bytes that are not characters at all.
 
 use crate::random::Random;
 use reference::Dialect;
@@ -117,7 +117,7 @@ impl Texts {
         Texts { markers, fillers, any_case }
     }
 
-    /// A text of about `length` bytes, never longer.
+    /// Returns a text of about `length` bytes, never longer.
     pub fn next(&self, random: &mut Random, length: usize) -> Vec<u8> {
         let mut text = Vec::new();
         // Some texts are thick with markers, some thin.

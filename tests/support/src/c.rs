@@ -39,8 +39,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// How many bytes come with it: an attribute has none of the stream, but its name and its value.
-    pub fn lent(&self) -> usize {
+    /// Returns how many bytes come with it: an attribute has none of the stream, but its name and its value.
+    pub fn byte_count(&self) -> usize {
         if self.kind == ATTRIBUTE { (self.name_len + self.value_len) as usize } else { self.len as usize }
     }
 }
@@ -88,7 +88,7 @@ pub struct Thought {
     pub attribute_count: usize,
 }
 
-/// Is a byte in a set of `aside_scanner_quiet`?
+/// Returns whether a byte is in a set of `aside_scanner_quiet`.
 pub fn is_in(set: &[u64; 4], byte: u8) -> bool {
     set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
 }

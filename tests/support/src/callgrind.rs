@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, process::Command};
 
-/// Runs the test `work` of this test file with `job` in the variable `ASIDE_WORK`. Gives the instructions counted: one number,
-/// or one for each call where the options make callgrind dump more often.
+/// Runs the test `work` of this test file with `job` in the variable `ASIDE_WORK`. Returns the instructions counted: one
+/// number, or one for each call where the options make callgrind dump more often.
 pub fn count(options: &[&str], job: &str) -> Vec<u64> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -31,13 +31,13 @@ pub fn count(options: &[&str], job: &str) -> Vec<u64> {
 /// Sizes of texts for `linear`.
 pub const SIZES: [usize; 3] = [2000, 16 << 10, 64 << 10];
 
-/// The test `work` of this test file, `file`, calls its function `counted` for each unit in three sizes: the first one pays
-/// for what is made once, and the third is four times the second and at most 4.2 times the work.
+/// Holds work to be linear. The test `work` of this test file, `file`, calls its function `counted` for each unit in three
+/// sizes: the first one pays for what is made once, and the third is four times the second and at most 4.2 times the work.
 pub fn linear(file: &str, job: &str, units: &[&str]) {
     within(4.2, file, job, units);
 }
 
-/// The same with another limit than 4.2.
+/// Holds work to another limit than the 4.2 of `linear`.
 pub fn within(most: f64, file: &str, job: &str, units: &[&str]) {
     let only = ["toggle-collect", "dump-after"].map(|option| format!("--{option}=*{file}::counted"));
     let counts = count(&only.each_ref().map(String::as_str), job);

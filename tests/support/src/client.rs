@@ -47,7 +47,8 @@ pub fn push(runs: &mut Runs, reasoning: bool, text: &str) {
     }
 }
 
-/// What the reference says of a whole text. Content that turns out to be thinking stays content before the offset `gone`.
+/// Returns what the reference says of a whole text. Content that turns out to be thinking stays content before the offset
+/// `gone`.
 pub fn split(pair: &Pair, text: &str, start: Option<&str>, gone: usize) -> Runs {
     let events = reference::read(&pair.reference, text.as_bytes(), start);
     let closer = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
@@ -63,8 +64,8 @@ pub fn split(pair: &Pair, text: &str, start: Option<&str>, gone: usize) -> Runs 
     runs
 }
 
-/// How much of a text may have gone out before the delta that says it was thinking: all deltas before that, but for what was
-/// held back.
+/// Returns how much of a text may have gone out before the delta that says it was thinking: all deltas before that, but for
+/// what was held back.
 fn gone(pair: &Pair, text: &str, start: Option<&str>, deltas: &[usize]) -> Vec<usize> {
     let events = reference::read(&pair.reference, text.as_bytes(), start);
     let Some(closer) = events.iter().position(|event| event.what == What::Reclassify) else { return vec![0] };
@@ -78,7 +79,7 @@ fn gone(pair: &Pair, text: &str, start: Option<&str>, deltas: &[usize]) -> Vec<u
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
     pub runs: Runs,
-    /// How long its text was behind each delta.
+    /// How long its text was after each delta.
     pub deltas: Vec<usize>,
     pub roles: usize,
     pub finished: bool,
@@ -140,7 +141,7 @@ pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output:
             }
         }
     }
-    // Text of a choice that was not finished comes behind the end.
+    // Text of a choice that was not finished comes after the end.
     let done = sent.last().is_some_and(|event| event.data == "[DONE]");
     for event in got {
         assert!(!done, "more behind the end:\n{input}\nbecame\n{output}");
@@ -148,7 +149,7 @@ pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output:
     }
 }
 
-/// What is more than came in: a chunk with text, and nothing that could count twice.
+/// Returns what is more than came in: a chunk with text, and nothing that could count twice.
 fn more(event: &Seen, field: &str) -> Value {
     let more: Value = serde_json::from_str(&event.data).unwrap_or_else(|_| panic!("{event:?}"));
     let choice = &more["choices"][0];
@@ -159,7 +160,7 @@ fn more(event: &Seen, field: &str) -> Value {
     more
 }
 
-/// An event's data without what is split.
+/// Returns an event's data without what is split.
 pub fn others(event: &Seen, field: &str) -> Value {
     let Ok(mut value) = serde_json::from_str::<Value>(&event.data) else { return json!(event.data) };
     for choice in value["choices"].as_array_mut().into_iter().flatten() {

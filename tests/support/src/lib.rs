@@ -17,7 +17,7 @@ pub mod report;
 /// The project's folder.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The scanner's event as the reference writes it.
+/// Returns the scanner's event as the reference writes it.
 pub fn owned(event: &aside::Event<'_>) -> Event {
     let what = match &event.kind {
         Kind::Open { rule, tag } => What::Open { rule: *rule as usize, tag: *tag as usize },
@@ -67,7 +67,7 @@ pub fn scanner(dialect: &Dialect, start: Option<&str>, collect: Option<usize>) -
         .unwrap_or_else(|error| panic!("{} from {start:?}: {error:?}", dialect.name()))
 }
 
-/// All events of one stream, neighbouring text joined.
+/// Returns all events of one stream, neighbouring text joined.
 pub fn run(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
     let mut events = Vec::new();
     for chunk in chunks {
@@ -77,7 +77,7 @@ pub fn run(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
     events
 }
 
-/// All events of one stream, and its whole thoughts.
+/// Returns all events of one stream, and its whole thoughts.
 pub fn collect(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Vec<Thought>) {
     let mut events = Vec::new();
     let mut thoughts = Vec::new();
@@ -90,7 +90,7 @@ pub fn collect(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Vec<Thou
     (events, thoughts)
 }
 
-/// The same, the thoughts as the reference writes them. None of them may have been cut.
+/// Collects events and thoughts, the thoughts as the reference writes them. None of them may have been cut.
 pub fn collect_whole(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Vec<reference::Thought>) {
     let (events, thoughts) = collect(scanner, chunks);
     let whole = |thought: Thought| {
@@ -107,7 +107,7 @@ pub fn collect_whole(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Ve
     (events, thoughts.into_iter().map(whole).collect())
 }
 
-/// Random tokens over a text: tags now and then as one, and any of them special.
+/// Makes random tokens over a text: tags now and then as one, and any of them special.
 pub fn tokens(text: &[u8], random: &mut Random) -> Vec<Token> {
     let mut list = Vec::new();
     let mut at = 0;
@@ -123,7 +123,7 @@ pub fn tokens(text: &[u8], random: &mut Random) -> Vec<Token> {
     list
 }
 
-/// Where each token begins.
+/// Returns where each token begins.
 pub fn begins(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     tokens.iter().scan(0, |end, token| {
         let at = *end;
@@ -132,12 +132,12 @@ pub fn begins(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     })
 }
 
-/// Where special tokens begin.
+/// Returns where special tokens begin.
 pub fn special(tokens: &[Token]) -> BTreeSet<usize> {
     begins(tokens).filter(|(_, token)| token.is_special()).map(|(at, _)| at).collect()
 }
 
-/// All events of one stream that is fed so, neighbouring text joined.
+/// Returns all events of one stream that is fed with these tokens, neighbouring text joined.
 pub fn feed_tokens(
     scanner: &mut Scanner,
     text: &[u8],
@@ -151,7 +151,7 @@ pub fn feed_tokens(
     reference::joined(&events)
 }
 
-/// Feeds the text in calls of some tokens each; where `stops`, most of them are stopped behind every event. Some may still be
+/// Feeds the text in calls of some tokens each; where `stops`, most of them are stopped after every event. Some may still be
 /// due then.
 pub fn feed_some_tokens(
     scanner: &mut Scanner,
@@ -194,7 +194,7 @@ pub fn feed_some_tokens(
     }
 }
 
-/// One event at a time: the pull form is dropped after each event, and the rest of the chunk is fed again.
+/// Reads one event at a time: the pull form is dropped after each event, and the rest of the chunk is fed again.
 pub fn run_stopping(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
     let mut events = Vec::new();
     for chunk in chunks {
@@ -247,7 +247,7 @@ pub fn bytes(text: &[u8]) -> Vec<&[u8]> {
     text.chunks(1).collect()
 }
 
-/// Pieces of 1 to `most` bytes, an empty one now and then.
+/// Cuts a text into pieces of 1 to `most` bytes, an empty one now and then.
 pub fn random_cuts<'a>(random: &mut Random, text: &'a [u8], most: usize) -> Vec<&'a [u8]> {
     let mut chunks = Vec::new();
     let mut from = 0;
@@ -259,7 +259,7 @@ pub fn random_cuts<'a>(random: &mut Random, text: &'a [u8], most: usize) -> Vec<
     chunks
 }
 
-/// The first place where two lists of events part, for a message.
+/// Finds the first place where two lists of events part, for a message.
 pub fn difference(wanted: &[Event], got: &[Event]) -> Option<String> {
     if wanted == got {
         return None;
@@ -281,7 +281,7 @@ pub fn shown(chunks: &[&[u8]]) -> String {
     chunks.join(" · ")
 }
 
-/// What is in a folder, in order: so a seed means the same everywhere.
+/// Lists what is in a folder, in order, so that a seed means the same everywhere.
 pub fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let folder = folder.as_ref();
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -290,7 +290,7 @@ pub fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     files
 }
 
-/// Random texts and the examples of every dialect, from each of its starts.
+/// Tries random texts and the examples of every dialect, from each of its starts.
 pub fn samples(test: &str, rounds: usize, each: impl Fn(&Pair, &str, &[u8], &mut Random)) {
     let mut random = Random::announced(test);
     for pair in Pair::all() {
@@ -326,7 +326,7 @@ impl Pair {
         Pair { library, reference: reference::Dialect::parse(text).unwrap() }
     }
 
-    /// The built-in dialects, and those of `tests/dialects`, which have what no model needs together.
+    /// Returns the built-in dialects, and those of `tests/dialects`, which have what no model needs together.
     pub fn all() -> Vec<Pair> {
         let own = files(Path::new(ROOT).join("tests/dialects"));
         let own = own.iter().map(|file| Pair::parse(&std::fs::read_to_string(file).unwrap()));
@@ -354,14 +354,14 @@ impl Pair {
         }
     }
 
-    /// Every way to cut a text in two.
+    /// Checks every way to cut a text in two.
     pub fn check_twos(&self, start: Option<&str>, text: &[u8], wanted: &[Event]) {
         for at in 0..=text.len() {
             self.check(start, &[&text[..at], &text[at..]], wanted);
         }
     }
 
-    /// Every way to cut a text in three.
+    /// Checks every way to cut a text in three.
     pub fn check_threes(&self, start: Option<&str>, text: &[u8], wanted: &[Event]) {
         for first in 0..=text.len() {
             for second in first..=text.len() {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::{env, fs};
 
-/// An example's program. Cargo builds it with the tests, but not for `cargo test --test NAME`: so cargo is asked again,
-/// which costs nothing when the program is there.
+/// Returns an example's program. Cargo builds it with the tests, but not for `cargo test --test NAME`: so cargo is asked
+/// again, which costs nothing when the program is there.
 pub fn of_example(example: &str) -> PathBuf {
     // <target>[/<triple>]/<profile>/deps/<test>-<hash>
     let test = env::current_exe().unwrap();
@@ -59,7 +59,7 @@ pub fn err(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// A file of this test run.
+/// Returns the path of a file of this test run.
 pub fn scratch(name: &str) -> PathBuf {
     let test = env::current_exe().unwrap();
     let folder = test.ancestors().nth(3).unwrap().join("tmp");

@@ -3,7 +3,8 @@
 use aside::compress::{Change, Report, SliceError};
 use twox_hash::XxHash3_64;
 
-/// The stretches of a report's one part are the original, and what was kept is in `rest`, the result, in order.
+/// Checks that the stretches of a report's one part are the original, and that what was kept is in `rest`, the result, in
+/// order.
 pub fn tiles(report: &Report, text: &[u8], mut rest: &[u8]) {
     let mut at = 0;
     for stretch in &report.parts[0].stretches {
@@ -23,7 +24,7 @@ pub fn tiles(report: &Report, text: &[u8], mut rest: &[u8]) {
     assert_eq!(report.slice(0, text, 0..text.len() + 1), Err(SliceError::OutOfRange));
 }
 
-/// A result without its banner.
+/// Returns a result without its banner.
 pub fn body(result: &[u8]) -> &[u8] {
     &result[result.iter().position(|&byte| byte == b'\n').unwrap() + 1..]
 }
