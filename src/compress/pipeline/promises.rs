@@ -37,7 +37,7 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
                     return Err(format!("a part of line {} was left out", first + 1));
                 }
                 if !regions_may_go && (first..end).any(|line| text.class(line).must_stay()) {
-                    return Err(format!("a line of an error region was left out behind line {first}"));
+                    return Err(format!("a line of an error region was left out after line {first}"));
                 }
             }
         }
