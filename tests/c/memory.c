@@ -1,5 +1,5 @@
-/* Memory that runs out while a scanner collects, or a rewriter reads: a status, which stays until reset; then all is well
-   again. And dialects that were loaded before are found without any. */
+/* Memory that runs out must not end the process: while a scanner collects, or a rewriter reads, it is a status, which stays until
+ * reset. And dialects that were loaded before are found without any. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-/* The project's vectors (tests/vectors/README.md) through the header: as they say, and at every split into two, with a
-   callback and with an array. ASIDE_VECTORS names another folder of them. */
+/* The vectors of the project (tests/vectors/README.md) through the header: they must hold as they are, and at every split into
+ * two, with a callback and with an array. ASIDE_VECTORS names another folder of them. */
 #include "check.h"
 #include <cjson/cJSON.h>
 #include <dirent.h>
