@@ -122,9 +122,9 @@ impl Cause {
 /// ```
 /// use aside::{Dialect, Kind, Scanner};
 ///
-/// let mut scanner = Scanner::new(&Dialect::find("thinking-tags")?);
+/// let mut scanner = Scanner::new(&Dialect::find("thought-stream")?);
 /// let mut attributes = Vec::new();
-/// scanner.feed(r#"<thought type="plan &amp; check">hm</thought>"#, |event| {
+/// scanner.feed(r#"<thinking type="plan &amp; check">hm</thinking>"#, |event| {
 ///     if let Kind::Attribute(attribute) = event.kind {
 ///         attributes.push((attribute.name.to_vec(), attribute.value.to_vec()));
 ///     }

@@ -112,7 +112,7 @@ impl<'a> Call<'a> {
         self.compiled.grammar.region(self.engine.spans.region())
     }
 
-    /// Gives bytes back to the chunk that this call has taken from it and that are in no event, so that they are read and
+    /// Hands bytes back to the chunk that this call has taken from it and that are in no event, so that they are read and
     /// reported where they stand.
     pub(super) fn give_back(&mut self) {
         self.pos -= self.engine.hold.give_back();
