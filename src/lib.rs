@@ -91,7 +91,7 @@ pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 pub use file_error::FileError;
 pub use join::{JoinError, JoinOptions, OnMarker};
 pub use scanner::{
-    Attribute, Budget, BudgetScope, BudgetUnit, Cause, Counts, Error, Event, Events, Kind, Options, Scanner,
-    StrayClose, Thought, Token,
+    Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, Error, Event, Events, Kind, Options,
+    Scanner, StrayClose, Thought, Token,
 };
 pub use template::UnknownTemplate;

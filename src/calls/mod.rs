@@ -2,6 +2,7 @@
 //! and the body that tells a call's name, keys and values apart while it streams. It knows no dialect file and no event: the
 //! scanner asks it what comes next, and reports it. See `docs/tool-calls.md`.
 
-// Until the scanner reads by them.
-#[allow(dead_code)]
+pub mod body;
+pub mod head;
 pub mod table;
+pub mod view;

@@ -1,7 +1,10 @@
 //! What a `[[span.call]]` of a dialect file is compiled to: plain data that says how calls are written in a span. Nothing here
 //! reads a stream.
 
-use crate::matcher::bytes::{ByteSet, insert};
+use crate::matcher::{
+    bytes::{ByteSet, insert},
+    grammar::PatternSet,
+};
 
 /// A literal of a table. An empty one is none.
 pub type Literal = Box<[u8]>;
@@ -20,6 +23,9 @@ pub struct CallTables {
     pub between: ByteSet,
     /// The opener counts in the content only where a call begins after it. Inside the thinking it always does so.
     pub is_sure: bool,
+    /// The patterns of the region that end it, and the literals with which a header begins that does so.
+    pub closers: PatternSet,
+    pub header_begins: Vec<Literal>,
 }
 
 impl CallTables {
@@ -41,7 +47,17 @@ impl CallTables {
         let begins = longest_first(tables.iter().map(|table| table.begin.clone()));
         let mut set = [0; 4];
         between.iter().for_each(|&byte| insert(&mut set, byte));
-        CallTables { order, begun, begins, skips: longest_first(skips), between: set, is_sure, tables }
+        CallTables {
+            order,
+            begun,
+            begins,
+            skips: longest_first(skips),
+            between: set,
+            is_sure,
+            closers: 0,
+            header_begins: Vec::new(),
+            tables,
+        }
     }
 
     pub fn table(&self, number: u8) -> &CallTable {
@@ -70,6 +86,7 @@ pub struct CallTable {
     pub end: Literal,
     pub head: HeadRule,
     /// A host's tool may be named by what follows the first dot of the name.
+    #[allow(dead_code)] // For whoever writes calls for a host, as are two more.
     pub namespace: bool,
 }
 
@@ -121,6 +138,7 @@ pub struct TagsRule {
     /// Around the word for a value's type that may stand between key and value.
     pub kind: Option<[Literal; 2]>,
     /// What such words mean: JSON's names of types, or `json` for an unknown one.
+    #[allow(dead_code)]
     pub kind_words: Vec<(Box<str>, Box<str>)>,
     /// Fixed text at a value's ends, which is framing.
     pub after_open: Literal,
@@ -130,6 +148,7 @@ pub struct TagsRule {
     /// Values are elements inside each other; all of their markers begin with this.
     pub nested: Option<Literal>,
     /// Values whose type is not known are strings.
+    #[allow(dead_code)]
     pub unknown_is_string: bool,
     /// End a value too, where they begin a line.
     pub stops: Vec<Literal>,

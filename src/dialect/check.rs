@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::{
-    Channel, Start,
+    Channel, Start, calls,
     fault::Fault,
     schema::{Case, Header, Literal, Model, Place, Span, markers},
 };
@@ -38,6 +38,8 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     for span in &model.spans {
         check_span(span)?;
     }
+    let calls = model.spans.iter().flat_map(|span| &span.get_ref().calls);
+    calls::check_count(calls.chain(model.header.iter().flat_map(|header| &header.get_ref().calls)))?;
     let has_fences = model.spans.iter().any(|span| span.get_ref().fence.is_some());
     if has_fences || !model.guard.is_empty() {
         check_beside_code(model)?;
@@ -193,6 +195,17 @@ fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
             return fault(other, "a span that `ends` or `pauses` another counts anywhere");
         }
     }
+    if let Some(call) = span.calls.first() {
+        if span.channel != Channel::Tool {
+            return fault(call, "[[span.call]] goes with a span of the tool channel");
+        }
+        if span.fence.is_some() {
+            return fault(call, "[[span.call]] goes with `open` or `tag`");
+        }
+        if let Some(quote) = &span.quote {
+            return fault(quote, "`quote` does not go with [[span.call]], which knows where strings end");
+        }
+    }
     if let Some(stray) = span.stray_close.as_ref().filter(|_| span.channel != Channel::Thinking) {
         return fault(stray, "`stray_close` goes with a span of the thinking");
     }
@@ -274,7 +287,7 @@ fn literals<'a>(literals: impl IntoIterator<Item = &'a Literal>, what: &str) -> 
     literals.into_iter().try_for_each(|literal| check_literal(literal, literal.get_ref(), what))
 }
 
-fn check_literal<T>(at: &Spanned<T>, literal: &str, what: &str) -> Result<(), Fault> {
+pub fn check_literal<T>(at: &Spanned<T>, literal: &str, what: &str) -> Result<(), Fault> {
     if literal.is_empty() {
         return fault(at, format!("an empty {what}"));
     }

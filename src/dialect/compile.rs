@@ -5,6 +5,7 @@ use toml::Spanned;
 use super::{
     Channel,
     ambiguity::{Candidate, Shape, check_apart, distinct},
+    calls,
     check::{check, fault},
     compiled::{Compiled, Labels, SpanRule, ThoughtRule},
     fault::Fault,
@@ -14,6 +15,7 @@ use super::{
     },
 };
 use crate::{
+    calls::table::CallTables,
     file_error::{self, FileError, quoted},
     matcher::{
         Automaton,
@@ -59,6 +61,8 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         }
     }
     let header = compiler.header()?;
+    let calls = regions.iter().enumerate().map(|(number, region)| calls_of(model, number, region));
+    let calls = calls.collect::<Result<Vec<_>, _>>()?;
     let used = regions.iter().fold(0, |used, region| used | region.used);
     let grammar = Grammar {
         fold: compiler.fold,
@@ -78,12 +82,49 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         spans: model.spans.iter().map(|span| span_rule(span.get_ref())).collect(),
         automaton: Automaton::new(&grammar, used),
         grammar,
+        calls,
         templates: markers::templates(model),
         markers: markers::markers(model),
         max_hold: compiler.max_hold,
         room: compiler.room,
         labels: labels(model),
     })
+}
+
+/// How calls are written in a region, and what ends it.
+fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<CallTables>, Fault> {
+    let Some(tables) = tables_of(model, number, region)? else { return Ok(None) };
+    let header = model.header.as_ref().map(Spanned::get_ref);
+    let has_keys = header.is_some_and(|header| !header.keys.is_empty());
+    let ends = |pattern: &Pattern| match pattern.action {
+        Action::Close { .. } => true,
+        Action::HeaderEnd => !has_keys,
+        _ => false,
+    };
+    let bits = region.patterns.iter().enumerate().filter(|(_, pattern)| ends(pattern));
+    let begins = region.patterns.iter().any(|pattern| matches!(pattern.action, Action::HeaderBegin { .. }));
+    let literals = header.filter(|_| begins).into_iter().flat_map(|header| &header.begin);
+    Ok(Some(CallTables {
+        closers: bits.fold(0, |bits, (index, _)| bits | 1 << index),
+        header_begins: literals.map(|begin| model.case.bytes(begin).into()).collect(),
+        ..tables
+    }))
+}
+
+/// The tables of a region. A stream that starts inside the tool channel is in the first span of it that has some.
+fn tables_of(model: &Model, number: usize, region: &Region) -> Result<Option<CallTables>, Fault> {
+    if region.channel != Channel::Tool {
+        return Ok(None);
+    }
+    let spans = || model.spans.iter().map(Spanned::get_ref);
+    match (number.checked_sub(1).and_then(|rule| model.spans.get(rule)), region.started) {
+        (Some(span), _) => calls::of_span(span.get_ref()),
+        (None, Some(channel)) => {
+            let first = spans().find(|span| span.channel == channel && !span.calls.is_empty());
+            first.map_or(Ok(None), calls::of_span)
+        }
+        (None, None) => model.header.as_ref().map_or(Ok(None), |header| calls::of_header(header.get_ref())),
+    }
 }
 
 /// Returns what the spans and the header are called.

@@ -2,7 +2,10 @@
 //! need beyond that. Nothing here reads a file.
 
 use super::{Channel, Start};
-use crate::matcher::{Automaton, grammar::Grammar};
+use crate::{
+    calls::table::CallTables,
+    matcher::{Automaton, grammar::Grammar},
+};
 
 pub struct Compiled {
     pub name: String,
@@ -14,6 +17,8 @@ pub struct Compiled {
     pub spans: Vec<SpanRule>,
     pub grammar: Grammar,
     pub automaton: Automaton,
+    /// How calls are written in each region; none where calls are not told apart there.
+    pub calls: Vec<Option<CallTables>>,
     pub templates: Templates,
     pub markers: Markers,
     /// The flags that some pattern of some region asks for.
@@ -29,6 +34,11 @@ impl Compiled {
     /// Returns the region inside span `rule`.
     pub fn inside(&self, rule: u8) -> u8 {
         rule + 1
+    }
+
+    /// How calls are written in a region; none where they are not told apart.
+    pub fn calls(&self, region: u8) -> Option<&CallTables> {
+        self.calls[usize::from(region)].as_ref()
     }
 
     /// Returns where span `rule` has its thoughts' text, type and confidence; none for a message's body.

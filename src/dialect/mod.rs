@@ -3,6 +3,7 @@
 //! the model's turn begins in a prompt (`prompt`). Nothing here runs while a stream is read.
 
 mod ambiguity;
+mod calls;
 pub(crate) mod catalogue;
 mod check;
 mod compile;

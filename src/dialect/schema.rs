@@ -14,7 +14,20 @@ use toml::Spanned;
 use super::{Channel, Start};
 use crate::tables_only::tables_only;
 
-tables_only!(StartedPattern, Span, Tag, Framing, Thought, Header, Route, Example, ExampleTypedThought);
+tables_only!(
+    StartedPattern,
+    Span,
+    Tag,
+    Framing,
+    Thought,
+    Call,
+    CallFraming,
+    Header,
+    Route,
+    Example,
+    ExampleCall,
+    ExampleTypedThought
+);
 
 /// A marker, and where it stands in the file.
 pub type Literal = Spanned<String>;
@@ -263,6 +276,10 @@ pub struct Span {
     #[serde(default)]
     pub framing: Framing,
     pub thought: Option<Thought>,
+    /// How calls are written inside.
+    #[serde(default, rename = "call")]
+    pub calls: Vec<Spanned<Call>>,
+    pub sure: Option<Spanned<bool>>,
 }
 
 impl Span {
@@ -335,6 +352,88 @@ pub struct Thought {
     pub confidence: String,
 }
 
+/// How calls are written: the keys of all bodies, of which each body has some.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct Call {
+    pub body: CallBody,
+    pub begin: Option<Literal>,
+    pub end: Option<Literal>,
+    pub between: Option<Literal>,
+    #[serde(default)]
+    pub skip: Vec<Literal>,
+    #[serde(default)]
+    pub name_end: Vec<Literal>,
+    pub head_end: Option<Literal>,
+    #[serde(default)]
+    pub prefix: Vec<Literal>,
+    pub need_prefix: Option<Spanned<bool>>,
+    pub id: Option<Spanned<CallId>>,
+    pub id_end: Option<Literal>,
+    pub id_begin: Option<Literal>,
+    pub name_from: Option<Literal>,
+    pub name: Option<Spanned<Vec<String>>>,
+    pub arguments: Option<Spanned<Vec<String>>>,
+    pub key_is_name: Option<Spanned<bool>>,
+    pub key: Option<Spanned<[String; 2]>>,
+    pub value: Option<Spanned<[String; 2]>>,
+    #[serde(rename = "type")]
+    pub kind: Option<Spanned<[String; 2]>>,
+    pub type_words: Option<Spanned<BTreeMap<String, String>>>,
+    pub framing: Option<Spanned<CallFraming>>,
+    pub cdata: Option<Spanned<bool>>,
+    pub nested: Option<Spanned<bool>>,
+    pub mark: Option<Literal>,
+    pub types: Option<Spanned<UnknownType>>,
+    #[serde(default)]
+    pub value_stop: Vec<Literal>,
+    pub open: Option<Literal>,
+    pub close: Option<Literal>,
+    pub assign: Option<Literal>,
+    pub list: Option<Spanned<bool>>,
+    pub raw_quote: Option<Literal>,
+    #[serde(default)]
+    pub namespace: bool,
+}
+
+#[derive(Deserialize, PartialEq, Clone, Copy, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallBody {
+    Object,
+    Json,
+    Tags,
+    Literal,
+}
+
+/// Where a call's id is: in members of these names, or in its head.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`id` is \"head\", or a list of members")]
+pub enum CallId {
+    Head(InHead),
+    Members(Vec<String>),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InHead {
+    Head,
+}
+
+/// What a value is whose type is not known.
+#[derive(Deserialize, PartialEq, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownType {
+    Json,
+    String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct CallFraming {
+    pub after_open: Option<Literal>,
+    pub before_close: Option<Literal>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Header {
@@ -353,6 +452,9 @@ pub struct Header {
     pub special: bool,
     #[serde(rename = "route")]
     pub routes: Vec<Route>,
+    /// How calls are written in bodies of the tool channel.
+    #[serde(default, rename = "call")]
+    pub calls: Vec<Spanned<Call>>,
 }
 
 impl Header {
@@ -391,6 +493,21 @@ pub struct Example {
     pub thoughts: Option<Vec<ExampleThought>>,
     pub attributes: Option<Vec<(String, String)>>,
     pub causes: Option<Vec<String>>,
+    /// The tools of the request.
+    pub tools: Option<Vec<toml::Table>>,
+    pub calls: Option<Vec<ExampleCall>>,
+}
+
+/// A call that an example makes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+#[allow(dead_code)]
+pub struct ExampleCall {
+    pub name: String,
+    /// JSON text.
+    pub arguments: String,
+    pub id: Option<String>,
+    pub cause: Option<String>,
 }
 
 #[derive(Deserialize)]

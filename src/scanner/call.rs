@@ -68,6 +68,9 @@ impl Call<'_> {
             return Ok(Some(event));
         }
         let held = self.engine.hold.unreported().len();
+        if let Some(event) = self.flush_body(held)? {
+            return Ok(Some(event));
+        }
         self.engine.leave(self.compiled);
         if held == 0 || !self.engine.has_begun {
             return Ok(None);
@@ -116,7 +119,7 @@ impl Call<'_> {
     /// Ends a call in which all is decided that can be: says how far the automaton alone may report what comes.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
-        if engine.state.is_fallback() && matches!(engine.next, Next::Unread) {
+        if engine.state.is_fallback() && matches!(engine.next, Next::Unread) && engine.body().is_none() {
             engine.enter_table(self.compiled);
         }
         if engine.text > 0 {
@@ -149,7 +152,7 @@ impl Call<'_> {
     /// budget is exceeded.
     // It is out of line, as the other parts of a call are: in one function, each event would save registers for all of them.
     #[inline(never)]
-    fn report_text(&mut self, len: usize) -> Result<EventRef, Error> {
+    pub(super) fn report_text(&mut self, len: usize) -> Result<EventRef, Error> {
         self.give_back();
         // Text that begins in the held bytes ends with the byte that decides it, or before a marker, so it is short.
         self.join(0, len)?;
@@ -172,6 +175,7 @@ impl Call<'_> {
         self.found = None;
         match found {
             Found::Framing { len } => self.report_framing(len).map(Some),
+            Found::Call { piece, len, next } => self.report_piece(piece, len, next).map(Some),
             Found::Marker { pattern, len, is_broken } => {
                 self.begin_marker(pattern, len, is_broken)?;
                 Ok(None)

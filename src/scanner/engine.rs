@@ -10,7 +10,7 @@ use super::{
     hold::HoldBuffer,
     ledger::Ledger,
     optional::Optional,
-    options::{Options, StrayClose},
+    options::{CallsInThinking, Options, StrayClose},
     pending::Next,
     spans::Spans,
     thoughts::Thoughts,
@@ -114,6 +114,11 @@ impl Engine {
             let optional = engine.optional.made()?;
             optional.thoughts = options.collect.map(Thoughts::new);
             optional.budget = options.budget.map(BudgetTracker::new);
+        }
+        let never = options.calls_in_thinking == CallsInThinking::Never;
+        if options.calls || never {
+            let calls = &mut engine.optional.made()?.calls;
+            (calls.are_wanted, calls.never_in_thinking) = (options.calls, never);
         }
         engine.begin_stream(compiled);
         Ok(engine)
@@ -370,7 +375,11 @@ impl Engine {
     /// Returns how many bytes after `text` were read and are not decided.
     #[inline]
     pub fn undecided(&self) -> usize {
-        if let Next::Undecided(recogniser) = &self.next { recogniser.len() } else { self.state.held() }
+        match &self.next {
+            Next::Undecided(recogniser) => recogniser.len(),
+            Next::Opener { seen, .. } | Next::Held(seen) => *seen,
+            Next::Unread | Next::Due(_) => self.state.held(),
+        }
     }
 
     pub fn counts(&self, channel: Channel) -> Counts {

@@ -74,6 +74,35 @@ pub enum Kind<'a> {
     /// The thinking exceeds its budget here. The event has no bytes, stands between two characters, and comes once for each
     /// span or stream.
     Budget,
+    /// A tool call begins. This and the kinds below come only with [`Options::calls`](crate::Options::calls). The bytes are what
+    /// begins the call, if the opener of its span was not that.
+    Call {
+        /// The rule of the span's `Open`.
+        rule: u32,
+        /// The number of the table in that span by which the call is written.
+        table: u32,
+        /// The number of the call in the stream, from 0.
+        index: u64,
+    },
+    /// The name of the call, whole. The bytes are the name, unless it is the value of a header's field, which stands here.
+    CallName(Option<&'a [u8]>),
+    /// An id of the call, whole. If the whole head is the id, it comes in two parts, with the name between them.
+    CallId,
+    /// A key of the arguments, whole. Arguments that are JSON have none.
+    CallKey,
+    /// The word that says of which type the next value is, whole.
+    CallType,
+    /// A value, or the arguments as JSON, as they stand in the stream. It comes in pieces that cut no character.
+    CallValue,
+    /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+    CallValueEnd,
+    /// The call ends. The bytes are its last marker, if it has one.
+    CallEnd {
+        /// The number of the call.
+        index: u64,
+        /// Why it ends.
+        cause: Cause,
+    },
 }
 
 /// Why a span or a call ended.

@@ -7,6 +7,7 @@
 
 mod attributes;
 mod call;
+mod calls;
 mod chunk;
 mod counts;
 mod engine;
@@ -29,6 +30,7 @@ mod window;
 use std::fmt;
 
 use crate::{
+    calls::body::{CallEnd, Piece},
     channel::{Channel, Start},
     dialect::Dialect,
 };
@@ -40,7 +42,7 @@ pub(crate) use engine::SHORT;
 pub(crate) use engine::Text;
 pub use error::Error;
 pub use event::{Attribute, Cause, Event, Kind};
-pub use options::{Options, StrayClose};
+pub use options::{CallsInThinking, Options, StrayClose};
 pub use thoughts::Thought;
 use window::{Call, EventRef, KindRef};
 
@@ -651,6 +653,41 @@ pub(crate) fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error>
     if len == chunk.len() as u64 { Ok(()) } else { Err(Error::TokenLengths) }
 }
 
+/// Returns what a piece of a call is for the host.
+fn call_kind<'a>(call: &'a Call<'_>, piece: Piece, index: u64) -> Kind<'a> {
+    let engine = &call.engine;
+    match piece {
+        Piece::Text => Kind::Text,
+        Piece::Framing => Kind::Framing,
+        Piece::Call { table } => {
+            let rule = engine.spans.innermost().map_or(0, |span| span.rule);
+            Kind::Call { rule: rule.into(), table: table.into(), index }
+        }
+        Piece::Name => Kind::CallName(None),
+        Piece::NameOfHeader => {
+            let tables = call.compiled.calls(engine.spans.region());
+            let name = tables.and_then(|tables| engine.name_of_header(tables)).and_then(|(index, prefix)| {
+                engine.attributes.get(index).and_then(|attribute| attribute.value.get(prefix..))
+            });
+            Kind::CallName(Some(name.unwrap_or_default()))
+        }
+        Piece::Id => Kind::CallId,
+        Piece::Key => Kind::CallKey,
+        Piece::Type => Kind::CallType,
+        Piece::Value => Kind::CallValue,
+        Piece::ValueEnd => Kind::CallValueEnd,
+        Piece::End(end) => {
+            let cause = match end {
+                CallEnd::Marker => Cause::Marker,
+                CallEnd::Implied => Cause::Implied,
+                CallEnd::EndOfText => Cause::EndOfStream,
+                CallEnd::Malformed => Cause::Malformed,
+            };
+            Kind::CallEnd { index, cause }
+        }
+    }
+}
+
 /// Returns the event with its bytes.
 fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
     let EventRef { kind, channel, offset, len, place } = event;
@@ -666,6 +703,7 @@ fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
         KindRef::Close(cause) => Kind::Close(cause),
         KindRef::Reclassify => Kind::Reclassify,
         KindRef::Budget => Kind::Budget,
+        KindRef::Call { piece, index } => call_kind(call, piece, index),
     };
     Event { kind, channel, offset, bytes }
 }

@@ -2,7 +2,7 @@
 //! of tokens, and a prompt that said where the stream starts.
 
 use super::{counts::BudgetTracker, error::Error, thoughts::Thoughts};
-use crate::channel::Channel;
+use crate::{calls::body::Body, channel::Channel};
 
 #[derive(Default)]
 pub struct Optional {
@@ -13,6 +13,7 @@ pub struct Optional {
     /// The tokens of each channel, counted when the text is reported, like `ChannelCounts`.
     pub tokens: [u64; 4],
     pub prompt: Prompt,
+    pub calls: StreamCalls,
 }
 
 /// State that a prompt has left for the stream.
@@ -29,6 +30,26 @@ pub struct Prompt {
     pub marker: usize,
 }
 
+/// The calls of a stream.
+#[derive(Clone, Copy, Default)]
+pub struct StreamCalls {
+    /// The host wants their events.
+    pub are_wanted: bool,
+    /// An opener inside the thinking is text.
+    pub never_in_thinking: bool,
+    /// Where the body of the innermost span stands, if it is read by tables.
+    pub body: Option<Body>,
+    /// How many calls the stream had.
+    pub count: u64,
+}
+
+impl StreamCalls {
+    pub fn begin_stream(&mut self) {
+        self.body = None;
+        self.count = 0;
+    }
+}
+
 impl Optional {
     pub fn try_clone(&self) -> Result<Optional, Error> {
         let thoughts = self.thoughts.as_ref().map(Thoughts::try_clone).transpose()?;
@@ -39,6 +60,7 @@ impl Optional {
     pub fn begin_stream(&mut self) {
         self.in_token = false;
         self.prompt = Prompt::default();
+        self.calls.begin_stream();
         if let Some(thoughts) = &mut self.thoughts {
             thoughts.drop_guess();
         }

@@ -24,6 +24,8 @@ pub struct Options {
     pub(crate) collect: Option<usize>,
     pub(crate) budget: Option<Budget>,
     pub(crate) stray_close: StrayClose,
+    pub(crate) calls: bool,
+    pub(crate) calls_in_thinking: CallsInThinking,
 }
 
 impl Options {
@@ -48,6 +50,17 @@ impl Options {
     /// Reports where the thinking exceeds this budget, with the event [`Kind::Budget`](crate::Kind::Budget).
     pub fn budget(self, budget: impl Into<Option<Budget>>) -> Options {
         Options { budget: budget.into(), ..self }
+    }
+
+    /// Reports tool calls with their names and arguments, as the kinds from [`Kind::Call`](crate::Kind::Call) on, if the
+    /// dialect says how they are written. Otherwise their bytes are text of the tool channel.
+    pub fn calls(self, calls: bool) -> Options {
+        Options { calls, ..self }
+    }
+
+    /// Sets what becomes of a tool call inside the thinking.
+    pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> Options {
+        Options { calls_in_thinking, ..self }
     }
 
     /// Sets what becomes of a closer of the thinking that stands in the content after other text.
@@ -76,4 +89,26 @@ pub enum StrayClose {
     /// The closer is text. This is for a host that knows that its model does not think, and whose users write about such
     /// markers.
     Text,
+}
+
+/// What a scanner does with a tool call that begins inside the thinking.
+///
+/// ```
+/// use aside::{CallsInThinking, Channel, Dialect, Options, Scanner};
+///
+/// let qwen3 = Dialect::find("qwen3")?;
+/// let options = Options::new().calls_in_thinking(CallsInThinking::Never);
+/// let mut scanner = Scanner::with_options(&qwen3, &options)?;
+/// scanner.feed("<think>\nhm <tool_call>{\"name\": \"f\"}</tool_call> hm", |_| ())?;
+/// assert_eq!(scanner.counts(Channel::Tool).bytes, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallsInThinking {
+    /// What the dialect says: the call ends the thinking, interrupts it, or is text of it.
+    #[default]
+    Dialect,
+    /// Every tool opener in the thinking is text.
+    Never,
 }

@@ -12,6 +12,14 @@ pub enum Next {
     Unread,
     /// Bytes that may be a marker, as far as they were read. Only outside of the table.
     Undecided(Recogniser),
+    /// An opener of `len` bytes, which counts if a body begins after it: of it and what follows it, `seen` bytes.
+    Opener {
+        pattern: u8,
+        len: u32,
+        seen: usize,
+    },
+    /// The number of bytes of a body of calls that only more bytes can decide.
+    Held(usize),
     Due(PendingMarker),
 }
 
@@ -64,8 +72,9 @@ impl PendingMarker {
 
     /// Returns a marker that opens a span. Its bytes are text if the span keeps them. `ends` says whether it ends the thinking
     /// around it.
-    pub fn open(compiled: &Compiled, span: OpenSpan, ends: bool) -> PendingMarker {
-        let keep = compiled.spans.get(usize::from(span.rule)).is_some_and(|rule| rule.keep);
+    pub fn open(compiled: &Compiled, span: OpenSpan, ends: bool, wants_calls: bool) -> PendingMarker {
+        let has_calls = wants_calls && compiled.calls(span.region).is_some();
+        let keep = !has_calls && compiled.spans.get(usize::from(span.rule)).is_some_and(|rule| rule.keep);
         PendingMarker::new(due::OPEN | bits(ends, due::IMPLIED) | bits(keep, due::TEXT), span)
     }
 

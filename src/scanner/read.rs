@@ -30,6 +30,12 @@ impl Call<'_> {
     pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<Read, Error> {
         self.give_back();
         let compiled = self.compiled;
+        if self.engine.framing == 0
+            && self.engine.body().is_some()
+            && let Some(tables) = compiled.calls(self.engine.spans.region())
+        {
+            return self.read_body(tables, at_end);
+        }
         let by_tokens = self.engine.hold.has_marks() && self.region().special != 0;
         let held = self.engine.hold.unreported().len();
         let all = held + self.chunk.len() - self.pos;
@@ -37,6 +43,25 @@ impl Call<'_> {
         let first = self.engine.text + self.engine.undecided();
         let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
         loop {
+            if let Next::Opener { pattern, len, .. } = self.engine.next {
+                match self.decide_opener(pattern, len, at_end)? {
+                    Some(true) => {
+                        self.engine.next = Next::Unread;
+                        self.found = Some(Found::Marker { pattern, len, is_broken: false });
+                        return Ok(Read::Found);
+                    }
+                    Some(false) => {
+                        self.engine.next = Next::Unread;
+                        let first = self.rest(self.engine.text)[0];
+                        self.engine.pass(compiled, first);
+                    }
+                    None => {
+                        let seen = self.engine.hold.unreported().len() + self.chunk.len() - self.pos;
+                        self.engine.next = Next::Opener { pattern, len, seen: seen - self.engine.text };
+                        return Ok(Read::End);
+                    }
+                }
+            }
             let read = self.engine.text + self.engine.undecided();
             // Text that begins in the held bytes is reported as soon as it is decided, so that the text after it, in a long
             // chunk, can be reported where it stands.
@@ -106,10 +131,18 @@ impl Call<'_> {
                 }
                 Some(_) => None,
             };
-            if found.is_some() {
-                self.found = found;
-                return Ok(Read::Found);
+            match found {
+                Some(Found::Marker { pattern, len, .. }) if self.opener_of(pattern).is_some() => {
+                    self.engine.next = Next::Opener { pattern, len, seen: len as usize };
+                    continue;
+                }
+                Some(found) => {
+                    self.found = Some(found);
+                    return Ok(Read::Found);
+                }
+                None => {}
             }
+            let engine = &mut *self.engine;
             engine.leave_at(compiled, compiled.automaton.origin(run.state));
             self.begin_recogniser();
         }
@@ -122,7 +155,7 @@ impl Call<'_> {
     }
 
     /// Begins to read the bytes after the text as one marker.
-    fn begin_recogniser(&mut self) {
+    pub(super) fn begin_recogniser(&mut self) {
         let first = self.rest(self.engine.text)[0];
         let engine = &self.engine;
         let recogniser = match engine.framing {
@@ -192,7 +225,12 @@ impl Call<'_> {
             self.engine.pass(self.compiled, first);
             return Ok(false);
         };
-        self.found = Some(Found::Marker { pattern, len: len as u32, is_broken });
+        let len = len as u32;
+        if self.opener_of(pattern).is_some() {
+            self.engine.next = Next::Opener { pattern, len, seen: len as usize };
+            return Ok(false);
+        }
+        self.found = Some(Found::Marker { pattern, len, is_broken });
         Ok(true)
     }
 

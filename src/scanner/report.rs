@@ -87,8 +87,9 @@ impl Call<'_> {
         if let Some(optional) = engine.optional.get_mut() {
             optional.prompt.marker = optional.prompt.early.saturating_sub(usize::from(pattern.before));
         }
+        let wants_calls = engine.wants_calls();
         let open = |rule: u8, tag: u8, ends: bool| {
-            PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.inside(rule), ends), ends)
+            PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.inside(rule), ends), ends, wants_calls)
         };
         let removed = |more: u16| PendingMarker::new(due::FRAMING | more, OpenSpan::NONE);
         let pending = match pattern.action {
@@ -106,18 +107,19 @@ impl Call<'_> {
                 if !is_broken {
                     engine.attributes.read_header(header_rule(compiled), marker)?;
                 }
-                message(compiled, engine.spans.innermost(), &engine.attributes, tag)
+                message(compiled, engine.spans.innermost(), &engine.attributes, tag, wants_calls)
             }
             Action::HeaderEnd => {
                 engine.attributes.read_header(header_rule(compiled), marker)?;
-                message(compiled, engine.spans.innermost(), &engine.attributes, 0)
+                message(compiled, engine.spans.innermost(), &engine.attributes, 0, wants_calls)
             }
             Action::HeaderWhole => {
                 engine.attributes.read_whole_header(header_rule(compiled), marker)?;
-                message(compiled, engine.spans.innermost(), &engine.attributes, 0)
+                message(compiled, engine.spans.innermost(), &engine.attributes, 0, wants_calls)
             }
             Action::Close { rule, keep } => {
                 engine.spans.set_rule(rule);
+                let keep = keep && !(wants_calls && compiled.calls(engine.spans.region()).is_some());
                 PendingMarker::new(due::CLOSE | bits(keep, due::TEXT), OpenSpan::NONE)
             }
             Action::Drop => removed(0),
@@ -244,6 +246,7 @@ impl Call<'_> {
     fn open(&mut self, span: OpenSpan) -> Result<(), Error> {
         let engine = &mut *self.engine;
         engine.spans.push(self.compiled, span);
+        engine.begin_body(self.compiled, span)?;
         let channel = engine.spans.channel();
         engine.add_span(channel);
         let offset = engine.ledger.offset();
@@ -278,7 +281,13 @@ impl Call<'_> {
 }
 
 /// Returns the marker of a header whose fields have been read. They decide which channel its body belongs to.
-fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attributes, tag: u8) -> PendingMarker {
+fn message(
+    compiled: &Compiled,
+    innermost: Option<&OpenSpan>,
+    fields: &Attributes,
+    tag: u8,
+    wants_calls: bool,
+) -> PendingMarker {
     let rule = header_rule(compiled);
     let route = rule.routes.iter().find(|route| fits(rule, route, fields));
     let channel = route.map_or(Channel::Content, |route| route.channel);
@@ -286,7 +295,7 @@ fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attribute
     // It ends the span that it stands in, unless that is a wrapper of the content.
     let ends =
         innermost.is_some_and(|it| it.rule == rule || compiled.grammar.region(it.region).channel != Channel::Content);
-    PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.body(channel), false), ends)
+    PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.body(channel), false), ends, wants_calls)
 }
 
 /// Returns the span's rule, if its thoughts have a rule of their own.

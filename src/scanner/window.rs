@@ -3,6 +3,7 @@
 
 use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Next};
 use crate::{
+    calls::body::{Body, Piece},
     channel::Channel,
     dialect::compiled::Compiled,
     matcher::{grammar::Region, recogniser::TokenMark},
@@ -30,6 +31,8 @@ pub enum Found {
     },
     /// The framing that was expected.
     Framing { len: usize },
+    /// A piece of a body of calls, which stands at `next` after it.
+    Call { piece: Piece, len: usize, next: Body },
 }
 
 /// An event before it has bytes.
@@ -49,13 +52,21 @@ impl EventRef {
 }
 
 pub enum KindRef {
-    Open { rule: u8, tag: u8 },
+    Open {
+        rule: u8,
+        tag: u8,
+    },
     Attribute(usize),
     Text,
     Framing,
     Close(Cause),
     Reclassify,
     Budget,
+    /// A piece of a call, other than framing and text.
+    Call {
+        piece: Piece,
+        index: u64,
+    },
 }
 
 /// Where an event's bytes begin: an index of all held bytes, or of the chunk.

@@ -113,6 +113,15 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
             record.raw_value_at = attribute.raw_value.start as u32;
             record.raw_value_len = attribute.raw_value.len() as u32;
         }
+        // The C interface has no option that asks for calls yet.
+        Kind::Call { .. }
+        | Kind::CallName(_)
+        | Kind::CallId
+        | Kind::CallKey
+        | Kind::CallType
+        | Kind::CallValue
+        | Kind::CallValueEnd
+        | Kind::CallEnd { .. } => {}
     }
     record
 }

@@ -64,7 +64,7 @@ pub(super) unsafe fn options(options: *const aside_options) -> Result<Options, a
     let stray_close = stray_close(all.stray_close)?;
     let start = start(all.start)?;
     let collect = (all.collect > 0).then(|| usize::try_from(all.collect).unwrap_or(usize::MAX));
-    Ok(Options { start, collect, budget: budget(&all)?, stray_close })
+    Ok(Options { start, collect, budget: budget(&all)?, stray_close, ..Options::new() })
 }
 
 fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {

@@ -1,0 +1,283 @@
+//! Where a call begins: whether one of a table fits at a place, and the pieces of its head. Answers depend on the whole text
+//! alone: as long as more bytes could change one, it is `More`.
+
+use super::{
+    table::{BodyRule, CallTable, CallTables},
+    view::{Seen, View},
+};
+use crate::matcher::bytes::is_blank;
+
+/// The most bytes of an id, of a key, and of a type; and the most of a name.
+pub const MOST_OF_WORD: usize = 256;
+pub const MOST_OF_NAME: usize = 128;
+/// The most blanks where some may stand in or before a head.
+const MOST_BLANKS: usize = 16;
+
+/// The lengths of a head's pieces, in this order. Most are 0.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, Default)]
+pub struct Head {
+    pub lens: [u16; Head::PIECES],
+}
+
+impl Head {
+    pub const PIECES: usize = 10;
+    /// An id that stands first, and what ends it.
+    const FIRST_ID: usize = 0;
+    const FIRST_ID_END: usize = 1;
+    /// The name's prefix, the name, and what of its word is not the name; the blanks and the literal after it.
+    const PREFIX: usize = 2;
+    pub const NAME: usize = 3;
+    const SUFFIX: usize = 4;
+    const BLANKS: usize = 5;
+    const NAME_END: usize = 6;
+    /// An id after the name, what ends it, and the rest of the head.
+    const ID: usize = 7;
+    const ID_END: usize = 8;
+    const REST: usize = 9;
+
+    /// Whether a piece is an id. `is_id`: the whole head is one.
+    pub fn is_id(piece: usize, is_id: bool) -> bool {
+        match piece {
+            Head::FIRST_ID | Head::ID => true,
+            Head::PREFIX | Head::SUFFIX => is_id,
+            _ => false,
+        }
+    }
+
+    fn set(&mut self, piece: usize, len: usize) {
+        self.lens[piece] = len as u16;
+    }
+}
+
+/// Reads a head at an index. `Err` where it does not fit, or where only more bytes can tell.
+pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, Seen> {
+    let rule = &table.head;
+    let mut head = Head::default();
+    let mut at = from;
+    if !rule.id_end.is_empty() {
+        let len = view.up_to(at, &rule.id_end, MOST_OF_WORD)?;
+        head.set(Head::FIRST_ID, len);
+        head.set(Head::FIRST_ID_END, rule.id_end.len());
+        at += len + rule.id_end.len();
+    }
+    let word = name_len(view, at)?;
+    let name = &view.text[at..at + word];
+    let after = at + word;
+    let (blanks, end) = name_end(table, view, after)?;
+    let prefix = rule.prefixes.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
+    if rule.needs_prefix && prefix.is_none() {
+        return Err(Seen::No);
+    }
+    let prefix = prefix.map_or(0, |prefix| prefix.len());
+    let suffix = if rule.is_id { number_len(name) } else { 0 };
+    head.set(Head::PREFIX, prefix);
+    head.set(Head::NAME, word.saturating_sub(prefix + suffix));
+    head.set(Head::SUFFIX, suffix);
+    head.set(Head::BLANKS, blanks);
+    at = after + blanks;
+    match end {
+        NameEnd::Implied => {}
+        NameEnd::Literal(len) => {
+            head.set(Head::NAME_END, len);
+            at += len;
+        }
+        NameEnd::Id => {
+            head.set(Head::NAME_END, rule.id_begin.len());
+            at += rule.id_begin.len();
+            let end = rule.name_ends.first().map_or(&[][..], |end| end);
+            let len = view.up_to(at, end, MOST_OF_WORD)?;
+            head.set(Head::ID, len);
+            head.set(Head::ID_END, end.len());
+            at += len + end.len();
+        }
+    }
+    if !rule.end.is_empty() {
+        let len = view.find(at, &rule.end, MOST_OF_WORD)?;
+        head.set(Head::REST, len + rule.end.len());
+    }
+    Ok(head)
+}
+
+/// What ends a name: nothing of the head's own, a literal, or the one that an id follows.
+enum NameEnd {
+    Implied,
+    Literal(usize),
+    Id,
+}
+
+/// The blanks after a name, and what ends it.
+fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, NameEnd), Seen> {
+    let rule = &table.head;
+    let open = match &table.body {
+        BodyRule::Literal(literal) => Some(literal.open),
+        _ => None,
+    };
+    let has_ends = !rule.name_ends.is_empty() || open.is_some();
+    let mut blanks = 0;
+    loop {
+        let at = after + blanks;
+        let byte = view.byte(at)?;
+        if has_ends {
+            match view.longest(at, &rule.name_ends) {
+                Ok(len) => return Ok((blanks, NameEnd::Literal(len))),
+                Err(Seen::More) => return Err(Seen::More),
+                Err(_) => {}
+            }
+            if byte.is_some() && byte == open {
+                return Ok((blanks, NameEnd::Literal(1)));
+            }
+            if !rule.id_begin.is_empty() {
+                match view.literal(at, &rule.id_begin) {
+                    Seen::Yes => return Ok((blanks, NameEnd::Id)),
+                    Seen::More => return Err(Seen::More),
+                    Seen::No => {}
+                }
+            }
+        }
+        match byte {
+            Some(byte) if is_blank(byte) && blanks < MOST_BLANKS => blanks += 1,
+            _ if has_ends => return Err(Seen::No),
+            _ => break,
+        }
+    }
+    // Nothing of its own: the key's opener, the call's end, or a closer.
+    let at = after + blanks;
+    let key = match &table.body {
+        BodyRule::Tags(tags) => &tags.key[0][..],
+        _ => &[],
+    };
+    let mut seen = view.closer(at);
+    for literal in [key, &table.end].into_iter().filter(|literal| !literal.is_empty()) {
+        seen = seen.or(view.literal(at, literal));
+    }
+    match seen {
+        Seen::Yes => Ok((blanks, NameEnd::Implied)),
+        seen => Err(seen),
+    }
+}
+
+/// The length of the name that begins at an index, which has as many bytes as it can have.
+fn name_len(view: &View, from: usize) -> Result<usize, Seen> {
+    let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/@#$+-".contains(&byte) || byte >= 0x80;
+    if !view.byte(from)?.is_some_and(is_first) {
+        return Err(Seen::No);
+    }
+    let mut len = 1;
+    while view.byte(from + len)?.is_some_and(is_name) {
+        len += 1;
+        if len > MOST_OF_NAME {
+            return Err(Seen::No);
+        }
+    }
+    Ok(len)
+}
+
+/// The colon with digits at a name's end.
+fn number_len(name: &[u8]) -> usize {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    match name.len().checked_sub(digits + 1) {
+        Some(at) if digits > 0 && name[at] == b':' => digits + 1,
+        _ => 0,
+    }
+}
+
+/// Whether a call of a table begins at an index.
+fn fits(table: &CallTable, view: &View, at: usize) -> Seen {
+    if let BodyRule::Object(_) = table.body {
+        match view.byte(at) {
+            Ok(Some(b'{')) => return Seen::Yes,
+            Err(seen) => return seen,
+            _ => {}
+        }
+    }
+    match view.literal(at, &table.begin) {
+        Seen::Yes => fits_after_begin(table, view, at + table.begin.len(), !table.begin.is_empty()),
+        seen => seen,
+    }
+}
+
+/// The same after `begin`. `is_begun`: there was one.
+fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -> Seen {
+    if let BodyRule::Object(_) = table.body {
+        let brackets: &[u8] = if is_begun { b"{[" } else { b"{" };
+        return view
+            .skip_blanks(at, MOST_BLANKS)
+            .and_then(|at| view.one_of(at, brackets))
+            .map_or_else(|seen| seen, |()| Seen::Yes);
+    }
+    if table.head.name_from.is_some() {
+        return Seen::No;
+    }
+    match read_head(table, view, at) {
+        Ok(_) => Seen::Yes,
+        Err(seen) => seen,
+    }
+}
+
+/// The table of which a call begins at an index, if one does.
+pub fn pick(tables: &CallTables, view: &View, at: usize) -> Result<u8, Seen> {
+    for &number in &tables.order {
+        match fits(tables.table(number), view, at) {
+            Seen::Yes => return Ok(number),
+            Seen::More => return Err(Seen::More),
+            Seen::No => {}
+        }
+    }
+    Err(Seen::No)
+}
+
+/// The table whose `begin` was the end of the opener, if its head fits directly after that.
+pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, Seen> {
+    for &number in tables.begun_by(opener) {
+        let table = tables.table(number);
+        if matches!(table.body, BodyRule::Object(_)) {
+            continue;
+        }
+        match fits_after_begin(table, view, 0, true) {
+            Seen::Yes => return Ok(number),
+            Seen::More => return Err(Seen::More),
+            Seen::No => {}
+        }
+    }
+    Err(Seen::No)
+}
+
+/// Whether a body begins after an opener, so that the opener counts.
+pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Seen {
+    let mut all = Seen::No;
+    for (number, table) in tables.tables.iter().enumerate() {
+        let seen = if tables.begun_by(opener).contains(&(number as u8)) {
+            fits_after_begin(table, view, 0, true)
+        } else {
+            begins_after_blanks(table, view).map_or_else(|seen| seen, |()| Seen::Yes)
+        };
+        all = all.or(seen);
+        if all == Seen::Yes {
+            break;
+        }
+    }
+    all
+}
+
+fn begins_after_blanks(table: &CallTable, view: &View) -> Result<(), Seen> {
+    let at = view.skip_blanks(0, MOST_BLANKS)?;
+    match &table.body {
+        BodyRule::Object(_) if table.begin.is_empty() => {
+            let mut at = at;
+            if view.one_of(at, b"[").is_ok() {
+                at = view.skip_blanks(at + 1, MOST_BLANKS)?;
+            }
+            view.one_of(at, b"{")?;
+            let at = view.skip_blanks(at + 1, MOST_BLANKS)?;
+            view.one_of(at, b"\"")
+        }
+        BodyRule::Literal(rule) if rule.is_list => {
+            view.one_of(at, b"[")?;
+            let at = view.skip_blanks(at + 1, MOST_BLANKS)?;
+            fits(table, view, at).ok()
+        }
+        _ => fits(table, view, at).ok(),
+    }
+}

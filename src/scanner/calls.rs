@@ -1,0 +1,261 @@
+//! Tool calls in a stream: whether an opener counts, and the body of a tool span, read by the tables of its dialect. Where a
+//! span ends does not depend on whether the host wants calls: without the option the same pieces are text.
+
+use super::{
+    engine::Engine,
+    error::Error,
+    pending::Next,
+    read::Read,
+    spans::OpenSpan,
+    window::{Call, EventRef, Found, KindRef},
+};
+use crate::{
+    calls::{
+        body::{Body, Piece, Step},
+        head::begins_body,
+        table::CallTables,
+        view::{Seen, View},
+    },
+    channel::Channel,
+    dialect::compiled::Compiled,
+    matcher::{
+        code::CodeTracker,
+        grammar::{Action, Grammar, PatternSet, Region},
+        recogniser::{Outcome, Recogniser, TokenMark},
+    },
+};
+
+/// How many bytes after what is held are looked at first where a word may go on in the chunk.
+const FEW: usize = 64;
+
+impl Engine {
+    pub fn body(&self) -> Option<&Body> {
+        self.optional.get()?.calls.body.as_ref()
+    }
+
+    pub fn wants_calls(&self) -> bool {
+        self.optional.get().is_some_and(|optional| optional.calls.are_wanted)
+    }
+
+    /// Begins the body of a span that has opened, if it is read by tables.
+    pub fn begin_body(&mut self, compiled: &Compiled, span: OpenSpan) -> Result<(), Error> {
+        let Some(tables) = compiled.calls(span.region) else { return Ok(()) };
+        let is_header = usize::from(span.rule) == compiled.spans.len();
+        let is_started = compiled.grammar.region(span.region).started.is_some();
+        let body = match (is_started, is_header) {
+            (true, _) => Body::started(),
+            (_, false) => Body::after_opener(span.tag),
+            (_, true) if self.names_call(tables) => Body::after_header(),
+            (_, true) => return Ok(()),
+        };
+        self.optional.made()?.calls.body = Some(body);
+        Ok(())
+    }
+
+    /// Returns whether the header before names a call, if a table asks for that.
+    fn names_call(&self, tables: &CallTables) -> bool {
+        tables.tables.iter().all(|table| table.head.name_from.is_none() || self.name_of_header(tables).is_some())
+    }
+
+    /// Returns which attribute of the header is the call's name, and the length of the prefix that is taken off it.
+    pub fn name_of_header(&self, tables: &CallTables) -> Option<(usize, usize)> {
+        let table = tables.tables.iter().find(|table| table.head.name_from.is_some())?;
+        let field = table.head.name_from.as_deref()?.as_bytes();
+        let is_field = |&index: &usize| self.attributes.get(index).is_some_and(|it| it.name == field);
+        let index = (0..self.attributes.len()).find(is_field)?;
+        let value = self.attributes.get(index)?.value;
+        let prefix = table.head.prefixes.iter().find(|prefix| value.starts_with(prefix));
+        let is_call = !value.is_empty() && (prefix.is_some() || !table.head.needs_prefix);
+        is_call.then(|| (index, prefix.map_or(0, |prefix| prefix.len())))
+    }
+}
+
+impl Call<'_> {
+    /// Returns the opener's number and tables, if the marker of this pattern counts only where a body begins after it; none
+    /// of both where it counts by itself.
+    pub(super) fn opener_of(&self, pattern: u8) -> Option<(u8, u8)> {
+        let Action::Open { rule, tag, .. } = self.region().patterns[usize::from(pattern)].action else { return None };
+        let in_thinking = self.engine.spans.channel() == Channel::Thinking;
+        let tables = self.compiled.calls(self.compiled.inside(rule));
+        let is_tool = self.compiled.spans[usize::from(rule)].channel == Channel::Tool;
+        let never = in_thinking && self.engine.optional.get().is_some_and(|it| it.calls.never_in_thinking);
+        let asks = tables.is_some_and(|tables| tables.is_sure || in_thinking) || is_tool && never;
+        asks.then_some((rule, tag))
+    }
+
+    /// Decides whether an opener of `len` bytes counts. Returns none where only more bytes can tell.
+    pub(super) fn decide_opener(&mut self, pattern: u8, len: u32, at_end: bool) -> Result<Option<bool>, Error> {
+        let Some((rule, tag)) = self.opener_of(pattern) else { return Ok(Some(true)) };
+        let compiled = self.compiled;
+        let inside = compiled.inside(rule);
+        let Some(tables) = compiled.calls(inside) else { return Ok(Some(false)) };
+        let in_thinking = self.engine.spans.channel() == Channel::Thinking;
+        if in_thinking && self.engine.optional.get().is_some_and(|it| it.calls.never_in_thinking) {
+            return Ok(Some(false));
+        }
+        let region = compiled.grammar.region(inside);
+        let active = region.active(0, 0, tag);
+        let seen = self.look(at_end, |text, is_end| {
+            let text = &text[text.len().min(len as usize)..];
+            let closers = |at: usize| closer(&compiled.grammar, tables, region, active, text, at, is_end);
+            let view = View { text, is_end, closers: &closers };
+            match begins_body(tables, tag, &view) {
+                Seen::More => None,
+                seen => Some(seen == Seen::Yes),
+            }
+        })?;
+        Ok(if at_end { Some(seen.unwrap_or(false)) } else { seen })
+    }
+
+    /// Reads the body of a tool span on, to the next piece that is not text, or to its closer.
+    #[inline(never)] // See `report_text`.
+    pub(super) fn read_body(&mut self, tables: &CallTables, at_end: bool) -> Result<Read, Error> {
+        let compiled = self.compiled;
+        self.engine.next = Next::Unread;
+        let wants = self.engine.wants_calls();
+        loop {
+            let Some(&body) = self.engine.body() else { return Ok(Read::Part) };
+            let has_held = !self.engine.hold.unreported().is_empty();
+            let region = compiled.grammar.region(self.engine.spans.region());
+            let active = self.engine.spans.active();
+            let step = self.look(at_end, |text, is_end| {
+                let closers = |at: usize| closer(&compiled.grammar, tables, region, active, text, at, is_end);
+                let view = View { text, is_end, closers: &closers };
+                match body.next(tables, &view) {
+                    Step::More => None,
+                    step => Some(step),
+                }
+            })?;
+            match step {
+                None => {
+                    let held = self.engine.hold.unreported().len() + self.chunk.len() - self.pos - self.engine.text;
+                    self.engine.next = if held > 0 { Next::Held(held) } else { Next::Unread };
+                    return Ok(Read::End);
+                }
+                Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
+                    self.engine.text += len;
+                    self.set_body(Some(next));
+                    // Text that begins in what is held is reported by itself, so that the chunk need not be held.
+                    if has_held && len > 0 {
+                        return Ok(Read::Part);
+                    }
+                }
+                Some(Step::Piece { piece, len, next }) => {
+                    self.found = Some(Found::Call { piece, len, next });
+                    return Ok(Read::Found);
+                }
+                // The marker itself is the recogniser's.
+                Some(Step::Closer) | Some(Step::More) => {
+                    self.set_body(None);
+                    self.begin_recogniser();
+                    return Ok(Read::Part);
+                }
+            }
+        }
+    }
+
+    /// Lets go of what a body holds: of a value, as the value; of a word of a call, as text of a call that broke its grammar.
+    pub(super) fn flush_body(&mut self, held: usize) -> Result<Option<EventRef>, Error> {
+        let Some(&body) = self.engine.body() else { return Ok(None) };
+        if held == 0 {
+            return Ok(None);
+        }
+        self.engine.next = Next::Unread;
+        let text = std::mem::take(&mut self.engine.text);
+        let (piece, next) = body.flush();
+        match piece {
+            Piece::End(_) if self.engine.wants_calls() => {
+                self.engine.text = text;
+                self.report_piece(piece, 0, next).map(Some)
+            }
+            Piece::Value | Piece::Framing if self.engine.wants_calls() => {
+                self.report_piece(piece, held, next).map(Some)
+            }
+            _ => {
+                self.set_body(Some(next));
+                self.engine.text = held;
+                self.report_text(held).map(Some)
+            }
+        }
+    }
+
+    pub(super) fn set_body(&mut self, body: Option<Body>) {
+        if let Some(optional) = self.engine.optional.get_mut() {
+            optional.calls.body = body;
+        }
+    }
+
+    /// Reports a piece of a call.
+    pub(super) fn report_piece(&mut self, piece: Piece, len: usize, next: Body) -> Result<EventRef, Error> {
+        self.join(0, len)?;
+        self.set_body(Some(next));
+        let Some(optional) = self.engine.optional.get_mut() else { return Ok(self.event(KindRef::Framing, len)) };
+        let calls = &mut optional.calls;
+        if let Piece::Call { .. } = piece {
+            calls.count += 1;
+        }
+        let index = calls.count.saturating_sub(1);
+        let kind = match piece {
+            Piece::Framing => KindRef::Framing,
+            Piece::Text => KindRef::Text,
+            piece => KindRef::Call { piece, index },
+        };
+        Ok(self.event(kind, len))
+    }
+
+    /// Asks a question about the bytes after the text, which stand in one place: of as many as are needed, so that a word
+    /// that began in an earlier chunk does not take the whole chunk to what is held. Returns none where only more bytes can
+    /// tell.
+    fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(&[u8], bool) -> Option<T>) -> Result<Option<T>, Error> {
+        let mut more = FEW;
+        loop {
+            let start = self.engine.text;
+            if start < self.engine.hold.unreported().len() {
+                let len = self.engine.hold.unreported().len().max(start) + more;
+                self.gather(len)?;
+            }
+            let all = self.engine.hold.unreported().len() + self.chunk.len() - self.pos;
+            let rest = self.rest(start);
+            let is_all = start + rest.len() == all;
+            match ask(rest, at_end && is_all) {
+                Some(answer) => return Ok(Some(answer)),
+                None if is_all => return Ok(None),
+                None => more *= 2,
+            }
+        }
+    }
+}
+
+/// Returns whether a closer of a region with tables stands at an index.
+fn closer(
+    grammar: &Grammar,
+    tables: &CallTables,
+    region: &Region,
+    active: PatternSet,
+    text: &[u8],
+    at: usize,
+    is_end: bool,
+) -> Seen {
+    let Some(&first) = text.get(at) else { return if is_end { Seen::No } else { Seen::More } };
+    if !region.may_begin(first) {
+        return Seen::No;
+    }
+    let rest = &text[at..];
+    let mut seen = Seen::No;
+    for begin in &tables.header_begins {
+        if rest.starts_with(begin) {
+            return Seen::Yes;
+        }
+        if !is_end && begin.starts_with(rest) {
+            seen = Seen::More;
+        }
+    }
+    let mut recogniser = Recogniser::of_marker(region, active & tables.closers, &CodeTracker::NEW, first);
+    let outcome = recogniser.run(grammar, region, rest, |_| TokenMark::PLAIN);
+    let outcome = if outcome == Outcome::More && is_end { recogniser.end(region) } else { outcome };
+    match outcome {
+        Outcome::Match { .. } | Outcome::HeaderEnd { .. } => Seen::Yes,
+        Outcome::More if !is_end => Seen::More,
+        _ => seen,
+    }
+}

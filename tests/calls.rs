@@ -1,0 +1,579 @@
+//! Tool calls, told apart by the tables of a dialect: every event of a body, at every cut. What is right stands here by hand,
+//! an event a line. No cut may show, no byte may be lost, and a host that does not want calls must see the same spans.
+
+use aside::{CallsInThinking, Channel, Dialect, Kind, Options, Scanner};
+
+/// Calls as objects, or as keys and values in tags; in the thinking they end it.
+const TAGS: &str = r#"
+name = "tags"
+
+[[span]]
+channel = "thinking"
+open = ["<think>"]
+close = ["</think>"]
+
+[[span]]
+channel = "tool"
+open = ["<tool_call>"]
+close = ["</tool_call>"]
+ends = "thinking"
+keep = true
+
+[[span.call]]
+body = "object"
+
+[[span.call]]
+body = "tags"
+begin = "<function="
+name_end = [">"]
+key = ["<parameter=", ">"]
+value = ["", "</parameter>"]
+value_stop = ["<parameter=", "</function>"]
+end = "</function>"
+framing = { after_open = "\n", before_close = "\n" }
+"#;
+
+/// The head is an id; several calls stand in a section.
+const HEADS: &str = r#"
+name = "heads"
+
+[[span]]
+channel = "tool"
+open = ["<calls>"]
+close = ["</calls>"]
+
+[[span.call]]
+body = "json"
+begin = "<call>"
+id = "head"
+prefix = ["functions."]
+name_end = ["<args>"]
+end = "</call>"
+"#;
+
+/// Calls as Python writes them, in a list.
+const PYTHON: &str = r#"
+name = "python"
+
+[[span]]
+channel = "tool"
+open = ["<|start|>"]
+close = ["<|end|>"]
+
+[[span.call]]
+body = "literal"
+open = "("
+close = ")"
+assign = "="
+list = true
+"#;
+
+/// Strings between raw quotes.
+const RAW: &str = r#"
+name = "raw"
+
+[[span]]
+channel = "tool"
+open = ["<|tool>"]
+close = ["<tool|>"]
+
+[[span.call]]
+body = "literal"
+begin = "call:"
+open = "{"
+close = "}"
+assign = ":"
+raw_quote = "<|q|>"
+"#;
+
+/// Elements inside each other.
+const NESTED: &str = r#"
+name = "nested"
+
+[[span]]
+channel = "tool"
+open = ["<tools>"]
+close = ["</tools>"]
+
+[[span.call]]
+body = "tags"
+nested = true
+mark = "|"
+begin = "|call "
+name_end = [">"]
+key = ["|", ">"]
+value = ["", "|/"]
+end = "|/call>"
+"#;
+
+/// A header says who is called.
+const HEADER: &str = r#"
+name = "header"
+start = "header"
+
+[header]
+begin = ["<|start|>", "<|channel|>"]
+end = ["<|message|>"]
+close = ["<|call|>", "<|end|>"]
+keys = { role = "<|start|>", channel = "<|channel|>", recipient = "to=" }
+
+[[header.call]]
+body = "json"
+name_from = "recipient"
+prefix = ["functions."]
+need_prefix = true
+
+[[header.route]]
+when = { recipient = "*" }
+channel = "tool"
+
+[[header.route]]
+channel = "content"
+"#;
+
+/// A text, its events, and the dialect.
+const CASES: &[(&str, &str, &[&str])] = &[
+    (
+        TAGS,
+        "hm <tool_call>\n{\"name\": \"f\", \"arguments\": {\"c\": \"</tool_call> x\"}}\n</tool_call> ok",
+        &[
+            "text hm ",
+            "open tool <tool_call>",
+            "framing \n",
+            "call 0 {",
+            "framing \"name\": \"",
+            "name f",
+            "framing \", \"arguments\": ",
+            "value {\"c\": \"</tool_call> x\"}",
+            "end 0 marker }",
+            "framing \n",
+            "close marker </tool_call>",
+            "text  ok",
+        ],
+    ),
+    // Two calls, the arguments before the name, an id, and a member that nobody reads.
+    (
+        TAGS,
+        "<tool_call>[{\"arguments\":[1],\"name\":\"f\",\"id\":\"7\"},{\"x\":{\"name\":1},\"name\":\"é\"}]</tool_call>",
+        &[
+            "open tool <tool_call>",
+            "framing [",
+            "call 0 {",
+            "framing \"arguments\":",
+            "value [1]",
+            "framing ,\"name\":\"",
+            "name f",
+            "framing \",\"id\":\"",
+            "id 7",
+            "framing \"",
+            "end 0 marker }",
+            "framing ,",
+            "call 1 {",
+            "framing \"x\":{\"name\":1},\"name\":\"",
+            "name é",
+            "framing \"",
+            "end 1 marker }",
+            "framing ]",
+            "close marker </tool_call>",
+        ],
+    ),
+    (
+        TAGS,
+        "<think>a<tool_call>\n<function=f>\n<parameter=k>\nv</param\n</parameter>\n</function>\n</tool_call>b",
+        &[
+            "open thinking <think>",
+            "text a",
+            "close implied ",
+            "open tool <tool_call>",
+            "framing \n",
+            "call 0 <function=",
+            "name f",
+            "framing >\n<parameter=",
+            "key k",
+            "framing >\n",
+            "value v</param",
+            "framing \n",
+            "value_end </parameter>",
+            "framing \n",
+            "end 0 marker </function>",
+            "framing \n",
+            "close marker </tool_call>",
+            "text b",
+        ],
+    ),
+    // A value whose closer is missing ends where the next line begins a key.
+    (
+        TAGS,
+        "<tool_call><function=f><parameter=a>1\n<parameter=b>2</parameter></function></tool_call>",
+        &[
+            "open tool <tool_call>",
+            "call 0 <function=",
+            "name f",
+            "framing ><parameter=",
+            "key a",
+            "framing >",
+            "value 1",
+            "framing \n",
+            "value_end ",
+            "framing <parameter=",
+            "key b",
+            "framing >",
+            "value 2",
+            "value_end </parameter>",
+            "end 0 marker </function>",
+            "close marker </tool_call>",
+        ],
+    ),
+    // A mention is not a call, and does not hide the call after it.
+    (
+        TAGS,
+        "<think>I write <tool_call> and {</think>a <tool_call> b<tool_call>{\"name\":\"f\"}</tool_call>",
+        &[
+            "open thinking <think>",
+            "text I write <tool_call> and {",
+            "close marker </think>",
+            "text a <tool_call> b",
+            "open tool <tool_call>",
+            "call 0 {",
+            "framing \"name\":\"",
+            "name f",
+            "framing \"",
+            "end 0 marker }",
+            "close marker </tool_call>",
+        ],
+    ),
+    // Broken, cut, and without a name.
+    (
+        TAGS,
+        "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1]}</tool_call>",
+        &[
+            "open tool <tool_call>",
+            "call 0 {",
+            "framing \"name\": \"",
+            "name f",
+            "framing \", \"arguments\": ",
+            "value {\"a\": 1",
+            "end 0 malformed ",
+            "text ]}",
+            "close marker </tool_call>",
+        ],
+    ),
+    (
+        TAGS,
+        "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"\\",
+        &[
+            "open tool <tool_call>",
+            "call 0 {",
+            "framing \"name\": \"",
+            "name f",
+            "framing \", \"arguments\": ",
+            "value {\"a\": \"\\",
+            "end 0 end of stream ",
+            "close end of stream ",
+        ],
+    ),
+    (
+        TAGS,
+        "<tool_call>{\"nam\": \"f\"} {\"name\":\"\"}</tool_call>",
+        &[
+            "open tool <tool_call>",
+            "call 0 {",
+            "framing \"nam\": \"f\"",
+            "end 0 malformed }",
+            "framing  ",
+            "call 1 {",
+            "framing \"name\":",
+            "end 1 malformed ",
+            "text \"\"}",
+            "close marker </tool_call>",
+        ],
+    ),
+    (
+        HEADS,
+        "<calls><call>functions.f:0<args>{}</call><call>g<args>{\"x\":\"</call>\"} </call></calls>",
+        &[
+            "open tool <calls>",
+            "call 0 <call>",
+            "id functions.",
+            "name f",
+            "id :0",
+            "framing <args>",
+            "value {}",
+            "end 0 marker </call>",
+            "call 1 <call>",
+            "name g",
+            "framing <args>",
+            "value {\"x\":\"</call>\"}",
+            "framing  ",
+            "end 1 marker </call>",
+            "close marker </calls>",
+        ],
+    ),
+    // A head that is cut is not a call; nor is one that does not fit.
+    (HEADS, "<calls><call>f<arg", &["text <calls><call>f<arg"]),
+    (HEADS, "<calls><call>...<args>{}", &["text <calls><call>...<args>{}"]),
+    (
+        PYTHON,
+        "<|start|>[f(a='it\\'s', b=[1, (2)]), g()]<|end|>",
+        &[
+            "open tool <|start|>",
+            "framing [",
+            "call 0 ",
+            "name f",
+            "framing (",
+            "key a",
+            "framing =",
+            "value 'it\\'s'",
+            "value_end ",
+            "framing , ",
+            "key b",
+            "framing =",
+            "value [1, (2)]",
+            "value_end ",
+            "end 0 marker )",
+            "framing , ",
+            "call 1 ",
+            "name g",
+            "framing (",
+            "end 1 marker )",
+            "framing ]",
+            "close marker <|end|>",
+        ],
+    ),
+    (
+        RAW,
+        "<|tool>call:f{a:<|q|>x}<tool|>\"<|q|>,b:{c:1}}<tool|>",
+        &[
+            "open tool <|tool>",
+            "call 0 call:",
+            "name f",
+            "framing {",
+            "key a",
+            "framing :",
+            "value <|q|>x}<tool|>\"<|q|>",
+            "value_end ",
+            "framing ,",
+            "key b",
+            "framing :",
+            "value {c:1}",
+            "value_end ",
+            "end 0 marker }",
+            "close marker <tool|>",
+        ],
+    ),
+    (
+        NESTED,
+        "<tools>|call f>|a>|b>1|/b>|/a> |c>x|/call></tools>",
+        &[
+            "open tool <tools>",
+            "call 0 |call ",
+            "name f",
+            "framing >|",
+            "key a",
+            "framing >|",
+            "key b",
+            "framing >",
+            "value 1",
+            "value_end |/b>",
+            "value_end |/a>",
+            "framing  |",
+            "key c",
+            "framing >",
+            "value x",
+            "value_end ",
+            "end 0 marker |/call>",
+            "close marker </tools>",
+        ],
+    ),
+    (
+        HEADER,
+        " to=functions.f<|message|>{\"x\": 1}<|call|><|start|>a to=python<|message|>{\"x\": 1}<|end|>",
+        &[
+            "open tool  to=functions.f<|message|>",
+            "call 0 ",
+            "name f",
+            "value {\"x\": 1}",
+            "end 0 implied ",
+            "close marker <|call|>",
+            "open tool <|start|>a to=python<|message|>",
+            "text {\"x\": 1}",
+            "close marker <|end|>",
+        ],
+    ),
+];
+
+/// What a scanner reports, a line each; pieces of one text are put together.
+#[derive(Default)]
+struct Seen {
+    lines: Vec<(String, Vec<u8>)>,
+    bytes: Vec<u8>,
+    /// Bytes of text and of markers of the tool channel.
+    tool: usize,
+}
+
+impl Seen {
+    fn see(&mut self, event: aside::Event<'_>) {
+        self.bytes.extend_from_slice(event.bytes);
+        let mut bytes = event.bytes;
+        let line = match event.kind {
+            Kind::Open { .. } => format!("open {}", event.channel),
+            Kind::Attribute(_) => return,
+            Kind::Text => "text".to_owned(),
+            Kind::Framing => "framing".to_owned(),
+            Kind::Close(cause) => format!("close {}", cause.as_str()),
+            Kind::Call { index, .. } => format!("call {index}"),
+            Kind::CallName(name) => {
+                bytes = name.unwrap_or(bytes);
+                "name".to_owned()
+            }
+            Kind::CallId => "id".to_owned(),
+            Kind::CallKey => "key".to_owned(),
+            Kind::CallType => "type".to_owned(),
+            Kind::CallValue => "value".to_owned(),
+            Kind::CallValueEnd => "value_end".to_owned(),
+            Kind::CallEnd { index, cause } => format!("end {index} {}", cause.as_str()),
+            other => panic!("{other:?}"),
+        };
+        if event.channel == Channel::Tool {
+            self.tool += event.bytes.len();
+        }
+        let joins = ["text", "framing", "value"].contains(&line.as_str());
+        match self.lines.last_mut() {
+            Some((last, text)) if joins && *last == line => text.extend_from_slice(bytes),
+            _ => self.lines.push((line, bytes.to_vec())),
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.lines.iter().map(|(line, bytes)| format!("{line} {}", String::from_utf8_lossy(bytes))).collect()
+    }
+}
+
+fn seen<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> Seen {
+    let mut scanner = Scanner::with_options(dialect, options).unwrap();
+    let mut seen = Seen::default();
+    for chunk in chunks {
+        scanner.feed(chunk, |event| seen.see(event)).unwrap();
+        let held = scanner.held().len();
+        assert!(held <= 1_024, "{held} bytes are held");
+    }
+    scanner.finish(|event| seen.see(event)).unwrap();
+    seen
+}
+
+#[test]
+fn calls_are_told_apart_at_every_cut() {
+    let options = Options::new().calls(true);
+    for (toml, text, wanted) in CASES {
+        let dialect = Dialect::from_toml(toml).unwrap();
+        let text = text.as_bytes();
+        let whole = seen(&dialect, &options, [text]);
+        assert_eq!(whole.lines(), *wanted, "{}", String::from_utf8_lossy(text));
+        assert_eq!(whole.bytes, text);
+        let by_bytes = seen(&dialect, &options, text.chunks(1));
+        assert_eq!(by_bytes.lines(), *wanted, "{}, by bytes", String::from_utf8_lossy(text));
+        for first in 1..text.len() {
+            for second in first..text.len() {
+                let cut = seen(&dialect, &options, [&text[..first], &text[first..second], &text[second..]]);
+                assert_eq!(cut.lines(), *wanted, "{}, cut at {first}, {second}", String::from_utf8_lossy(text));
+                assert_eq!(cut.bytes, text);
+            }
+        }
+    }
+}
+
+#[test]
+fn spans_are_the_same_for_a_host_that_does_not_want_calls() {
+    for (toml, text, _) in CASES {
+        let dialect = Dialect::from_toml(toml).unwrap();
+        let spans = |calls: bool| {
+            let seen = seen(&dialect, &Options::new().calls(calls), text.as_bytes().chunks(3));
+            let mut spans: Vec<String> = seen.lines();
+            spans.retain(|line| line.starts_with("close"));
+            (spans.iter().map(|line| line.split_whitespace().take(2).collect()).collect::<Vec<String>>(), seen.tool)
+        };
+        assert_eq!(spans(false), spans(true), "{text}");
+    }
+}
+
+#[test]
+fn a_stopped_call_goes_on_where_it_stopped() {
+    let options = Options::new().calls(true);
+    for (toml, text, wanted) in CASES {
+        let dialect = Dialect::from_toml(toml).unwrap();
+        let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
+        let (mut seen, mut rest) = (Seen::default(), text.as_bytes());
+        loop {
+            let mut events = scanner.events(rest);
+            let is_over = match events.next().unwrap() {
+                Some(event) => {
+                    seen.see(event);
+                    false
+                }
+                None => true,
+            };
+            let consumed = events.consumed();
+            drop(events);
+            rest = &rest[consumed..];
+            if is_over && rest.is_empty() {
+                break;
+            }
+        }
+        scanner.finish(|event| seen.see(event)).unwrap();
+        assert_eq!(seen.lines(), *wanted, "{text}");
+    }
+}
+
+#[test]
+fn a_flush_lets_go_of_a_value_as_the_value_and_breaks_a_word() {
+    let dialect = Dialect::from_toml(TAGS).unwrap();
+    let flushed = |text: &str| {
+        let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+        let mut seen = Seen::default();
+        scanner.feed(text.as_bytes(), |event| seen.see(event)).unwrap();
+        scanner.flush(|event| seen.see(event)).unwrap();
+        assert_eq!(seen.bytes, text.as_bytes());
+        assert!(scanner.held().is_empty());
+        seen.lines().split_off(2)
+    };
+    let value = flushed("<tool_call><function=f><parameter=k>v</param");
+    assert_eq!(value, ["name f", "framing ><parameter=", "key k", "framing >", "value v</param"]);
+    let word = flushed("<tool_call><function=f><parameter=ke");
+    assert_eq!(word, ["name f", "framing ><parameter=", "end 0 malformed ", "text ke"]);
+}
+
+#[test]
+fn calls_in_the_thinking_are_text_where_the_host_says_so() {
+    let dialect = Dialect::from_toml(TAGS).unwrap();
+    let options = Options::new().calls(true).calls_in_thinking(CallsInThinking::Never);
+    let text = "<think>a<tool_call>{\"name\":\"f\"}</tool_call></think>b<tool_call>{\"name\":\"f\"}</tool_call>";
+    let lines = seen(&dialect, &options, text.as_bytes().chunks(2)).lines();
+    let wanted = [
+        "open thinking <think>",
+        "text a<tool_call>{\"name\":\"f\"}</tool_call>",
+        "close marker </think>",
+        "text b",
+        "open tool <tool_call>",
+    ];
+    assert_eq!(lines[..5], wanted);
+}
+
+#[test]
+fn a_table_that_says_what_nobody_reads_is_refused() {
+    let with = |call: &str| Dialect::from_toml(&format!("{}\n[[span.call]]\n{call}", TAGS)).unwrap_err().to_string();
+    for (call, wanted) in [
+        ("body = \"object\"\nkey = [\"a\", \"b\"]", "`key` goes with `body` \"tags\""),
+        ("body = \"json\"\nopen = \"(\"", "`open` goes with `body` \"literal\""),
+        ("body = \"tags\"", "has `key` and `value`"),
+        ("body = \"literal\"\nopen = \"((\"\nclose = \")\"\nassign = \"=\"", "`open` is one byte"),
+        ("body = \"json\"\nname_from = \"to\"", "`name_from` goes with a [[header.call]]"),
+        ("body = \"json\"\nbegin = \"\"", "an empty literal"),
+        ("body = \"call\"", "write `object`, `json`, `tags` or `literal`"),
+    ] {
+        let message = with(call);
+        assert!(message.contains(wanted), "{message}");
+    }
+    let tables = "[[span.call]]\nbody = \"object\"\n".repeat(7);
+    let message = Dialect::from_toml(&format!("{TAGS}\n{tables}")).unwrap_err().to_string();
+    assert!(message.contains("more than 8 tables"), "{message}");
+}
