@@ -19,7 +19,7 @@ enum Form {
 #[derive(Default)]
 pub struct JsonArguments {
     form: Form,
-    gate: Gate,
+    opening: Opening,
 }
 
 impl JsonArguments {
@@ -32,7 +32,7 @@ impl JsonArguments {
                 text = &text[1..];
             }
         }
-        let mut out = Gated { gate: &mut self.gate, out };
+        let mut out = Gated { opening: &mut self.opening, out };
         match &mut self.form {
             Form::String(string) => string.feed(text, &mut out),
             _ => out.put(text),
@@ -42,41 +42,41 @@ impl JsonArguments {
     /// Writes what is held at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
     pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
         if let Form::String(string) = &mut self.form {
-            string.end(&mut Gated { gate: &mut self.gate, out })?;
+            string.end(&mut Gated { opening: &mut self.opening, out })?;
         }
-        match self.gate {
-            Gate::Held(0 | 4) if is_whole => out.put("{}"),
-            Gate::Held(len) => out.put(&NULL[..len]),
-            Gate::Open => Ok(()),
+        match self.opening {
+            Opening::Held(0 | 4) if is_whole => out.put("{}"),
+            Opening::Held(len) => out.put(&NULL[..len]),
+            Opening::Open => Ok(()),
         }
     }
 }
 
 /// Whether the arguments could still be `null`: then that many bytes of it are held.
-enum Gate {
+enum Opening {
     Held(usize),
     Open,
 }
 
-impl Default for Gate {
-    fn default() -> Gate {
-        Gate::Held(0)
+impl Default for Opening {
+    fn default() -> Opening {
+        Opening::Held(0)
     }
 }
 
 struct Gated<'a, P: Put> {
-    gate: &'a mut Gate,
+    opening: &'a mut Opening,
     out: &'a mut P,
 }
 
 impl<P: Put> Put for Gated<'_, P> {
     fn put(&mut self, text: &str) -> Result<(), Error> {
-        if let Gate::Held(len) = *self.gate {
+        if let Opening::Held(len) = *self.opening {
             if NULL[len..].starts_with(text) {
-                *self.gate = Gate::Held(len + text.len());
+                *self.opening = Opening::Held(len + text.len());
                 return Ok(());
             }
-            *self.gate = Gate::Open;
+            *self.opening = Opening::Open;
             self.out.put(&NULL[..len])?;
         }
         self.out.put(text)

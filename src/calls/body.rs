@@ -100,7 +100,7 @@ enum State {
     /// After the arguments; of a call that has no end of its own.
     Ended,
     Implied,
-    // An object: before a member or the brace; at a key; inside a key that is no one's; after it; before a value.
+    // An object: before a member or the brace; at a key; inside any other key; after it; before a value.
     Member {
         is_first: bool,
     },

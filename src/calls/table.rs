@@ -99,7 +99,7 @@ pub struct HeadRule {
     pub end: Literal,
     /// The first one that fits is taken off the name.
     pub prefixes: Vec<Literal>,
-    /// Without a prefix it is no call.
+    /// Without a prefix it is not a call.
     pub needs_prefix: bool,
     /// The whole head is the id, and a colon with digits at its end is not of the name.
     pub is_id: bool,

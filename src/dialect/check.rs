@@ -42,7 +42,7 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     calls::check_count(calls.chain(model.header.iter().flat_map(|header| &header.get_ref().calls)))?;
     let has_fences = model.spans.iter().any(|span| span.get_ref().fence.is_some());
     if has_fences || !model.guard.is_empty() {
-        check_beside_code(model)?;
+        check_next_to_code(model)?;
     }
     if has_fences {
         check_before_fences(model)?;
@@ -61,7 +61,7 @@ pub fn check(model: &Model) -> Result<(), Fault> {
 }
 
 /// Refuses what begins as code does where code is text, or a fence opens or closes a span.
-fn check_beside_code(model: &Model) -> Result<(), Fault> {
+fn check_next_to_code(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans.clone().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
     let headers = model.header.iter().map(Spanned::get_ref);
@@ -76,7 +76,7 @@ fn check_beside_code(model: &Model) -> Result<(), Fault> {
     match marker.or_else(|| framings.find(is_code)) {
         Some(code) => {
             let message =
-                format!("{} begins as code does: no marker can beside `guard` or `fence`", quoted(code.get_ref()));
+                format!("{} begins as code does: no marker can, next to `guard` or `fence`", quoted(code.get_ref()));
             fault(code, message)
         }
         None => Ok(()),
@@ -96,7 +96,7 @@ fn check_before_fences(model: &Model) -> Result<(), Fault> {
     let mut all = dropped.iter().chain(of_spans).chain(of_header);
     match all.find(|literal| literal.get_ref().ends_with('`')) {
         Some(tick) => {
-            fault(tick, format!("{} ends in a backtick: no marker can beside `fence`", quoted(tick.get_ref())))
+            fault(tick, format!("{} ends in a backtick: no marker can, next to `fence`", quoted(tick.get_ref())))
         }
         None => Ok(()),
     }
@@ -251,7 +251,7 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
             return fault(key, format!("a key of more than {LONGEST_KEY} bytes"));
         }
         if key.get_ref().bytes().skip(1).any(|byte| byte == b'<') {
-            return fault(key, "a header breaks off at a `<`: a key has none behind its first byte");
+            return fault(key, "a header breaks off at a `<`: a key has none after its first byte");
         }
         let begins = |other: &&Literal| case.bytes(other).starts_with(&case.bytes(key));
         if let Some(longer) = header.keys.values().filter(|other| other.span() != key.span()).find(begins) {

@@ -145,7 +145,7 @@ impl Dialect {
         Dialect { start, ..self }
     }
 
-    /// Returns the name that its file gives it.
+    /// Returns its name, as its file has it.
     #[doc(alias = "aside_dialect_name")]
     #[must_use]
     pub fn name(&self) -> &str {

@@ -159,7 +159,7 @@ fn wrong_type(place: &Place<'_>, value: &str, found: &str, expected: &str) -> Op
     Some(format!("{of}{what}, not {found}{instead}"))
 }
 
-/// Is this the whole of what stands behind the row's `=`?
+/// Returns whether this is all that stands after the row's `=`.
 fn is_whole(row: &str, value: &str) -> bool {
     row.split_once('=').is_some_and(|(_, given)| given.trim() == value)
 }

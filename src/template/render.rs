@@ -98,19 +98,19 @@ impl Rendered {
         let base = context! { bos_token => "<s>", eos_token => "</s>", messages => [user.clone()], add_generation_prompt => true };
         let given = over(base, &given)?;
         let prompt = render(&template, &given, most)?;
-        let prompt = behind_question(&prompt).to_string();
+        let prompt = after_question(&prompt).to_string();
         let thinking =
             over(given, &context! { enable_thinking => true, thinking => true, messages => [user.clone()] })?;
         let thinking_prompt =
             match render(&template, &over(thinking.clone(), &context! { add_generation_prompt => true })?, most) {
-                Ok(text) => behind_question(&text).to_string(),
+                Ok(text) => after_question(&text).to_string(),
                 Err(_) => prompt.clone(),
             };
         // In the turns thinking is switched on, so that it shows.
         let shown = over(thinking, &context! { add_generation_prompt => false })?;
         let turn = |turn: Value| -> Result<String, Error> {
             let turn = over(shown.clone(), &context! { messages => [user.clone(), turn] })?;
-            Ok(behind_question(&render(&template, &turn, most)?).to_string())
+            Ok(after_question(&render(&template, &turn, most)?).to_string())
         };
         let answer = turn(message(Value::from(ANSWER), None)).ok();
         let mut call = None;
@@ -214,7 +214,7 @@ fn message(content: Value, arguments: Option<Value>) -> Value {
     context! { tool_calls => [call], ..said }
 }
 
-fn behind_question(text: &str) -> &str {
+fn after_question(text: &str) -> &str {
     text.rfind(QUESTION).map_or(text, |at| &text[at + QUESTION.len()..])
 }
 
