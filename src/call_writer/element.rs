@@ -96,6 +96,11 @@ impl Element {
         Tree { text, marks: &self.marks, unknown }.element(0, 0, types, schema, out).map(drop)
     }
 
+    #[cfg(test)]
+    pub fn memory(&self) -> usize {
+        self.marks.capacity() * size_of::<Mark>()
+    }
+
     fn size(&self) -> usize {
         self.marks.len() * MARK
     }

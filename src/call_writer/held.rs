@@ -3,7 +3,7 @@
 use crate::Error;
 
 /// The memory that is kept from one call to the next.
-const KEPT: usize = 4096;
+const KEPT: usize = 1024;
 
 /// Text of a bounded length.
 #[derive(Default)]
@@ -21,15 +21,16 @@ impl Held {
         &self.text
     }
 
-    /// Adds text, unless it would be too long then with `more` bytes elsewhere.
+    /// Adds text, unless it would be too long then with `more` bytes of memory elsewhere.
     pub fn add(&mut self, text: &str, more: usize) -> Result<bool, Error> {
-        let (len, capacity) = (self.text.len() + text.len(), self.text.capacity());
-        if len.saturating_add(more) > self.most {
+        let len = self.text.len() + text.len();
+        // What is elsewhere may grow later, so the room that is not used yet counts.
+        let counted = if more == 0 { len } else { len + len / 4 };
+        if counted.saturating_add(more) > self.most {
             return Ok(false);
         }
-        if len > capacity {
-            // The room doubles, as a string's does by itself, but not beyond what may be used.
-            let room = len.max(capacity.saturating_mul(2)).min(self.most);
+        if len > self.text.capacity() {
+            let room = (len + len / 4).min(self.most);
             self.text.try_reserve_exact(room - self.text.len())?;
         }
         self.text.push_str(text);

@@ -233,6 +233,11 @@ impl Keyed {
         Ok(is_whole)
     }
 
+    #[cfg(test)]
+    pub fn memory(&self) -> usize {
+        self.element.memory()
+    }
+
     fn known_types(&self) -> Types {
         if self.types.is_unknown() { self.unknown } else { self.types }
     }

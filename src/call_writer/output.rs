@@ -54,6 +54,11 @@ impl Front {
         self.is_told || !self.buffer.is_empty()
     }
 
+    #[cfg(test)]
+    pub fn memory(&self) -> usize {
+        [&self.id, &self.late_id, &self.name, &self.buffer].iter().map(|text| text.capacity()).sum()
+    }
+
     /// Begins a call.
     pub fn begin(&mut self, call: u64, index: u64) {
         (self.call, self.index, self.is_told) = (call, index, false);

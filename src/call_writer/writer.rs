@@ -295,6 +295,12 @@ impl CallWriter {
         out.end(cause, is_whole)
     }
 
+    /// Returns how much memory the calls take, the tools apart.
+    #[cfg(test)]
+    pub fn memory(&self) -> usize {
+        self.front.memory() + self.keyed.memory() + self.held.capacity()
+    }
+
     fn output<'a, 's>(&'a mut self, sink: &'a mut Sink<'s>) -> Output<'a, 's> {
         Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink }
     }

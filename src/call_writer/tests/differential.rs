@@ -40,11 +40,12 @@ fn writes_what_the_reference_writes() {
         if expected == got {
             continue;
         }
-        let differs = |call: &u64| {
-            let of_call = |calls: &[Call]| calls.iter().find(|one| one.call == *call).cloned();
-            of_call(&expected) != of_call(&got)
+        let is_right = |call| {
+            let of_call = |calls: &[Call]| calls.iter().find(|one| one.call == call).cloned();
+            let (expected, got) = (of_call(&expected), of_call(&got));
+            expected == got || excuse(&case, call, expected.as_ref(), got.as_ref()).is_some()
         };
-        if (0..all_calls(&case)).filter(differs).all(|call| excuse(&case, call).is_some()) {
+        if (0..all_calls(&case)).all(is_right) {
             excused += 1;
         } else {
             wrong.push(format!("{}: {}\n  expected {expected:?}\n  got      {got:?}", case["dialect"], case["text"]));
@@ -57,17 +58,24 @@ fn writes_what_the_reference_writes() {
 }
 
 /// Why the reference may be wrong about a call: the specification's words count.
-fn excuse(case: &Value, call: u64) -> Option<&'static str> {
+fn excuse(case: &Value, call: u64, expected: Option<&Call>, got: Option<&Call>) -> Option<&'static str> {
     let events = case["events"].as_array().unwrap();
     let begin = events.iter().position(|event| event["kind"] == "call" && event["index"] == call).unwrap();
     let end = begin + events[begin..].iter().position(|event| event["kind"] == "call_end").unwrap();
     let events = &events[begin..=end];
+    if matches!(events[events.len() - 1]["cause"].as_str(), Some("marker" | "implied")) {
+        return None;
+    }
     let last = events.iter().rev().find(|event| event["kind"] != "framing" && event["kind"] != "call_end");
-    let is_cut = !matches!(events[events.len() - 1]["cause"].as_str(), Some("marker" | "implied"));
-    if is_cut && events[0]["table"]["body"] == "literal" && last.is_some_and(|last| last["kind"] == "value") {
-        return Some(
-            "a held value goes out as a string without its end, and the reference reads it as if it were whole",
-        );
+    if events[0]["table"]["body"] == "literal" && last.is_some_and(|last| last["kind"] == "value") {
+        return Some("a held value goes out as a string without its end: the reference reads it as if it were whole");
+    }
+    let (expected, is_told) = (expected?.arguments.as_str(), got.is_some());
+    if !is_told && "null".starts_with(expected.trim_start_matches('"')) {
+        return Some("no byte of the arguments had left: `null` is held until it is clear that it is `{}`");
+    }
+    if events[0]["table"]["nested"] == true && got.is_some_and(|got| expected == format!("{}\"", got.arguments)) {
+        return Some("nothing of the element is held: the reference opens a string for it");
     }
     None
 }

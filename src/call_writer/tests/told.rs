@@ -37,17 +37,16 @@ pub fn write(options: &Options, sources: &[Source<'_>], cut: impl Fn(&[u8]) -> V
     for source in sources {
         writer.begin(source.table, source.call);
         for &piece in &source.pieces {
-            let (bytes, make): (&[u8], fn(&[u8]) -> Piece<'_>) = match piece {
-                Piece::Value(bytes) => (bytes, |bytes| Piece::Value(bytes)),
-                Piece::Framing(bytes) => (bytes, |bytes| Piece::Framing(bytes)),
-                _ => {
-                    feed(&mut writer, piece, &mut calls);
-                    continue;
-                }
+            let (Piece::Value(bytes) | Piece::Framing(bytes)) = piece else {
+                feed(&mut writer, piece, &mut calls);
+                continue;
             };
+            let is_value = matches!(piece, Piece::Value(_));
             let mut from = 0;
             for at in cut(bytes).into_iter().chain([bytes.len()]) {
-                feed(&mut writer, make(&bytes[from..at]), &mut calls);
+                let part = &bytes[from..at];
+                let part = if is_value { Piece::Value(part) } else { Piece::Framing(part) };
+                feed(&mut writer, part, &mut calls);
                 from = at;
             }
         }
