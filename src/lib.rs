@@ -78,6 +78,7 @@ mod distance;
 mod ffi;
 mod file_error;
 mod join;
+mod json;
 mod matcher;
 mod memory;
 mod scanner;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::sse::json::{Reader, Span, unescape};
+use crate::json::{Reader, Span, unescape};
 
 /// Values in values, at most.
 const DEPTH: u32 = 128;

@@ -1,7 +1,7 @@
 //! The way out: what a call's deltas say first and last, and the small pieces of its arguments, joined.
 
 use super::delta::{Delta, End, Sink};
-use crate::Error;
+use crate::{Error, memory::append_text};
 
 /// Small pieces are joined up to this length.
 const BUFFER: usize = 2048;
@@ -28,9 +28,7 @@ impl Put for Nowhere {
 
 impl Put for String {
     fn put(&mut self, text: &str) -> Result<(), Error> {
-        self.try_reserve(text.len())?;
-        self.push_str(text);
-        Ok(())
+        Ok(append_text(self, text)?)
     }
 }
 

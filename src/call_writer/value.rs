@@ -1,7 +1,7 @@
 //! The JSON of a value that stands between markers, by the types that its parameter may have.
 
 use super::{output::Put, schema::Types, string};
-use crate::{Error, sse::json};
+use crate::{Error, json};
 
 /// What counts as blank around a value.
 pub const BLANKS: [char; 6] = [' ', '\t', '\n', '\x0B', '\x0C', '\r'];

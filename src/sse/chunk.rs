@@ -1,9 +1,9 @@
 //! The fields of a chat completion, or of a chunk of one, that are rewritten, and where they stand. All other fields must pass
 //! unread.
 
-use super::json::{Reader, Span, unescape};
 use super::options::Field;
 use crate::Error;
+use crate::json::{Reader, Span, unescape};
 use crate::memory::{self, append, append_all};
 
 /// The most choices that are read. No API returns more.

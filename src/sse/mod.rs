@@ -5,13 +5,11 @@
 //! comes out has the thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one
 //! scanner for each choice.
 
-// `event` cuts the stream into events, `chunk` finds the fields of one by means of `json`, and `rewrite` splits their text.
+// `event` cuts the stream into events, `chunk` finds the fields of one by means of `crate::json`, and `rewrite` splits their text.
 // What is not split must go out as it came in, to the byte.
 
 mod chunk;
 mod event;
-// Tools of a request and values of calls are read by it too.
-pub(crate) mod json;
 mod options;
 mod rewrite;
 

@@ -5,8 +5,8 @@ use std::{mem, slice};
 
 use super::chunk::{self, CHOICES, Choice, Part};
 use super::event::Event;
-use super::json::{self, Span, escape};
 use super::options::Field;
+use crate::json::{self, Span, escape};
 use crate::memory::{self, append, append_all, push};
 use crate::{Channel, Dialect, Error, Kind, Scanner, Start};
 
