@@ -1,12 +1,14 @@
 //! Which types a schema allows, and where those of its members are. The schema is a client's, so a question looks at a
 //! bounded number of places, however it refers to itself.
 
+use std::borrow::Cow;
+
 use super::document::{Document, Place, Value};
 
 /// References that lead to each other, at most.
 const REFERENCES: u32 = 8;
 /// Places that one question looks at, at most.
-const VISITS: u32 = 512;
+const VISITS: u32 = 256;
 
 /// A set of JSON's types. An empty one says nothing: the type is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -190,7 +192,8 @@ impl<'a> Schema<'a> {
         let path = self.document.str(reference)?.strip_prefix('#')?;
         let mut at = self.root;
         for step in path.split('/').skip(1) {
-            let step = step.replace("~1", "/").replace("~0", "~");
+            let is_plain = !step.contains('~');
+            let step = if is_plain { Cow::from(step) } else { step.replace("~1", "/").replace("~0", "~").into() };
             at = match self.document.get(at) {
                 Value::Array(items) => *items.get(step.parse::<usize>().ok()?)?,
                 _ => self.document.member(at, &step)?,

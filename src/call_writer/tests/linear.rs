@@ -1,0 +1,85 @@
+//! Time grows with the length of what is fed, and not with its square.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{
+    super::{CallWriter, Options, Piece},
+    table::table,
+    told::options,
+};
+use crate::{Cause, calls::table::CallTable};
+
+/// What a call is made of.
+enum Made {
+    /// One value of copies of this, in pieces of four bytes.
+    Value(&'static str),
+    /// One element with many small ones.
+    Elements,
+    /// Many keys, each with a value.
+    Keys,
+}
+
+/// How long a call takes. It begins with these pieces.
+fn write(options: &Options, table: &CallTable, first: &[Piece<'_>], made: &Made, bytes: usize) -> Duration {
+    let mut writer = CallWriter::new(options.clone());
+    writer.begin(table, 0);
+    let mut feed = |piece| writer.feed(piece, &mut |_| Ok(())).unwrap();
+    let text = if let Made::Value(copy) = made { copy.repeat(bytes / copy.len()) } else { String::new() };
+    let begun = Instant::now();
+    first.iter().for_each(|&piece| feed(piece));
+    text.as_bytes().chunks(4).for_each(|part| feed(Piece::Value(part)));
+    for _ in 0..if text.is_empty() { bytes / 16 } else { 0 } {
+        if let Made::Elements = made {
+            feed(Piece::Framing(b"<"));
+        }
+        for piece in [Piece::Key(b"a"), Piece::Framing(b">"), Piece::Value(b"1"), Piece::ValueEnd(b"</a>")] {
+            feed(piece);
+        }
+    }
+    feed(Piece::ValueEnd(b""));
+    feed(Piece::End(Cause::Marker));
+    begun.elapsed()
+}
+
+#[test]
+fn takes_time_in_proportion_to_what_is_fed() {
+    let tools = |more: &str| {
+        let parameters = format!(r#"{{"properties": {{"s": {{"type": "string"}}}}{more}}}"#);
+        options(Some(&format!(r#"[{{"name": "f", "parameters": {parameters}}}]"#)))
+    };
+    let alternatives = r##"{"$ref": "#"},"##.repeat(20);
+    let (plain, circles) = (tools(""), tools(&format!(r#", "anyOf": [{alternatives} {{}}]"#)));
+    let object = table(&json!({"body": "object"}));
+    let tags = table(&json!({"body": "tags", "key": ["<", ">"], "value": ["", "</"]}));
+    let elements = table(&json!({"body": "tags", "nested": true, "mark": "<", "key": ["<", ">"], "value": ["", "</"]}));
+    let python = table(&json!({"body": "literal", "open": "(", "close": ")", "assign": "="}));
+    let gemma = table(&json!({"body": "literal", "open": "{", "close": "}", "assign": ":", "raw_quote": "<q>"}));
+    let name = Piece::Name(b"f");
+    let (held, string) = ([name, Piece::Key(b"x")], [name, Piece::Key(b"s")]);
+    let open = |first| [name, Piece::Key(b"x"), Piece::Value(first)];
+    let cases: [(&str, &CallTable, &[Piece<'_>], Made); 14] = [
+        ("JSON", &object, &[name], Made::Value("{\"a\": [1]}")),
+        ("an early JSON", &object, &[], Made::Value("{\"a\": [1]}")),
+        ("a JSON string", &object, &[name, Piece::Value(b"\"")], Made::Value("\\ud83e\\n\\\"x")),
+        ("a string", &tags, &string, Made::Value("a\"\n")),
+        ("a held value", &tags, &held, Made::Value("[[{\"a")),
+        ("blanks", &tags, &held, Made::Value(" ")),
+        ("keys", &tags, &[name], Made::Keys),
+        ("elements", &elements, &held, Made::Elements),
+        ("a string of elements", &elements, &string, Made::Elements),
+        ("Python's list", &python, &open(b"["), Made::Value("'a\\n',")),
+        ("Python's sets", &python, &open(b"["), Made::Value("{'a','b'},")),
+        ("Python's dicts", &python, &open(b"["), Made::Value("{'a':{'b':1}},")),
+        ("Python's brackets", &python, &held, Made::Value("{[(")),
+        ("Gemma's map", &gemma, &open(b"{"), Made::Value("a:<q>b<q>,")),
+    ];
+    for (what, table, first, made) in cases {
+        let options = if what == "keys" { &circles } else { &plain };
+        let of = |bytes| (0..3).map(|_| write(options, table, first, &made, bytes)).min().unwrap();
+        let (short, long) = (of(8_000), of(128_000));
+        // Sixteen times as much: its square takes 256 times as long.
+        assert!(long < short * 64, "{what}: {short:?}, then {long:?}");
+    }
+}
