@@ -20,7 +20,7 @@ const KEPT: usize = 64;
 const ITEM: &str = "item";
 
 /// An opener or a closer in the text of the outermost element.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Mark {
     is_open: bool,
     /// Where the name of an opener begins and ends; where a closer begins.
@@ -31,7 +31,7 @@ struct Mark {
 }
 
 /// The outermost element: its text, and where the markers of others are in it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Element {
     marks: Vec<Mark>,
     /// How many are open, itself included.

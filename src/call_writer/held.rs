@@ -6,7 +6,7 @@ use crate::Error;
 const KEPT: usize = 1024;
 
 /// Text of a bounded length.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Held {
     text: String,
     most: usize,

@@ -7,7 +7,7 @@ use crate::Error;
 const NULL: &str = "null";
 
 /// What the first byte of the arguments has shown.
-#[derive(Default)]
+#[derive(Debug, Default)]
 enum Form {
     #[default]
     Unknown,
@@ -16,7 +16,7 @@ enum Form {
 }
 
 /// The arguments of one call.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct JsonArguments {
     form: Form,
     opening: Opening,
@@ -53,6 +53,7 @@ impl JsonArguments {
 }
 
 /// Whether the arguments could still be `null`: then that many bytes of it are held.
+#[derive(Debug)]
 enum Opening {
     Held(usize),
     Open,

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How values are written.
-#[derive(Default)]
+#[derive(Debug, Default)]
 enum Form {
     /// Between markers, as they are.
     #[default]
@@ -28,7 +28,7 @@ enum Form {
 }
 
 /// What has been written of the last value.
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Written {
     /// All of it.
     #[default]
@@ -44,7 +44,7 @@ enum Written {
 }
 
 /// The arguments of one call.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Keyed {
     form: Form,
     /// Words for types.

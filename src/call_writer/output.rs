@@ -33,7 +33,7 @@ impl Put for String {
 }
 
 /// What is known of a call before its arguments.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Front {
     pub call: u64,
     pub index: u64,

@@ -60,6 +60,7 @@ pub enum Standing {
 ///
 /// It is fed with the parts of each call in their order. What it writes does not depend on how values are cut. It repairs
 /// nothing: what has left stays, and the arguments of a call that is cut may be no JSON. After a failure it must be reset.
+#[derive(Debug)]
 pub struct CallWriter {
     options: Options,
     /// Calls that have been told, the open one apart.
@@ -78,7 +79,7 @@ pub struct CallWriter {
     decoder: Decoder,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Rules {
     /// Names and ids stand in JSON strings.
     is_object: bool,

@@ -49,8 +49,7 @@ fn takes_time_in_proportion_to_what_is_fed() {
         let parameters = format!(r#"{{"properties": {{"s": {{"type": "string"}}}}{more}}}"#);
         options(Some(&format!(r#"[{{"name": "f", "parameters": {parameters}}}]"#)))
     };
-    let alternatives = r##"{"$ref": "#"},"##.repeat(20);
-    let (plain, circles) = (tools(""), tools(&format!(r#", "anyOf": [{alternatives} {{}}]"#)));
+    let (plain, circles) = (tools(""), tools(r##", "anyOf": [{"$ref": "#"}, {}]"##));
     let object = table(&json!({"body": "object"}));
     let tags = table(&json!({"body": "tags", "key": ["<", ">"], "value": ["", "</"]}));
     let elements = table(&json!({"body": "tags", "nested": true, "mark": "<", "key": ["<", ">"], "value": ["", "</"]}));
@@ -77,9 +76,10 @@ fn takes_time_in_proportion_to_what_is_fed() {
     ];
     for (what, table, first, made) in cases {
         let options = if what == "keys" { &circles } else { &plain };
-        let of = |bytes| (0..3).map(|_| write(options, table, first, &made, bytes)).min().unwrap();
-        let (short, long) = (of(8_000), of(128_000));
-        // Sixteen times as much: its square takes 256 times as long.
-        assert!(long < short * 64, "{what}: {short:?}, then {long:?}");
+        let of = |bytes| write(options, table, first, &made, bytes);
+        // Sixteen times as much: its square takes 256 times as long. The machine may be busy with something else meanwhile.
+        let times: Vec<_> = (0..8).map(|_| (of(8_000), of(128_000))).collect();
+        let (short, long) = (times.iter().map(|time| time.0).min(), times.iter().map(|time| time.1).min());
+        assert!(long < short.map(|short| short * 64), "{what}: {times:?}");
     }
 }
