@@ -521,6 +521,17 @@ const char *aside_dialect_name_at(size_t index,
  * Threads: one at a time for one scanner, in this section and those about scanners after it.
  * ========================================================================== */
 
+/** The values of `aside_calls_in_thinking`: what becomes of a tool call that begins inside the thinking. */
+enum {
+    /** As the dialect says: the call ends the thinking, interrupts it, or is text of it. */
+    ASIDE_CALLS_DIALECT = 0,
+    /** Every tool opener in the thinking is text. */
+    ASIDE_CALLS_NEVER = 1,
+};
+
+/** An `ASIDE_CALLS_` value. */
+typedef uint32_t aside_calls_in_thinking;
+
 /** The values of `aside_stray_close`: what becomes of a closer of the thinking without an opener. */
 enum {
     /** As the dialect says. */
@@ -579,6 +590,13 @@ typedef struct aside_options {
     aside_budget_unit budget_unit;
     /** What has the budget. */
     aside_budget_scope budget_scope;
+    /**
+     * 1: report tool calls with their names and arguments, as the kinds from `ASIDE_CALL` on, if the dialect says how
+     * they are written. 0: their bytes are text of the tool channel.
+     */
+    uint32_t calls;
+    /** What becomes of a tool call that begins inside the thinking. */
+    aside_calls_in_thinking calls_in_thinking;
     /** 0. */
     uint32_t reserved;
 } aside_options;
@@ -654,6 +672,29 @@ enum {
      * once for each span or stream, as `options.budget_scope` says.
      */
     ASIDE_BUDGET = 7,
+    /**
+     * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
+     * written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
+     * call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
+     */
+    ASIDE_CALL = 8,
+    /**
+     * The name of the call, whole. If `len` is 0, the name is the value of a header's field: `value_len` bytes, handed over
+     * as those of an attribute are.
+     */
+    ASIDE_CALL_NAME = 9,
+    /** An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them. */
+    ASIDE_CALL_ID = 10,
+    /** A key of the arguments, whole. Arguments that are JSON have none. */
+    ASIDE_CALL_KEY = 11,
+    /** The word that says of which type the next value is, whole. */
+    ASIDE_CALL_TYPE = 12,
+    /** A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character. */
+    ASIDE_CALL_VALUE = 13,
+    /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
+    ASIDE_CALL_VALUE_END = 14,
+    /** The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_CALL`. */
+    ASIDE_CALL_END = 15,
 };
 
 /** An `ASIDE_OPEN`, `ASIDE_TEXT`, … value. */
@@ -700,21 +741,34 @@ typedef struct aside_event {
     aside_kind kind;
     /** The channel of the span that opens or closes, or of the text; for framing, the channel around it. */
     aside_channel channel;
-    /** For `ASIDE_CLOSE`, why the span ended; otherwise 0. */
+    /** For `ASIDE_CLOSE` and `ASIDE_CALL_END`, why the span or the call ended; otherwise 0. */
     aside_cause cause;
-    /** For `ASIDE_OPEN`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a header. */
+    /**
+     * For `ASIDE_OPEN` and `ASIDE_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
+     * header.
+     */
     uint32_t rule;
     /** Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_ATTRIBUTE`, where the marker is. */
     uint64_t offset;
     /** How many bytes. For `ASIDE_ATTRIBUTE`, 0. */
     uint64_t len;
-    /** For `ASIDE_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. */
+    /**
+     * For `ASIDE_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
+     * `ASIDE_CALL`, which of the span's tables, from 0.
+     */
     uint32_t tag;
-    /** For `ASIDE_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`. Otherwise 0. */
+    /**
+     * For `ASIDE_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
+     * `ASIDE_CALL_NAME` that has `value_len`. For `ASIDE_CALL` and `ASIDE_CALL_END`, the number of the call in the
+     * stream, from 0. Otherwise 0.
+     */
     uint32_t text_at;
     /** For `ASIDE_ATTRIBUTE`, the length of its name. */
     uint32_t name_len;
-    /** For `ASIDE_ATTRIBUTE`, the length of its decoded value, which follows the name directly. */
+    /**
+     * For `ASIDE_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_CALL_NAME`
+     * that is the value of a header's field, its length.
+     */
     uint32_t value_len;
     /** For `ASIDE_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte. */
     uint32_t raw_name_at;
@@ -729,7 +783,7 @@ typedef struct aside_event {
 /**
  * Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
  * `ASIDE_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
- * `event->value_len` bytes. It is never NULL and has no NUL at its end. `event` and `bytes` are valid until the
+ * `event->value_len` bytes; and for an `ASIDE_CALL_NAME` with `event->value_len`: there it has the name. It is never NULL and has no NUL at its end. `event` and `bytes` are valid until the
  * callback returns; copy what is needed longer.
  *
  * Return 0 to go on; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.

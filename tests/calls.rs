@@ -455,7 +455,7 @@ fn seen<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item
     for chunk in chunks {
         scanner.feed(chunk, |event| seen.see(event)).unwrap();
         let held = scanner.held().len();
-        assert!(held <= 1_024, "{held} bytes are held");
+        assert!(held <= dialect.max_hold(), "{held} bytes are held");
     }
     scanner.finish(|event| seen.see(event)).unwrap();
     seen

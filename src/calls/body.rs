@@ -5,8 +5,11 @@
 //! length, and comes whole. Nothing is kept but where the body stands: the bytes stay with the scanner.
 
 use super::{
-    head::{self, Head, MOST_OF_WORD},
-    table::{BodyRule, CallTable, CallTables, LiteralRule, ObjectRule, TagsRule},
+    head::{self, Head},
+    table::{
+        BodyRule, CDATA, CDATA_END, CallTable, CallTables, LiteralRule, MOST_OF_NAME, MOST_OF_WORD, ObjectRule,
+        TagsRule,
+    },
     view::{Seen, View},
 };
 use crate::{
@@ -16,9 +19,6 @@ use crate::{
 
 /// The most brackets, or elements, inside each other.
 const MOST_NESTED: u8 = 64;
-
-const CDATA: &[u8] = b"<![CDATA[";
-const CDATA_END: &[u8] = b"]]>";
 
 /// What bytes of a body are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -1156,10 +1156,10 @@ impl Body {
             }
         }
         let is_key = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte) || byte >= 0x80;
-        let len = view.text.iter().take(head::MOST_OF_NAME + 1).take_while(|&&byte| is_key(byte)).count();
+        let len = view.text.iter().take(MOST_OF_NAME + 1).take_while(|&&byte| is_key(byte)).count();
         match len {
             0 => Err(Seen::No),
-            len if len > head::MOST_OF_NAME => Err(Seen::No),
+            len if len > MOST_OF_NAME => Err(Seen::No),
             len if len == view.text.len() => self.more(view),
             len => self.some(Piece::Key, len, State::Assign),
         }

@@ -2,16 +2,10 @@
 //! alone: as long as more bytes could change one, it is `More`.
 
 use super::{
-    table::{BodyRule, CallTable, CallTables},
+    table::{BodyRule, CallTable, CallTables, MOST_BLANKS, MOST_OF_NAME, MOST_OF_WORD},
     view::{Seen, View},
 };
 use crate::matcher::bytes::is_blank;
-
-/// The most bytes of an id, of a key, and of a type; and the most of a name.
-pub const MOST_OF_WORD: usize = 256;
-pub const MOST_OF_NAME: usize = 128;
-/// The most blanks where some may stand in or before a head.
-const MOST_BLANKS: usize = 16;
 
 /// The lengths of a head's pieces, in this order. Most are 0.
 #[cfg_attr(test, derive(Hash))]

@@ -6,6 +6,16 @@ use crate::matcher::{
     grammar::PatternSet,
 };
 
+/// The most bytes of an id, of a key, and of a type; and the most of a name.
+pub const MOST_OF_WORD: usize = 256;
+pub const MOST_OF_NAME: usize = 128;
+/// The most blanks where some may stand in or before a head.
+pub const MOST_BLANKS: usize = 16;
+
+/// What begins and ends a value that is not looked at.
+pub const CDATA: &[u8] = b"<![CDATA[";
+pub const CDATA_END: &[u8] = b"]]>";
+
 /// A literal of a table. An empty one is none.
 pub type Literal = Box<[u8]>;
 
@@ -60,6 +70,23 @@ impl CallTables {
         }
     }
 
+    /// Returns how many bytes may be held until it is decided what they are: an opener of this length with the head of a call
+    /// after it, or a word with the literal that ends it.
+    pub fn max_hold(&self, opener: usize) -> usize {
+        let of_table = |table: &CallTable| {
+            let head = table.head.max_len(&table.body);
+            let begin = opener + MOST_BLANKS + table.begin.len().max(3 + 2 * MOST_BLANKS) + head;
+            let word = match &table.body {
+                BodyRule::Object(_) | BodyRule::Json => MOST_OF_WORD + 2,
+                BodyRule::Tags(rule) => rule.longest_end() + MOST_OF_WORD,
+                BodyRule::Literal(rule) => rule.raw_quote.len().max(1) + MOST_OF_WORD,
+            };
+            begin.max(word).max(table.end.len())
+        };
+        let skip = self.skips.first().map_or(0, |skip| skip.len());
+        self.tables.iter().map(of_table).max().unwrap_or(0).max(skip)
+    }
+
     pub fn table(&self, number: u8) -> &CallTable {
         &self.tables[usize::from(number)]
     }
@@ -111,6 +138,19 @@ pub struct HeadRule {
     pub name_from: Option<Box<str>>,
 }
 
+impl HeadRule {
+    /// The length of the longest head.
+    fn max_len(&self, body: &BodyRule) -> usize {
+        if matches!(body, BodyRule::Object(_)) {
+            return 0;
+        }
+        let word = |literal: &Literal| if literal.is_empty() { 0 } else { MOST_OF_WORD + literal.len() };
+        let name_end = self.name_ends.first().map_or(1, |end| end.len());
+        let id = if self.id_begin.is_empty() { 0 } else { self.id_begin.len() + MOST_OF_WORD };
+        word(&self.id_end) + MOST_OF_NAME + MOST_BLANKS + id + name_end + word(&self.end)
+    }
+}
+
 /// What a call is written as.
 pub enum BodyRule {
     /// A JSON object whose members are name and arguments.
@@ -152,6 +192,17 @@ pub struct TagsRule {
     pub unknown_is_string: bool,
     /// End a value too, where they begin a line.
     pub stops: Vec<Literal>,
+}
+
+impl TagsRule {
+    /// The length of the longest literal, or literals, with which something ends.
+    fn longest_end(&self) -> usize {
+        let kind = self.kind.as_ref().map_or(0, |kind| kind[0].len().max(kind[1].len()));
+        let value = CDATA_END.len().max(self.before_close.len()) + self.value[1].len();
+        let stop = 1 + self.stops.iter().map(|stop| stop.len()).max().unwrap_or(0);
+        let begin = self.value[0].len().max(CDATA.len()).max(self.after_open.len() + stop);
+        self.key[0].len().max(self.key[1].len()).max(kind).max(value).max(stop).max(begin)
+    }
 }
 
 pub struct LiteralRule {

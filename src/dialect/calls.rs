@@ -40,8 +40,8 @@ pub fn of_header(header: &Header) -> Result<Option<CallTables>, Fault> {
 }
 
 /// Refuses more tables than a stream can be read by.
-pub fn check_count<'a>(all: impl Iterator<Item = &'a Spanned<Call>>) -> Result<(), Fault> {
-    match all.skip(MOST_OF_DIALECT).next() {
+pub fn check_count<'a>(mut all: impl Iterator<Item = &'a Spanned<Call>>) -> Result<(), Fault> {
+    match all.nth(MOST_OF_DIALECT) {
         Some(call) => fault(call, format!("more than {MOST_OF_DIALECT} tables of calls")),
         None => Ok(()),
     }

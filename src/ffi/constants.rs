@@ -95,6 +95,33 @@ pub const ASIDE_RECLASSIFY: u32 = 6;
 /// once for each span or stream, as `options.budget_scope` says.
 pub const ASIDE_BUDGET: u32 = 7;
 
+/// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
+/// written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
+/// call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
+pub const ASIDE_CALL: u32 = 8;
+
+/// The name of the call, whole. If `len` is 0, the name is the value of a header's field: `value_len` bytes, handed over
+/// as those of an attribute are.
+pub const ASIDE_CALL_NAME: u32 = 9;
+
+/// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
+pub const ASIDE_CALL_ID: u32 = 10;
+
+/// A key of the arguments, whole. Arguments that are JSON have none.
+pub const ASIDE_CALL_KEY: u32 = 11;
+
+/// The word that says of which type the next value is, whole.
+pub const ASIDE_CALL_TYPE: u32 = 12;
+
+/// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
+pub const ASIDE_CALL_VALUE: u32 = 13;
+
+/// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+pub const ASIDE_CALL_VALUE_END: u32 = 14;
+
+/// The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_CALL`.
+pub const ASIDE_CALL_END: u32 = 15;
+
 /// An `ASIDE_CONTENT`, `ASIDE_THINKING`, … value.
 pub type aside_channel = u32;
 
@@ -151,6 +178,15 @@ pub const ASIDE_START_TOOL: u32 = 4;
 
 /// The stream begins inside a channel header, of a dialect that has headers.
 pub const ASIDE_START_HEADER: u32 = 5;
+
+/// An `ASIDE_CALLS_` value.
+pub type aside_calls_in_thinking = u32;
+
+/// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
+pub const ASIDE_CALLS_DIALECT: u32 = 0;
+
+/// Every tool opener in the thinking is text.
+pub const ASIDE_CALLS_NEVER: u32 = 1;
 
 /// An `ASIDE_STRAY_CLOSE_` value.
 pub type aside_stray_close = u32;

@@ -41,7 +41,9 @@ struct heard {
     size_t text_len[4];
     char all[HEARD_MAX]; /* every byte, in order */
     size_t all_len;
-    char spans[HEARD_MAX]; /* "(1" for an open thinking span, ")0" for a close by its marker, "name=value;" */
+    /* "(1" for an open thinking span, ")0" for a close by its marker, "name=value;"; for calls "{" and its number, a letter
+     * and the bytes of each word, "}" and its cause. Values are text of their channel. */
+    char spans[HEARD_MAX];
     size_t spans_len;
     unsigned long events;
     unsigned long attributes;
@@ -75,6 +77,12 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
         return;
     }
     CHECK(event->offset == heard->all_len);
+    if (event->kind == ASIDE_CALL_NAME && event->value_len > 0) {
+        CHECK(event->len == 0);
+        heard_add(heard->spans, &heard->spans_len, "n", 1);
+        heard_add(heard->spans, &heard->spans_len, bytes, event->value_len);
+        return;
+    }
     heard_add(heard->all, &heard->all_len, bytes, (size_t)event->len);
     switch (event->kind) {
     case ASIDE_TEXT:
@@ -97,6 +105,26 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
     case ASIDE_BUDGET:
         CHECK(event->len == 0);
         heard_add(heard->spans, &heard->spans_len, event->kind == ASIDE_BUDGET ? "!" : "<", 1);
+        break;
+    case ASIDE_CALL_VALUE:
+        CHECK(event->len > 0);
+        heard_add(heard->text[event->channel], &heard->text_len[event->channel], bytes, (size_t)event->len);
+        break;
+    case ASIDE_CALL:
+    case ASIDE_CALL_END:
+        mark[0] = event->kind == ASIDE_CALL ? '{' : '}';
+        mark[1] = (char)('0' + (event->kind == ASIDE_CALL ? event->text_at : event->cause));
+        heard_add(heard->spans, &heard->spans_len, mark, 2);
+        break;
+    case ASIDE_CALL_NAME:
+    case ASIDE_CALL_ID:
+    case ASIDE_CALL_KEY:
+    case ASIDE_CALL_TYPE:
+    case ASIDE_CALL_VALUE_END:
+        mark[0] = "nikt e"[event->kind - ASIDE_CALL_NAME];
+        heard_add(heard->spans, &heard->spans_len, mark, 1);
+        if (event->kind != ASIDE_CALL_VALUE_END)
+            heard_add(heard->spans, &heard->spans_len, bytes, (size_t)event->len);
         break;
     default: CHECK(event->kind == ASIDE_FRAMING);
     }
@@ -121,7 +149,7 @@ static inline void hear_array(struct heard *heard, const aside_fed *fed, const a
     for (i = 0; i < fed->count; i++) {
         const aside_event *event = &events[i];
 
-        if (event->kind == ASIDE_ATTRIBUTE) {
+        if (event->kind == ASIDE_ATTRIBUTE || (event->kind == ASIDE_CALL_NAME && event->value_len > 0)) {
             CHECK((size_t)event->text_at + event->name_len + event->value_len <= fed->attributes_len);
             hear(heard, event, fed->attributes + event->text_at);
             continue;

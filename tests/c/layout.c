@@ -14,6 +14,9 @@ int main(void)
     CHECK(ASIDE_KEPT == 0 && ASIDE_REPLACED == 1 && ASIDE_LEFT_OUT == 2 && ASIDE_NO_FILTER == -1);
     CHECK(ASIDE_OPEN == 1 && ASIDE_ATTRIBUTE == 2 && ASIDE_TEXT == 3 && ASIDE_FRAMING == 4 && ASIDE_CLOSE == 5);
     CHECK(ASIDE_RECLASSIFY == 6 && ASIDE_BUDGET == 7);
+    CHECK(ASIDE_CALL == 8 && ASIDE_CALL_NAME == 9 && ASIDE_CALL_ID == 10 && ASIDE_CALL_KEY == 11);
+    CHECK(ASIDE_CALL_TYPE == 12 && ASIDE_CALL_VALUE == 13 && ASIDE_CALL_VALUE_END == 14 && ASIDE_CALL_END == 15);
+    CHECK(ASIDE_CALLS_DIALECT == 0 && ASIDE_CALLS_NEVER == 1);
     CHECK(ASIDE_CONTENT == 0 && ASIDE_THINKING == 1 && ASIDE_NARRATION == 2 && ASIDE_TOOL == 3);
     CHECK(ASIDE_NOT_TEXT == -1);
     CHECK(ASIDE_CAUSE_MARKER == 0 && ASIDE_CAUSE_IMPLIED == 1 && ASIDE_CAUSE_END == 2);
@@ -40,11 +43,13 @@ int main(void)
     CHECK(offsetof(aside_stretch, hash) == 16 && offsetof(aside_stretch, change) == 24);
     CHECK(offsetof(aside_stretch, filter) == 28);
     if (sizeof(void *) == 8) {
-        CHECK(sizeof(aside_options) == 48 && offsetof(aside_options, size) == 0 && offsetof(aside_options, start) == 8);
+        CHECK(sizeof(aside_options) == 56 && offsetof(aside_options, size) == 0 && offsetof(aside_options, start) == 8);
         CHECK(offsetof(aside_options, stray_close) == 12 && offsetof(aside_options, collect) == 16);
         CHECK(offsetof(aside_options, budget) == 24 && offsetof(aside_options, has_budget) == 32);
         CHECK(offsetof(aside_options, budget_unit) == 36 && offsetof(aside_options, budget_scope) == 40);
-        CHECK(offsetof(aside_options, reserved) == 44);
+        CHECK(offsetof(aside_options, calls) == 44);
+        CHECK(offsetof(aside_options, calls_in_thinking) == 48);
+        CHECK(offsetof(aside_options, reserved) == 52);
         CHECK(sizeof(aside_counts) == 40 && offsetof(aside_counts, size) == 0 && offsetof(aside_counts, bytes) == 8);
         CHECK(offsetof(aside_counts, characters) == 16 && offsetof(aside_counts, spans) == 24);
         CHECK(offsetof(aside_counts, tokens) == 32);

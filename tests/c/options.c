@@ -62,6 +62,12 @@ int main(void)
     options.stray_close = ASIDE_STRAY_CLOSE_TEXT + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
+    options.calls = 2;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.calls = 0;
+    options.calls_in_thinking = ASIDE_CALLS_NEVER + 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.calls_in_thinking = ASIDE_CALLS_DIALECT;
 
     /* Sizes that no version ever had. */
     options.size = 0;

@@ -130,8 +130,13 @@ impl Array {
                 return Ok((ASIDE_OK, count));
             };
             let mut record = record(&event);
-            if let Kind::Attribute(attribute) = &event.kind {
-                let (at, text) = append(place, attribute.name, attribute.value)?;
+            let named = match &event.kind {
+                Kind::Attribute(attribute) => Some((attribute.name, attribute.value)),
+                Kind::CallName(Some(name)) => Some((&[][..], *name)),
+                _ => None,
+            };
+            if let Some((name, value)) = named {
+                let (at, text) = append(place, name, value)?;
                 record.text_at = at as u32;
                 attributes = text.len();
             }

@@ -80,6 +80,7 @@ impl Sink for Callback {
                             Err(status) => break status,
                         }
                     }
+                    Kind::CallName(Some(name)) => name,
                     _ => event.bytes,
                 };
                 // SAFETY: the caller's promise; record and text outlive the call.

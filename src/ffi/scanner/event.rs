@@ -19,21 +19,26 @@ pub struct aside_event {
     pub kind: aside_kind,
     /// The channel of the span that opens or closes, or of the text; for framing, the channel around it.
     pub channel: aside_channel,
-    /// For `ASIDE_CLOSE`, why the span ended; otherwise 0.
+    /// For `ASIDE_CLOSE` and `ASIDE_CALL_END`, why the span or the call ended; otherwise 0.
     pub cause: aside_cause,
-    /// For `ASIDE_OPEN`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a header.
+    /// For `ASIDE_OPEN` and `ASIDE_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
+    /// header.
     pub rule: u32,
     /// Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_ATTRIBUTE`, where the marker is.
     pub offset: u64,
     /// How many bytes. For `ASIDE_ATTRIBUTE`, 0.
     pub len: u64,
-    /// For `ASIDE_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it.
+    /// For `ASIDE_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
+    /// `ASIDE_CALL`, which of the span's tables, from 0.
     pub tag: u32,
-    /// For `ASIDE_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`. Otherwise 0.
+    /// For `ASIDE_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
+    /// `ASIDE_CALL_NAME` that has `value_len`. For `ASIDE_CALL` and `ASIDE_CALL_END`, the number of the call in the
+    /// stream, from 0. Otherwise 0.
     pub text_at: u32,
     /// For `ASIDE_ATTRIBUTE`, the length of its name.
     pub name_len: u32,
-    /// For `ASIDE_ATTRIBUTE`, the length of its decoded value, which follows the name directly.
+    /// For `ASIDE_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_CALL_NAME`
+    /// that is the value of a header's field, its length.
     pub value_len: u32,
     /// For `ASIDE_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte.
     pub raw_name_at: u32,
@@ -47,7 +52,7 @@ pub struct aside_event {
 
 /// Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
 /// `ASIDE_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
-/// `event->value_len` bytes. It is never NULL and has no NUL at its end. `event` and `bytes` are valid until the
+/// `event->value_len` bytes; and for an `ASIDE_CALL_NAME` with `event->value_len`: there it has the name. It is never NULL and has no NUL at its end. `event` and `bytes` are valid until the
 /// callback returns; copy what is needed longer.
 ///
 /// Return 0 to go on; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
@@ -113,15 +118,32 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
             record.raw_value_at = attribute.raw_value.start as u32;
             record.raw_value_len = attribute.raw_value.len() as u32;
         }
-        // The C interface has no option that asks for calls yet.
-        Kind::Call { .. }
-        | Kind::CallName(_)
-        | Kind::CallId
-        | Kind::CallKey
-        | Kind::CallType
-        | Kind::CallValue
-        | Kind::CallValueEnd
-        | Kind::CallEnd { .. } => {}
+        Kind::Call { rule, table, index } => {
+            record.kind = ASIDE_CALL;
+            record.rule = *rule;
+            record.tag = *table;
+            record.text_at = number(*index);
+        }
+        Kind::CallName(name) => {
+            record.kind = ASIDE_CALL_NAME;
+            // The limit for a header is far below.
+            record.value_len = name.map_or(0, |name| name.len() as u32);
+        }
+        Kind::CallId => record.kind = ASIDE_CALL_ID,
+        Kind::CallKey => record.kind = ASIDE_CALL_KEY,
+        Kind::CallType => record.kind = ASIDE_CALL_TYPE,
+        Kind::CallValue => record.kind = ASIDE_CALL_VALUE,
+        Kind::CallValueEnd => record.kind = ASIDE_CALL_VALUE_END,
+        Kind::CallEnd { index, cause } => {
+            record.kind = ASIDE_CALL_END;
+            record.cause = *cause as u32;
+            record.text_at = number(*index);
+        }
     }
     record
+}
+
+/// The number of a call, or the largest one: no stream has as many.
+fn number(index: u64) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -7,7 +7,7 @@ use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, layout, read_sized};
 use crate::ffi::numbers::{start, stray_close};
 use crate::ffi::status::fail_with;
-use crate::{Budget, BudgetScope, BudgetUnit, Options};
+use crate::{Budget, BudgetScope, BudgetUnit, CallsInThinking, Options};
 
 /// Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
@@ -32,6 +32,11 @@ pub struct aside_options {
     pub budget_unit: aside_budget_unit,
     /// What has the budget.
     pub budget_scope: aside_budget_scope,
+    /// 1: report tool calls with their names and arguments, as the kinds from `ASIDE_CALL` on, if the dialect says how
+    /// they are written. 0: their bytes are text of the tool channel.
+    pub calls: u32,
+    /// What becomes of a tool call that begins inside the thinking.
+    pub calls_in_thinking: aside_calls_in_thinking,
     /// 0.
     pub reserved: u32,
 }
@@ -43,8 +48,8 @@ impl Versioned for aside_options {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_options 48: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,
-        budget_scope 40, reserved 44);
+    layout!(aside_options 56: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,
+        budget_scope 40, calls 44, calls_in_thinking 48, reserved 52);
     assert!(aside_options::FIRST == 8);
 };
 
@@ -64,7 +69,20 @@ pub(super) unsafe fn options(options: *const aside_options) -> Result<Options, a
     let stray_close = stray_close(all.stray_close)?;
     let start = start(all.start)?;
     let collect = (all.collect > 0).then(|| usize::try_from(all.collect).unwrap_or(usize::MAX));
-    Ok(Options { start, collect, budget: budget(&all)?, stray_close, ..Options::new() })
+    let calls = match all.calls {
+        0 => false,
+        1 => true,
+        other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.calls cannot be {other}"))),
+    };
+    let calls_in_thinking = match all.calls_in_thinking {
+        ASIDE_CALLS_DIALECT => CallsInThinking::Dialect,
+        ASIDE_CALLS_NEVER => CallsInThinking::Never,
+        other => {
+            let message = format_args!("calls_in_thinking {other} is not an ASIDE_CALLS_ value");
+            return Err(fail_with(ASIDE_ERROR_OPTION, message));
+        }
+    };
+    Ok(Options { start, collect, budget: budget(&all)?, stray_close, calls, calls_in_thinking })
 }
 
 fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {
