@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::{
-    Channel, Start, calls,
+    Channel, Start,
     fault::Fault,
     schema::{Case, Header, Literal, Model, Place, Span, markers},
 };
@@ -38,8 +38,6 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     for span in &model.spans {
         check_span(span)?;
     }
-    let calls = model.spans.iter().flat_map(|span| &span.get_ref().calls);
-    calls::check_count(calls.chain(model.header.iter().flat_map(|header| &header.get_ref().calls)))?;
     let has_fences = model.spans.iter().any(|span| span.get_ref().fence.is_some());
     if has_fences || !model.guard.is_empty() {
         check_next_to_code(model)?;

@@ -38,6 +38,8 @@ pub fn from_toml(text: &str) -> Result<Compiled, FileError> {
 
 fn compile(model: &Model) -> Result<Compiled, Fault> {
     check(model)?;
+    let all = model.spans.iter().flat_map(|span| &span.get_ref().calls);
+    calls::check_count(all.chain(model.header.iter().flat_map(|header| &header.get_ref().calls)))?;
     let mut compiler = Compiler {
         model,
         fold: model.case == Case::Ascii,

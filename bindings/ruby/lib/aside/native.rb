@@ -21,8 +21,8 @@ module Aside
 
     # The structs of the C headers for String#pack and String#unpack. Each unpacked number costs time, so the fields of an event and
     # of a feed's result that every text needs are apart from the others.
-    OPTIONS = "JL2Q2L4"
-    OPTIONS_SIZE = 48
+    OPTIONS = "JL2Q2L6"
+    OPTIONS_SIZE = 56
     SSE_OPTIONS = "JL4QL2"
     SSE_OPTIONS_SIZE = 40
     COUNTS = "x8Q4"

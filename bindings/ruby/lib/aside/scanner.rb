@@ -71,7 +71,7 @@ module Aside
       options = [Native::OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
                  Native.number("stray_close", stray_close, Native::STRAY_CLOSES), Native.count("collect", collect),
                  Native.count("budget", budget || 0), budget ? 1 : 0, Native.number("budget_unit", budget_unit, UNITS),
-                 Native.number("budget_scope", budget_scope, SCOPES), 0].pack(Native::OPTIONS)
+                 Native.number("budget_scope", budget_scope, SCOPES), 0, 0, 0].pack(Native::OPTIONS)
       make_room
       @due = []
       @converter = nil
