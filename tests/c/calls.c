@@ -41,8 +41,9 @@ static const struct {
     {tags, "a<tool_call>{\"name\":\"f\",\"id\":\"7\",\"arguments\":{\"x\":\"</tool_call>\"}}</tool_call>b", "(3{0nfi7}0)0",
      "{\"x\":\"</tool_call>\"}"},
     {tags, "<tool_call><function=f><parameter=k>v\xC3\xA9</parameter></function>{\"name\":1}</tool_call>",
-     "(3{0nfkke}0{1}4)0", "v\xC3\xA9"
-                          "1}"},
+     "(3{0nfkke}0{1}4)0",
+     "v\xC3\xA9"
+     "1}"},
     {tags, "<tool_call>{\"name\":\"f\",\"arguments\":{\"x", "(3{0nf}2)2", "{\"x"},
     {headers, " to=functions.f<|message|>{\"x\":1}<|end|>", "(3recipient=functions.f;end=<|message|>;{0nf}1)0", "{\"x\":1}"},
 };
