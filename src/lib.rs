@@ -66,9 +66,7 @@
     clippy::return_self_not_must_use
 )]
 
-// Until the scanner feeds it.
-#[allow(dead_code, unused_imports)]
-mod call_writer;
+pub mod call_writer;
 mod calls;
 mod channel;
 #[cfg(feature = "compress")]

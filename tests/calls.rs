@@ -1,6 +1,9 @@
 //! Tool calls, told apart by the tables of a dialect: every event of a body, at every cut. What is right stands here by hand,
 //! an event a line. No cut may show, no byte may be lost, and a host that does not want calls must see the same spans.
 
+use std::sync::Arc;
+
+use aside::call_writer::{self, CallWriter, Tools};
 use aside::{CallsInThinking, Channel, Dialect, Kind, Options, Scanner};
 
 /// Calls as objects, or as keys and values in tags; in the thinking they end it.
@@ -576,4 +579,61 @@ fn a_table_that_says_what_nobody_reads_is_refused() {
     let tables = "[[span.call]]\nbody = \"object\"\n".repeat(7);
     let message = Dialect::from_toml(&format!("{TAGS}\n{tables}")).unwrap_err().to_string();
     assert!(message.contains("more than 8 tables"), "{message}");
+}
+
+/// A text with the calls that a client gets: name, arguments, id and cause.
+const WRITTEN: &[(&str, &str, &[[&str; 4]])] = &[
+    (
+        TAGS,
+        "<tool_call>{\"name\":\"f\",\"arguments\":{\"c\":\"</tool_call>\"}}</tool_call><tool_call>{\"name\":\"no\"}</tool_call>",
+        &[["f", "{\"c\":\"</tool_call>\"}", "call_0", "marker"]],
+    ),
+    (
+        TAGS,
+        "<tool_call><function=g><parameter=n>07</parameter><parameter=i>7</parameter></function></tool_call>",
+        &[["g", "{\"n\":\"07\",\"i\":7}", "call_0", "marker"]],
+    ),
+    (HEADS, "<calls><call>functions.f:0<args>{}</call></calls>", &[["f", "{}", "functions.f:0", "marker"]]),
+    (
+        PYTHON,
+        "<|start|>[f(a='it\\'s', b=[True, (2,)]), g(x=",
+        &[["f", "{\"a\":\"it's\",\"b\":[true,[2]]}", "call_0", "marker"], ["g", "{\"x\":", "call_1", "end of stream"]],
+    ),
+    (RAW, "<|tool>call:f{a:<|q|>x<|q|>,b:1}<tool|>", &[["f", "{\"a\":\"x\",\"b\":1}", "call_0", "marker"]]),
+    (NESTED, "<tools>|call f>|a>|b>1|/b>|/a>|/call></tools>", &[["f", "{\"a\":{\"b\":1}}", "call_0", "marker"]]),
+    (HEADER, " to=functions.f<|message|>{\"x\": 1}<|call|>", &[["f", "{\"x\": 1}", "call_0", "implied"]]),
+];
+
+#[test]
+fn a_client_gets_the_calls_of_the_tools_that_it_has_at_every_cut() {
+    let tools = Tools::read(r#"[{"name":"f"},{"name":"g","parameters":{"properties":{"i":{"type":"integer"}}}}]"#);
+    let tools = Arc::new(tools.unwrap());
+    for (toml, text, wanted) in WRITTEN {
+        let dialect = Dialect::from_toml(toml).unwrap();
+        for cut in 0..=text.len() {
+            let options = call_writer::Options { tools: Some(tools.clone()), ..Default::default() };
+            let mut writer = CallWriter::new(options);
+            let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+            let mut calls: Vec<[String; 4]> = Vec::new();
+            let mut on_event = |event: aside::Event<'_>| {
+                let written = writer.event(&dialect, &event, |delta| {
+                    if let Some(name) = delta.name {
+                        let id = delta.id.unwrap_or_default().to_owned();
+                        calls.push([name.to_owned(), String::new(), id, String::new()]);
+                    }
+                    let last = calls.last_mut().unwrap();
+                    last[1] += delta.arguments;
+                    if let Some(end) = delta.end {
+                        last[3] = end.cause.as_str().to_owned();
+                    }
+                });
+                written.unwrap();
+            };
+            let (before, after) = text.as_bytes().split_at(cut);
+            scanner.feed(before, &mut on_event).unwrap();
+            scanner.feed(after, &mut on_event).unwrap();
+            scanner.finish(&mut on_event).unwrap();
+            assert_eq!(calls, *wanted, "{text}, cut at {cut}");
+        }
+    }
 }

@@ -455,3 +455,31 @@ fn recordings() -> Vec<PathBuf> {
     assert!(paths.len() >= 9, "{paths:?}");
     paths
 }
+
+#[test]
+fn calls_are_shown_as_they_build_up() {
+    let file = scratch("calls.toml");
+    let table = "name = \"mine\"\n[[span]]\nchannel = \"tool\"\nopen = [\"<tool_call>\"]\nclose = [\"</tool_call>\"]\n\
+                 [[span.call]]\nbody = \"object\"\n";
+    fs::write(&file, table).unwrap();
+    let text = "a<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"</tool_call>\"}}</tool_call>b\
+                <tool_call>{\"name\": \"g\", \"arguments\": {\"y";
+    let input = scratch("calls.txt");
+    fs::write(&input, text).unwrap();
+    let split = |mode: &[&str], chunk: &str| {
+        let mut command = split();
+        command.arg("--dialect-file").arg(&file).args(mode).args(["--calls", "--chunk", chunk]).arg(&input);
+        run(&mut command)
+    };
+    let wanted = "[content]\na\n[tool call=\"f\" id=\"call_0\"]\n{\"x\": \"</tool_call>\"}\n[content]\nb\n\
+                  [tool call=\"g\" id=\"call_1\"]\n{\"y [end of stream]\n";
+    for chunk in ["1", "7", "4096"] {
+        assert_eq!(out(&split(&[], chunk)), wanted, "in feeds of {chunk}");
+        assert_eq!(String::from_utf8(joined(&split(&["--events"], chunk))).unwrap(), text, "in feeds of {chunk}");
+    }
+    let events = out(&split(&["--events"], "7"));
+    let kinds = ["call", "call_name", "call_value", "call_end"];
+    for kind in kinds {
+        assert!(events.contains(&format!("\"event\":\"{kind}\"")), "{kind}: {events}");
+    }
+}

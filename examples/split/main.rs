@@ -13,6 +13,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use aside::call_writer::{self, CallWriter};
 use aside::{Cause, Channel, Dialect, Event, Kind, Options, Scanner, Start, StrayClose};
 
 const HELP: &str = "\
@@ -33,6 +34,9 @@ Usage: split [OPTIONS] [FILE]        without FILE, or with -, standard input is 
   --stray-close WHAT   what becomes of a closer of the thinking without an opener, after content:
                        dialect (default), what the dialect says; text, it stays, for a model that
                        does not think
+  --calls              tool calls one by one, each with its name and its arguments as JSON; with --events,
+                       their names, keys and values as events. For dialects that say how calls are
+                       written ([[span.call]])
   --chunk N            feed the scanner N bytes at a time: 7, 4k (the result is the same for every N)
   --only CHANNEL       the bytes of that channel and nothing else: content, thinking, narration, tool
   --events             one JSON object per event and line; bytes that are not UTF-8 come as text_hex
@@ -76,14 +80,15 @@ fn check_file(path: &OsStr) -> Result<(), Stop> {
 /// Reads, feeds, shows: what every host does.
 fn split(settings: Settings) -> Result<(), Stop> {
     let (mut input, name) = open(settings.file)?;
-    let options = Options::new().start(settings.start).stray_close(settings.stray_close);
+    let options = Options::new().start(settings.start).stray_close(settings.stray_close).calls(settings.calls);
     let mut scanner = Scanner::with_options(&settings.dialect, &options)
         .map_err(|error| Stop::Usage(format!("{}: {error}", settings.dialect.name())))?;
     if !settings.is_given {
         let name = settings.dialect.name();
         let _ = writeln!(io::stderr(), "split: no dialect was given: {name} is taken; --dialect NAME takes another");
     }
-    let mut view = View::new(settings.show, &settings.dialect);
+    let calls = settings.calls.then(|| CallWriter::new(call_writer::Options::default()));
+    let mut view = View::new(settings.show, &settings.dialect, calls);
     let mut summary = Summary::default();
 
     // The buffer has room for whole feeds of N bytes, so that only the last one of a read can be shorter.
@@ -140,16 +145,21 @@ struct View<'a> {
     /// What the markers of the next part say, such as a tool's name.
     attributes: String,
     line_start: bool,
+    /// Makes calls of the events, if calls are shown.
+    calls: Option<CallWriter>,
 }
 
 impl View<'_> {
-    fn new(how: Show, dialect: &Dialect) -> View<'_> {
-        View { how, dialect, out: Vec::new(), part: None, attributes: String::new(), line_start: true }
+    fn new(how: Show, dialect: &Dialect, calls: Option<CallWriter>) -> View<'_> {
+        View { how, dialect, out: Vec::new(), part: None, attributes: String::new(), line_start: true, calls }
     }
 
     fn show(&mut self, event: &Event<'_>) {
         match self.how {
-            Show::Styled | Show::Labelled => self.show_part(event),
+            Show::Styled | Show::Labelled => {
+                self.show_call(event);
+                self.show_part(event);
+            }
             Show::Events => self.show_json(event),
             Show::Only(channel) => {
                 if event.channel == channel && matches!(event.kind, Kind::Text) {
@@ -157,6 +167,26 @@ impl View<'_> {
                 }
             }
         }
+    }
+
+    /// Shows what an event adds to a call: one part for each, with the name in its label.
+    fn show_call(&mut self, event: &Event<'_>) {
+        let Some(mut writer) = self.calls.take() else { return };
+        let written = writer.event(self.dialect, event, |delta| {
+            if let Some(name) = delta.name {
+                self.attributes = format!(" call={name:?} id={:?}", delta.id.unwrap_or_default());
+                self.begin(Channel::Tool);
+            }
+            self.text(Channel::Tool, delta.arguments.as_bytes());
+            if let Some(end) = delta.end.filter(|end| !end.is_whole) {
+                self.text(Channel::Tool, format!(" [{}]", end.cause.as_str()).as_bytes());
+            }
+            if delta.end.is_some() {
+                self.part = None;
+            }
+        });
+        // Without memory for what is held, the calls to come are not shown.
+        self.calls = written.is_ok().then_some(writer);
     }
 
     fn show_part(&mut self, event: &Event<'_>) {
@@ -233,6 +263,14 @@ impl View<'_> {
             Kind::Close(cause) => ("close", format!(r#","cause":"{}""#, cause.as_str())),
             Kind::Reclassify => ("reclassify", String::new()),
             Kind::Budget => ("budget", String::new()),
+            Kind::Call { rule, table, index } => ("call", format!(r#","index":{index},"rule":{rule},"table":{table}"#)),
+            Kind::CallName(name) => ("call_name", name.map_or(String::new(), |name| json("name", name))),
+            Kind::CallId => ("call_id", String::new()),
+            Kind::CallKey => ("call_key", String::new()),
+            Kind::CallType => ("call_type", String::new()),
+            Kind::CallValue => ("call_value", String::new()),
+            Kind::CallValueEnd => ("call_value_end", String::new()),
+            Kind::CallEnd { index, cause } => ("call_end", format!(r#","index":{index},"cause":"{}""#, cause.as_str())),
             _ => ("other", String::new()),
         };
         let (offset, channel, length) = (event.offset, event.channel.as_str(), event.bytes.len());
@@ -316,6 +354,7 @@ struct Settings {
     is_given: bool,
     start: Option<Start>,
     stray_close: StrayClose,
+    calls: bool,
     chunk: Option<usize>,
     show: Show,
     file: Option<OsString>,
@@ -326,7 +365,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
     let (mut source, mut file) = (None, None::<OsString>);
     let mut variables = String::new();
     let mut stray_close = StrayClose::Dialect;
-    let (mut start, mut chunk, mut only, mut events) = (None, None, None, false);
+    let (mut start, mut chunk, mut only, mut events, mut calls) = (None, None, None, false, false);
     let mut options_over = false;
     let mut alone = true;
     while let Some(arg) = args.next() {
@@ -366,6 +405,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
             "-V" | "--version" => return Ok(Task::Print(format!("split (aside {})\n", env!("CARGO_PKG_VERSION")))),
             "--list" => return Ok(Task::Print(list())),
             "--events" => events = true,
+            "--calls" => calls = true,
             "--dialect" | "--dialect-file" | "--model" | "--template" => {
                 if source.is_some() {
                     return usage("--dialect, --dialect-file, --model and --template exclude each other".to_owned());
@@ -399,6 +439,9 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
     if file.is_none() && io::stdin().is_terminal() {
         return usage("no FILE (with - you can type the text)".to_owned());
     }
+    if only.is_some() && calls {
+        return usage("--only and --calls exclude each other".to_owned());
+    }
     let show = match (only, events) {
         (Some(_), true) => return usage("--only and --events exclude each other".to_owned()),
         (Some(channel), false) => Show::Only(channel),
@@ -413,7 +456,7 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Task, Stop> {
     }
     let (dialect, begins) = choose(source, &variables, file.as_deref())?;
     let start = start.or(begins);
-    Ok(Task::Split(Settings { dialect, is_given, start, stray_close, chunk, show, file }))
+    Ok(Task::Split(Settings { dialect, is_given, start, stray_close, calls, chunk, show, file }))
 }
 
 /// The dialect that was asked for, and the start that a template says.

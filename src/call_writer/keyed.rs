@@ -82,11 +82,6 @@ impl Keyed {
         }
     }
 
-    /// Has anything of the arguments been written?
-    pub fn has_keys(&self) -> bool {
-        self.has_keys
-    }
-
     /// Do bytes count that are neither key nor value?
     pub fn takes_framing(&self) -> bool {
         self.element.depth > 0

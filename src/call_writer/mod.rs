@@ -31,13 +31,45 @@
 //! | `ValueEnd` | `3` |
 //! | `End(Marker)` | `}` and the end |
 //!
-//! `writer` knows what is told and in which order; `json` and `keyed` write the arguments of the two kinds of tables. Below
+//! ```
+//! use aside::{Dialect, Options, Scanner, call_writer::{self, CallWriter, Tools}};
+//!
+//! let dialect = Dialect::from_toml(
+//!     r#"
+//!     name = "mine"
+//!     [[span]]
+//!     channel = "tool"
+//!     open = ["<tool_call>"]
+//!     close = ["</tool_call>"]
+//!     [[span.call]]
+//!     body = "object"
+//!     "#,
+//! )?;
+//! let tools = Tools::read(r#"[{"name": "f"}]"#)?;
+//! let mut writer = CallWriter::new(call_writer::Options { tools: Some(tools.into()), ..Default::default() });
+//! let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true))?;
+//! let (mut name, mut arguments) = (String::new(), String::new());
+//! for chunk in [r#"<tool_call>{"name": "f", "argu"#, r#"ments": {"x": 1}}</tool_call>"#] {
+//!     scanner.feed(chunk, |event| {
+//!         let written = writer.event(&dialect, &event, |delta| {
+//!             name.push_str(delta.name.unwrap_or_default());
+//!             arguments.push_str(delta.arguments);
+//!         });
+//!         written.expect("memory for what is held");
+//!     })?;
+//! }
+//! assert_eq!((&*name, &*arguments), ("f", r#"{"x": 1}"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `events` is the door for hosts, `writer` knows what is told and in which order; `json` and `keyed` write the arguments of the two kinds of tables. Below
 //! them, `value`, `literal` and `element` know how values are written, `tools`, `schema` and `document` what a request says
 //! of them, and `output`, `held`, `string` and `text` how text leaves, waits and is decoded.
 
 mod delta;
 mod document;
 mod element;
+mod events;
 mod held;
 mod json;
 mod keyed;
@@ -53,6 +85,8 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use delta::{Delta, End, Piece, Sink};
+#[cfg(test)]
+use delta::Piece;
+pub use delta::{Delta, End};
 pub use tools::{Tools, ToolsError};
 pub use writer::{CallWriter, Options, Standing};

@@ -69,12 +69,12 @@ impl Tools {
     }
 
     /// Returns the schema of a tool's parameters, if it has one.
-    pub fn parameters(&self, name: &str) -> Option<Schema<'_>> {
+    pub(super) fn parameters(&self, name: &str) -> Option<Schema<'_>> {
         Some(self.schema((*self.by_name.get(name)?)?))
     }
 
     /// Returns the schema that is the whole of what stands at a place.
-    pub fn schema(&self, root: Place) -> Schema<'_> {
+    pub(super) fn schema(&self, root: Place) -> Schema<'_> {
         Schema::new(&self.document, root)
     }
 }

@@ -131,7 +131,7 @@ impl CallWriter {
     }
 
     /// Begins a call that is written by `table`. `call` is its number in the stream.
-    pub fn begin(&mut self, table: &CallTable, call: u64) {
+    pub(crate) fn begin(&mut self, table: &CallTable, call: u64) {
         self.rules = Rules {
             is_object: matches!(table.body, BodyRule::Object(_)),
             is_keyed: matches!(table.body, BodyRule::Tags(_) | BodyRule::Literal(_)),
@@ -148,7 +148,7 @@ impl CallWriter {
     }
 
     /// Takes the next part of the call that has begun last, and hands what can leave to `sink`.
-    pub fn feed(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
+    pub(crate) fn feed(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         if !self.is_open {
             return Ok(());
         }

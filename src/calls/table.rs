@@ -113,7 +113,6 @@ pub struct CallTable {
     pub end: Literal,
     pub head: HeadRule,
     /// A host's tool may be named by what follows the first dot of the name.
-    #[allow(dead_code)] // For whoever writes calls for a host, as are two more.
     pub namespace: bool,
 }
 
@@ -178,7 +177,6 @@ pub struct TagsRule {
     /// Around the word for a value's type that may stand between key and value.
     pub kind: Option<[Literal; 2]>,
     /// What such words mean: JSON's names of types, or `json` for an unknown one.
-    #[allow(dead_code)]
     pub kind_words: Vec<(Box<str>, Box<str>)>,
     /// Fixed text at a value's ends, which is framing.
     pub after_open: Literal,
@@ -188,7 +186,6 @@ pub struct TagsRule {
     /// Values are elements inside each other; all of their markers begin with this.
     pub nested: Option<Literal>,
     /// Values whose type is not known are strings.
-    #[allow(dead_code)]
     pub unknown_is_string: bool,
     /// End a value too, where they begin a line.
     pub stops: Vec<Literal>,

@@ -30,9 +30,6 @@ pub fn options(tools: Option<&str>) -> Options {
     Options { tools, id_prefix: "id_".into(), ..Options::default() }
 }
 
-/// Makes a piece of bytes.
-type Make = fn(&[u8]) -> Piece<'_>;
-
 /// Writes all calls of a stream. `cut` cuts what may come in pieces.
 pub fn write(options: &Options, sources: &[Source<'_>], cut: impl Fn(&[u8]) -> Vec<usize>) -> Vec<Call> {
     let mut writer = CallWriter::new(options.clone());

@@ -1,0 +1,57 @@
+//! The door for hosts: takes the events of a scanner, so that nobody has to know by which table a call is written.
+
+use super::{
+    delta::{Delta, Piece},
+    writer::CallWriter,
+};
+use crate::{Channel, Dialect, Error, Event, Kind, calls::table::CallTable};
+
+impl CallWriter {
+    /// Takes the next event of a scanner that reports calls ([`Options::calls`](crate::Options::calls)), and hands each delta
+    /// that can leave to `on_delta`. `dialect` is the scanner's. Events that do not belong to a call change nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). The writer must then be reset.
+    pub fn event(
+        &mut self,
+        dialect: &Dialect,
+        event: &Event<'_>,
+        mut on_delta: impl FnMut(Delta<'_>),
+    ) -> Result<(), Error> {
+        let piece = match event.kind {
+            Kind::Call { rule, table, index } => {
+                if let Some(table) = table_of(dialect, rule, table) {
+                    self.begin(table, index);
+                }
+                return Ok(());
+            }
+            Kind::CallName(name) => Piece::Name(name.unwrap_or(event.bytes)),
+            Kind::CallId => Piece::Id(event.bytes),
+            Kind::CallKey => Piece::Key(event.bytes),
+            Kind::CallType => Piece::Type(event.bytes),
+            Kind::CallValue => Piece::Value(event.bytes),
+            Kind::CallValueEnd => Piece::ValueEnd(event.bytes),
+            Kind::Framing if event.channel == Channel::Tool => Piece::Framing(event.bytes),
+            Kind::CallEnd { cause, .. } => Piece::End(cause),
+            _ => return Ok(()),
+        };
+        self.feed(piece, &mut |delta| {
+            on_delta(delta);
+            Ok(())
+        })
+    }
+}
+
+/// The table with this number of a span, or of the messages with headers.
+fn table_of(dialect: &Dialect, rule: u32, table: u32) -> Option<&CallTable> {
+    let compiled = &dialect.compiled;
+    let rule = u8::try_from(rule).ok()?;
+    let region = match usize::from(rule) < compiled.spans.len() {
+        true => compiled.inside(rule),
+        false => compiled.body(Channel::Tool),
+    };
+    // A stream that started inside the tool channel is in the first span of it that has tables.
+    let started = || compiled.started(Channel::Tool).and_then(|(region, _)| compiled.calls(region));
+    compiled.calls(region).or_else(started)?.tables.get(table as usize)
+}
