@@ -22,6 +22,27 @@ pub enum What {
     Close(&'static str),
     Reclassify,
     Budget,
+    Call(Call),
+}
+
+/// What bytes of the tool channel are of a call.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Call {
+    Begin {
+        table: usize,
+        index: usize,
+    },
+    /// With the name, where that is a field of the header.
+    Name(Option<Vec<u8>>),
+    Id,
+    Key,
+    Type,
+    Value,
+    ValueEnd,
+    End {
+        index: usize,
+        cause: &'static str,
+    },
 }
 
 /// What an event's bytes are to the marker that they belong to. Only the reference knows it; it is not compared.
@@ -65,6 +86,7 @@ impl std::fmt::Debug for Event {
             What::Close(cause) => format!("close({cause})"),
             What::Reclassify => "reclassify".to_string(),
             What::Budget => "budget".to_string(),
+            What::Call(call) => format!("{call:?}"),
         };
         let bytes = self.bytes.escape_ascii();
         write!(out, "{:>4} {:9} {what} \"{bytes}\"", self.offset, self.channel)
@@ -75,6 +97,7 @@ pub const MARKER: &str = "marker";
 pub const IMPLIED: &str = "implied";
 pub const END: &str = "end of stream";
 pub const FORCED: &str = "forced";
+pub const MALFORMED: &str = "malformed";
 
 /// Joins neighbouring text of one channel to one event: a scanner may cut text into events as it likes.
 pub fn joined(events: &[Event]) -> Vec<Event> {
@@ -88,6 +111,21 @@ pub fn joined(events: &[Event]) -> Vec<Event> {
             }
         }
         out.push(event.clone());
+    }
+    out
+}
+
+/// Joins what a scanner may cut into events as it likes when it tells calls apart: text, framing and values.
+pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
+    let mut out: Vec<Event> = Vec::new();
+    for event in events {
+        let may_join = matches!(event.what, What::Text | What::Framing | What::Call(Call::Value));
+        match out.last_mut() {
+            Some(last) if may_join && last.what == event.what && last.channel == event.channel => {
+                last.bytes.extend_from_slice(&event.bytes);
+            }
+            _ => out.push(event.clone()),
+        }
     }
     out
 }
@@ -167,7 +205,7 @@ pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
                 let (_, thought) = now.as_mut().unwrap();
                 thought.text.extend_from_slice(&event.bytes);
             }
-            What::Framing | What::Budget => {}
+            What::Framing | What::Budget | What::Call(_) => {}
             What::Reclassify => {
                 let before = events.iter().take_while(|event| event.what != What::Reclassify);
                 let text = before.filter(|event| event.what == What::Text).flat_map(|event| event.bytes.clone());

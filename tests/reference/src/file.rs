@@ -75,6 +75,97 @@ pub struct Span {
     #[serde(default)]
     pub framing: Framing,
     pub thought: Option<ThoughtKeys>,
+    #[serde(default, rename = "call")]
+    pub calls: Vec<Call>,
+    pub sure: Option<bool>,
+}
+
+/// How calls are written in a span, or in the bodies of a header.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    pub body: String,
+    #[serde(default)]
+    pub begin: String,
+    #[serde(default)]
+    pub end: String,
+    pub between: Option<String>,
+    #[serde(default)]
+    pub skip: Vec<String>,
+    #[serde(default)]
+    pub name_end: Vec<String>,
+    #[serde(default)]
+    pub head_end: String,
+    #[serde(default)]
+    pub prefix: Vec<String>,
+    #[serde(default)]
+    pub need_prefix: bool,
+    pub id: Option<CallId>,
+    #[serde(default)]
+    pub id_end: String,
+    #[serde(default)]
+    pub id_begin: String,
+    pub name_from: Option<String>,
+    #[serde(default = "names")]
+    pub name: Vec<String>,
+    #[serde(default = "arguments")]
+    pub arguments: Vec<String>,
+    #[serde(default)]
+    pub key_is_name: bool,
+    #[serde(default)]
+    pub key: [String; 2],
+    #[serde(default)]
+    pub value: [String; 2],
+    #[serde(rename = "type")]
+    pub kind: Option<[String; 2]>,
+    #[serde(default)]
+    pub type_words: BTreeMap<String, String>,
+    #[serde(default)]
+    pub framing: CallFraming,
+    #[serde(default)]
+    pub cdata: bool,
+    #[serde(default)]
+    pub nested: bool,
+    #[serde(default)]
+    pub mark: String,
+    pub types: Option<String>,
+    #[serde(default)]
+    pub value_stop: Vec<String>,
+    #[serde(default)]
+    pub open: String,
+    #[serde(default)]
+    pub close: String,
+    #[serde(default)]
+    pub assign: String,
+    #[serde(default)]
+    pub list: bool,
+    #[serde(default)]
+    pub raw_quote: String,
+    #[serde(default)]
+    pub namespace: bool,
+}
+
+fn names() -> Vec<String> {
+    vec!["name".into()]
+}
+
+fn arguments() -> Vec<String> {
+    vec!["arguments".into(), "parameters".into()]
+}
+
+/// `"head"`, or the names of members.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum CallId {
+    Head(String),
+    Members(Vec<String>),
+}
+
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct CallFraming {
+    pub after_open: String,
+    pub before_close: String,
 }
 
 /// A marker without a span, which may be special.
@@ -156,6 +247,8 @@ pub struct Header {
     pub special: bool,
     #[serde(default, rename = "route")]
     pub routes: Vec<Route>,
+    #[serde(default, rename = "call")]
+    pub calls: Vec<Call>,
 }
 
 #[derive(Deserialize, Clone, Debug)]
@@ -201,6 +294,18 @@ pub struct Example {
     pub thoughts: Option<Vec<ExampleThought>>,
     pub attributes: Option<Vec<(String, String)>>,
     pub causes: Option<Vec<String>>,
+    pub tools: Option<Vec<toml::Table>>,
+    pub calls: Option<Vec<ExampleCall>>,
+}
+
+/// A call of an example. Its arguments are JSON text.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct ExampleCall {
+    pub name: String,
+    pub arguments: String,
+    pub id: Option<String>,
+    pub cause: Option<String>,
 }
 
 #[derive(Deserialize, Clone, Debug)]
@@ -246,6 +351,14 @@ impl Dialect {
             one_of("pauses", &span.pauses, &["thinking"])?;
             let closer = span.tag.as_ref().map(|tag| tag.closer.clone());
             one_of("closer", &closer, &["", "same", "any"])?;
+        }
+        let of_header = self.header.iter().flat_map(|header| &header.calls);
+        for call in self.spans.iter().flat_map(|span| &span.calls).chain(of_header) {
+            one_of("body", &Some(call.body.clone()), &["object", "json", "tags", "literal"])?;
+            one_of("types", &call.types, &["json", "string"])?;
+            if let Some(CallId::Head(id)) = &call.id {
+                one_of("id", &Some(id.clone()), &["head"])?;
+            }
         }
         let keys = self.header.iter().flat_map(|header| header.keys.values());
         let keys: Vec<&str> = keys.map(String::as_str).collect();

@@ -5,6 +5,7 @@
 //! it judges: this crate does not depend on `aside`. It may be slow: it sees the whole text, and looks at a byte as often as
 //! it likes.
 
+mod calls;
 mod code;
 mod events;
 mod file;
@@ -13,12 +14,12 @@ mod prompt;
 mod read;
 
 pub use events::{
-    END, Event, FORCED, IMPLIED, MARKER, Part, Thought, What, attributes, blank, causes, channel, joined, texts,
-    thoughts, trimmed,
+    Call, END, Event, FORCED, IMPLIED, MALFORMED, MARKER, Part, Thought, What, attributes, blank, causes, channel,
+    joined, joined_with_calls, texts, thoughts, trimmed,
 };
 pub use file::{
-    Dialect, Dropped, DroppedTable, Example, ExampleThought, Framing, Header, ModelPattern, Route, Span,
-    StartedPattern, Tag, ThoughtKeys, Values, all, find,
+    Call as CallTable, CallFraming, CallId, Dialect, Dropped, DroppedTable, Example, ExampleCall, ExampleThought,
+    Framing, Header, ModelPattern, Route, Span, StartedPattern, Tag, ThoughtKeys, Values, all, find,
 };
 pub use prompt::{own_turn, read_behind};
-pub use read::{events, read, read_keeping_stray, read_tokens};
+pub use read::{events, read, read_keeping_stray, read_tokens, read_with_calls};

@@ -40,6 +40,10 @@ pub(crate) struct Reading<'a> {
     pub(crate) special: Option<&'a BTreeSet<usize>>,
     /// A stray closer is text, whatever the dialect says.
     pub(crate) keeps_stray: bool,
+    /// The host wants calls told apart.
+    pub(crate) wants_calls: bool,
+    /// How many calls have begun.
+    pub(crate) calls: usize,
     pub(crate) at_start: String,
     pub(crate) events: Vec<Event>,
     pub(crate) open: Vec<Region>,
@@ -381,7 +385,8 @@ impl Reading<'_> {
         if self.spent[rule] {
             return None;
         }
-        self.opener(at, rule)
+        let found = self.opener(at, rule)?;
+        self.counts_as_opener(&found).then_some(found)
     }
 
     fn opener(&self, at: usize, rule: usize) -> Option<(usize, usize, Opening)> {
@@ -426,7 +431,7 @@ impl Reading<'_> {
     }
 
     /// Finds the label of the framing after the opener, without its line break, and directly after it a closer.
-    fn labelled_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
+    pub(crate) fn labelled_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         let label = span.framing.after_open.trim_end();
         if label.is_empty() || label == span.framing.after_open || !self.literal(at, label) {
@@ -448,7 +453,7 @@ impl Reading<'_> {
 
     /// Finds the closer of a span at `at`. Returns the length of the framing before it, and its end. `open`: the name of the
     /// tag that it has to match, if any.
-    fn closer(&self, at: usize, rule: usize, open: Option<usize>) -> Option<(usize, usize)> {
+    pub(crate) fn closer(&self, at: usize, rule: usize, open: Option<usize>) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         for literal in &span.close {
             if let Some(before) = self.framed(at, &span.framing.before_close, literal, span.special) {
@@ -472,7 +477,7 @@ impl Reading<'_> {
     }
 
     /// Returns the end of what closes a message's body, if that stands at `at`.
-    fn body_closer(&self, at: usize) -> Option<usize> {
+    pub(crate) fn body_closer(&self, at: usize) -> Option<usize> {
         let header = self.dialect.header.as_ref()?;
         let literal = header.close.iter().find(|literal| self.marker_literal(at, literal, header.special))?;
         Some(at + literal.len())
@@ -658,7 +663,7 @@ impl Reading<'_> {
 
     // ---- headers
 
-    fn header(&self, begin: usize) -> Option<Found> {
+    pub(crate) fn header(&self, begin: usize) -> Option<Found> {
         let header = self.dialect.header.as_ref()?;
         let at_start = begin == 0 && self.at_start == "header";
         let key_at = |at: usize| header.keys.iter().find(|(_, key)| self.literal(at, key));

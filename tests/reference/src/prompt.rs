@@ -42,19 +42,21 @@ pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> 
             What::Reclassify => end(index + 1) <= cut,
             What::Open { .. } | What::Close(_) => end(index) <= cut,
             What::Attribute { .. } => out.is_empty(),
-            What::Text | What::Framing => end(index) <= cut && !event.bytes.is_empty(),
+            What::Text | What::Framing | What::Call(_) => end(index) <= cut && !event.bytes.is_empty(),
         };
         if is_prompts {
             match event.what {
                 What::Open { .. } => open.push(vec![event.clone()]),
                 What::Close(_) => drop(open.pop()),
                 What::Attribute { .. } => open.last_mut().unwrap().push(event.clone()),
-                What::Text | What::Framing | What::Reclassify | What::Budget => {}
+                What::Text | What::Framing | What::Reclassify | What::Budget | What::Call(_) => {}
             }
             just_opened = match event.what {
                 What::Open { .. } => true,
                 What::Close(_) | What::Reclassify | What::Budget => false,
-                What::Attribute { .. } | What::Text | What::Framing => just_opened && event.part != Part::Marker,
+                What::Attribute { .. } | What::Text | What::Framing | What::Call(_) => {
+                    just_opened && event.part != Part::Marker
+                }
             };
             continue;
         }

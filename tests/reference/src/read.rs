@@ -4,23 +4,28 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::code::{Code, block_after};
-use crate::events::{END, Event, IMPLIED, MARKER, Part, What, blank, joined};
+use crate::events::{END, Event, IMPLIED, MARKER, Part, What, blank, joined, joined_with_calls};
 use crate::file::{Dialect, Framing};
 use crate::markers::{Does, Found, Opening, Reading, Region, decoded, fixed};
 
 /// Reads a whole text. `start` overrides the dialect's own.
 pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
-    reading(dialect, text, start, None, false)
+    reading(dialect, text, start, None, false, false)
+}
+
+/// Reads a text for a host that wants calls told apart. What may come in pieces is joined.
+pub fn read_with_calls(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
+    joined_with_calls(&reading(dialect, text, start, None, false, true))
 }
 
 /// Reads a text for a host that wants stray closers as text. Neighbouring text is joined.
 pub fn read_keeping_stray(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
-    joined(&reading(dialect, text, start, None, true))
+    joined(&reading(dialect, text, start, None, true, false))
 }
 
 /// Reads a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
 pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special: &BTreeSet<usize>) -> Vec<Event> {
-    joined(&reading(dialect, text, start, Some(special), false))
+    joined(&reading(dialect, text, start, Some(special), false, false))
 }
 
 fn reading(
@@ -29,6 +34,7 @@ fn reading(
     start: Option<&str>,
     special: Option<&BTreeSet<usize>>,
     keeps_stray: bool,
+    wants_calls: bool,
 ) -> Vec<Event> {
     let start = start.or(dialect.start.as_deref()).unwrap_or("content");
     let mut reading = Reading {
@@ -36,6 +42,8 @@ fn reading(
         text,
         special,
         keeps_stray,
+        wants_calls,
+        calls: 0,
         at_start: start.to_string(),
         events: Vec::new(),
         open: Vec::new(),
@@ -63,7 +71,7 @@ impl Reading<'_> {
         if self.at_start != "content" && self.at_start != "header" {
             self.open_at_start();
         }
-        let mut at = 0;
+        let mut at = self.read_body(0);
         while at < self.text.len() {
             if let Some(end) = self.code(at) {
                 self.push_text(at..end);
@@ -111,7 +119,8 @@ impl Reading<'_> {
             Does::Close { rule, own } => {
                 self.push_framing(at..begin, Part::Before);
                 let closed = self.block_of(begin..end, rule);
-                let keep = rule.is_some_and(|rule| own && self.dialect.spans[rule].keep);
+                let told = self.wants_calls && self.open.last().is_some_and(|region| !self.tables(region).is_empty());
+                let keep = rule.is_some_and(|rule| own && self.dialect.spans[rule].keep) && !told;
                 let is_fence = rule.is_some_and(|rule| own && self.closes_as_fence(rule));
                 let call = self.open.last().is_some_and(|region| is_call(self.dialect, region));
                 let around = call.then(|| std::mem::take(&mut self.around));
@@ -190,7 +199,8 @@ impl Reading<'_> {
         }
         self.push_framing(at..begin, Part::Before);
         let span = self.dialect.spans.get(opening.rule);
-        let keep = span.is_some_and(|span| span.keep);
+        let told = self.wants_calls && span.is_some_and(|span| !span.calls.is_empty());
+        let keep = span.is_some_and(|span| span.keep) && !told;
         if span.is_some_and(|span| span.channel == "tool") {
             self.around = if ended_thinking { Code::default() } else { self.code.clone() };
         }
@@ -230,7 +240,8 @@ impl Reading<'_> {
             return end;
         }
         let rule = (!opening.body).then_some(opening.rule);
-        self.after(end, rule, |framing| &framing.after_open)
+        let at = self.after(end, rule, |framing| &framing.after_open);
+        self.read_body(at)
     }
 
     /// Returns the span that the open region is a block of, now that the marker there closes it. What was open at the start
@@ -295,11 +306,18 @@ impl Reading<'_> {
 
     // ---- writing events
 
-    fn push(&mut self, what: What, channel: &'static str, range: Range<usize>, part: Part) {
+    pub(crate) fn push(&mut self, what: What, channel: &'static str, range: Range<usize>, part: Part) {
         self.events.push(Event { what, channel, offset: range.start, bytes: self.text[range].to_vec(), part });
     }
 
-    fn push_text(&mut self, range: Range<usize>) {
+    pub(crate) fn push_text(&mut self, range: Range<usize>) {
+        let channel = self.channel();
+        self.note_text(range.clone());
+        self.push(What::Text, channel, range, Part::None);
+    }
+
+    /// Notes where bytes of a channel leave it.
+    pub(crate) fn note_text(&mut self, range: Range<usize>) {
         let channel = self.channel();
         if !self.text[range.clone()].iter().all(|&byte| blank(byte)) {
             if let Some(region) = self.open.last_mut() {
@@ -313,9 +331,8 @@ impl Reading<'_> {
         if self.line_start() {
             self.push_line(range.start);
         }
-        self.pass_text(range.clone());
+        self.pass_text(range);
         self.touch();
-        self.push(What::Text, channel, range, Part::None);
     }
 
     /// Notes that something has come in the innermost span.

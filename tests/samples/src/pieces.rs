@@ -53,6 +53,12 @@ fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
     dropped.map(|dropped| dropped.marker().to_string()).for_each(&mut add);
     for span in &dialect.spans {
         span.open.iter().chain(&span.close).chain(&span.quote).cloned().for_each(&mut add);
+        for call in &span.calls {
+            let literals = [&call.begin, &call.end, &call.raw_quote, &call.mark, &call.open, &call.close, &call.assign];
+            let lists = call.name_end.iter().chain(&call.key).chain(&call.value);
+            literals.into_iter().chain(lists).filter(|text| !text.is_empty()).cloned().for_each(&mut add);
+            ["{\"name\":\"f\"", "}", "f", "\""].map(str::to_string).into_iter().for_each(&mut add);
+        }
         for (name, tag) in span.tag.iter().flat_map(|tag| tag.names.iter().take(names).map(move |name| (name, tag))) {
             add(format!("<{name}>"));
             add(format!("</{name}>"));

@@ -2,7 +2,7 @@
 //! characters of every length, and bytes that are not characters at all.
 
 use crate::random::Random;
-use reference::Dialect;
+use reference::{CallTable, Dialect};
 
 pub struct Texts {
     /// Whole markers, with and without their framing.
@@ -54,6 +54,39 @@ impl Texts {
             if let Some(word) = &span.fence {
                 for text in FENCES {
                     add(&text.replace("WORD", word));
+                }
+            }
+        }
+        let of_header = dialect.header.iter().flat_map(|header| &header.calls);
+        for table in dialect.spans.iter().flat_map(|span| &span.calls).chain(of_header) {
+            for text in pieces_of(table).iter().filter(|text| !text.is_empty()) {
+                add(text);
+            }
+            calls_of(table).iter().for_each(|text| add(text));
+        }
+        for span in dialect.spans.iter().filter(|span| !span.calls.is_empty()) {
+            let tags =
+                span.tag.iter().flat_map(|tag| &tag.names).map(|name| (format!("<{name}>"), format!("</{name}>")));
+            let close = span.close.first().cloned().unwrap_or_default();
+            let literals = span.open.iter().map(|open| (open.clone(), close.clone()));
+            for (open, close) in literals.chain(tags) {
+                for call in span.calls.iter().flat_map(calls_of) {
+                    add(&format!("{open}{call}"));
+                    add(&format!("{open}\n{call}{close}"));
+                    add(&format!("{open} [{call}, {call}]{close}"));
+                    // Where the opener begins the call.
+                    let rest = |table: &CallTable| call.strip_prefix(&table.begin).map(str::to_string);
+                    let rest = span.calls.iter().filter(|table| open.ends_with(&table.begin)).find_map(rest);
+                    add(&format!("{open}{}", rest.unwrap_or_default()));
+                }
+            }
+        }
+        for header in dialect.header.iter().filter(|header| !header.calls.is_empty()) {
+            for call in header.calls.iter().flat_map(calls_of) {
+                let [begin, end] = [&header.begin[0], &header.end[0]];
+                for route in header.routes.iter().filter(|route| route.channel == "tool") {
+                    let types = route.when.get("type").map_or("to=functions.f", |_| "tool");
+                    add(&format!("{begin}{types}{end}{call}"));
                 }
             }
         }
@@ -161,6 +194,124 @@ impl Texts {
         word
     }
 }
+
+/// Returns the literals of a table, and what stands between them.
+fn pieces_of(table: &CallTable) -> Vec<String> {
+    let mut out: Vec<String> = CALLS.iter().map(|text| text.to_string()).collect();
+    let single = [
+        &table.begin,
+        &table.end,
+        &table.head_end,
+        &table.id_end,
+        &table.id_begin,
+        &table.mark,
+        &table.raw_quote,
+        &table.open,
+        &table.close,
+        &table.assign,
+        &table.framing.after_open,
+        &table.framing.before_close,
+    ];
+    out.extend(single.into_iter().cloned());
+    out.extend([&table.skip, &table.name_end, &table.prefix, &table.value_stop].into_iter().flatten().cloned());
+    out.extend(table.key.iter().chain(&table.value).chain(table.kind.iter().flatten()).cloned());
+    out.extend(table.value_stop.iter().map(|stop| format!("\n{stop}")));
+    if table.body == "object" {
+        for name in table.name.iter().chain(&table.arguments) {
+            out.push(format!("\"{name}\": "));
+            out.push(format!(", \"{name}\": \"f\""));
+        }
+    }
+    out
+}
+
+/// Returns some whole calls of a table, and some that are nearly one.
+fn calls_of(table: &CallTable) -> Vec<String> {
+    let values = ["1", "{\"a\": [1, \"}</x>\\\"\"]}", "{}", "\"é\"", "[1, {\"b\": null}]", "x"];
+    let begin = &table.begin;
+    if table.body == "object" {
+        let (name, arguments) = (&table.name[0], &table.arguments[0]);
+        let with = |value: &&str| match table.key_is_name {
+            true => format!("{begin}{{\"f\": {value}}}"),
+            false => format!("{begin}{{\"{name}\": \"f\", \"id\": \"7\", \"{arguments}\": {value}}}"),
+        };
+        return values.iter().map(with).collect();
+    }
+    let prefix = table.prefix.first().map_or("", String::as_str);
+    let id = if table.id_end.is_empty() { String::new() } else { format!("7{}", table.id_end) };
+    let name_end = match table.body.as_str() {
+        "literal" => table.open.clone(),
+        _ => table.name_end.first().cloned().unwrap_or_default(),
+    };
+    let mut heads = vec![format!("{begin}{id}{prefix}f{name_end}"), format!("{begin}{id}{prefix}f:1 {name_end}")];
+    if !table.id_begin.is_empty() {
+        heads.push(format!("{begin}{id}{prefix}f{}8{name_end}", table.id_begin));
+    }
+    let [key, value] = [&table.key, &table.value];
+    let argument = |text: &str| match table.body.as_str() {
+        "json" => "{\"a\": 1}".to_string(),
+        "tags" if table.nested => format!("{0}k{1}{0}l{1}{text}{2}l>{2}k>", key[0], key[1], value[1]),
+        "tags" => {
+            let kind = table.kind.as_ref().map_or(String::new(), |[open, close]| format!("{open}int{close}"));
+            let framing = &table.framing;
+            format!(
+                "{}k{}{kind}{}{}{text}{}{}",
+                key[0], key[1], value[0], framing.after_open, framing.before_close, value[1]
+            )
+        }
+        _ => format!("k{}{text}", table.assign),
+    };
+    let mut out = Vec::new();
+    for head in heads {
+        let head = format!("{head}{}", table.head_end);
+        let end = if table.body == "literal" { &table.close } else { &table.end };
+        out.push(format!("{head}{end}"));
+        let quoted = format!("{0}}}'\"{0}", table.raw_quote);
+        for text in values.into_iter().chain(["<![CDATA[x]]>", "'a\\'b'", &quoted]) {
+            let one = argument(text);
+            out.push(format!("{head}{one}{end}"));
+            if table.body == "literal" {
+                out.push(format!("{head}{one}, {one}{end}"));
+            } else if table.body == "tags" {
+                out.push(format!("{head}{one}\n{one}{end}"));
+            }
+        }
+    }
+    out
+}
+
+/// What the bodies of all tables are made of.
+const CALLS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "\"",
+    "'",
+    "\\",
+    "\\\"",
+    ",",
+    ":",
+    "f",
+    "f ",
+    "=",
+    "null",
+    "1",
+    "{\"",
+    "\": ",
+    "\", \"",
+    "\"}",
+    "\"x\": 1",
+    "\"id\": \"7\"",
+    "a.b",
+    "<![CDATA[",
+    "]]>",
+    ">",
+    "f>",
+    "k",
+];
 
 const ATTRIBUTES: &[&str] = &[
     "<N a=\"b\">",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought, Token};
-use reference::{Event, Part, What};
+use reference::{Call, Event, Part, What};
 use samples::{Random, Texts};
 
 pub mod c;
@@ -35,6 +35,20 @@ pub fn owned(event: &aside::Event<'_>) -> Event {
         Kind::Close(Cause::Malformed) => unreachable!("no span ends so"),
         Kind::Reclassify => What::Reclassify,
         Kind::Budget => What::Budget,
+        Kind::Call { table, index, .. } => What::Call(Call::Begin { table: *table as usize, index: *index as usize }),
+        Kind::CallName(name) => What::Call(Call::Name(name.map(<[u8]>::to_vec))),
+        Kind::CallId => What::Call(Call::Id),
+        Kind::CallKey => What::Call(Call::Key),
+        Kind::CallType => What::Call(Call::Type),
+        Kind::CallValue => What::Call(Call::Value),
+        Kind::CallValueEnd => What::Call(Call::ValueEnd),
+        Kind::CallEnd { index, cause } => {
+            let cause = match cause {
+                Cause::Malformed => reference::MALFORMED,
+                cause => cause.as_str(),
+            };
+            What::Call(Call::End { index: *index as usize, cause })
+        }
         other => unreachable!("an event of a new kind: {other:?}"),
     };
     Event {
@@ -352,6 +366,20 @@ impl Pair {
                 shown(chunks)
             );
         }
+    }
+
+    /// Compares a text cut in ways like these, for a host that wants calls told apart.
+    pub fn check_calls(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) {
+        let options = Options::new().start(start.map(|start| start.parse().unwrap())).calls(true);
+        let mut scanner = Scanner::with_options(&self.library, &options).unwrap();
+        let got = reference::joined_with_calls(&run(&mut scanner, chunks));
+        self.same(start, chunks, wanted, &got);
+    }
+
+    /// Returns whether the dialect says how calls are written.
+    pub fn has_calls(&self) -> bool {
+        let header = self.reference.header.iter().flat_map(|header| &header.calls);
+        self.reference.spans.iter().flat_map(|span| &span.calls).chain(header).next().is_some()
     }
 
     /// Checks every way to cut a text in two.

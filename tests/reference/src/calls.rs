@@ -1,0 +1,886 @@
+//! Tool calls: where an opener of a span with tables counts, where the closers of its body do, and what each byte of a body is.
+//! It reads the whole text from the opener on, one piece after the other, and looks ahead as far as it likes.
+
+use std::ops::Range;
+
+use crate::events::{Call, END, IMPLIED, MALFORMED, MARKER, Part, What, blank};
+use crate::file::{Call as Table, CallId};
+use crate::markers::{Opening, Reading, Region, fixed};
+
+/// The most bytes of a key, a type, an id, and of what stands before a `head_end`.
+const WORD: usize = 256;
+const NAME: usize = 128;
+/// The most blanks in a gap before or in a head.
+const GAP: usize = 16;
+const DEPTH: usize = 64;
+
+/// A piece of a body, of which a call's beginning says its table.
+#[derive(Clone, PartialEq)]
+enum Piece {
+    Text,
+    Framing,
+    Begin(usize),
+    Call(Call),
+    End(&'static str),
+}
+
+/// Why a call stops before its end.
+enum Stop {
+    /// The next byte does not fit.
+    Bad,
+    /// The text ends.
+    Cut,
+}
+
+type Step<T = ()> = Result<T, Stop>;
+
+/// The body of a span: the text, where it stands, and what was told so far.
+struct Body<'a> {
+    text: &'a [u8],
+    at: usize,
+    tables: &'a [Table],
+    closes: &'a dyn Fn(usize) -> bool,
+    out: Vec<(Piece, Range<usize>)>,
+}
+
+impl Reading<'_> {
+    /// Returns the tables by which the body of a region is read.
+    pub(crate) fn tables(&self, region: &Region) -> &[Table] {
+        let spans = &self.dialect.spans;
+        if region.channel != "tool" {
+            return &[];
+        }
+        if region.from_start {
+            let first = spans.iter().find(|span| span.channel == "tool" && !span.calls.is_empty());
+            return first.map_or(&[], |span| &span.calls);
+        }
+        match (spans.get(region.rule), &self.dialect.header) {
+            (Some(span), _) => &span.calls,
+            (None, Some(header)) => &header.calls,
+            (None, None) => &[],
+        }
+    }
+
+    /// Returns whether a closer of a region stands at `at`; `from` is where the body begins.
+    fn closes(&self, region: &Region, at: usize, from: usize) -> bool {
+        let own = |rule: usize| {
+            let is_labelled = at == from && region.untouched && self.labelled_closer(at, rule).is_some();
+            is_labelled || self.closer(at, rule, region.name).is_some()
+        };
+        if self.closers(region).into_iter().any(own) || region.body && self.body_closer(at).is_some() {
+            return true;
+        }
+        let of_thinking =
+            |rule: usize| self.dialect.spans[rule].fence.is_none() && self.closer(at, rule, None).is_some();
+        if region.ended_thinking
+            && (self.of_channel("thinking").into_iter().any(of_thinking) || self.body_closer(at).is_some())
+        {
+            return true;
+        }
+        let Some(header) = self.dialect.header.as_ref().filter(|_| region.body) else { return false };
+        let is_end = header.keys.is_empty() && header.end.iter().any(|end| self.literal(at, end));
+        header.begin.iter().any(|begin| self.literal(at, begin)) || is_end && self.header(at).is_some()
+    }
+
+    /// Returns whether an opener counts: it may do so only where a body begins after it.
+    pub(crate) fn counts_as_opener(&self, (_, end, opening): &(usize, usize, Opening)) -> bool {
+        let span = &self.dialect.spans[opening.rule];
+        let asks = span.sure.unwrap_or(true) || self.channel() == "thinking";
+        if span.calls.is_empty() || !asks {
+            return true;
+        }
+        let region = Region {
+            rule: opening.rule,
+            channel: fixed(&span.channel),
+            name: span.tag.as_ref().map(|_| opening.tag),
+            from_start: false,
+            body: false,
+            ended_thinking: false,
+            fresh: true,
+            untouched: true,
+            quoted: false,
+            nested: None,
+        };
+        let closes = |at: usize| self.closes(&region, at, *end);
+        let body = Body { text: self.text, at: *end, tables: &span.calls, closes: &closes, out: Vec::new() };
+        let literal = self.opener_literal(&region, opening.tag);
+        (0..span.calls.len()).any(|table| body.begins_after(table, literal))
+    }
+
+    /// Returns what the file writes for an opener, of a tag its name.
+    fn opener_literal(&self, region: &Region, tag: usize) -> &str {
+        let Some(span) = self.dialect.spans.get(region.rule) else { return "" };
+        let names = span.tag.as_ref().map(|tag| &tag.names);
+        span.open.iter().chain(names.into_iter().flatten()).nth(tag).map_or("", String::as_str)
+    }
+
+    /// Reads the body that begins at `at`, if the innermost region has tables. Returns where it ends: before a closer, or at
+    /// the end of the text.
+    pub(crate) fn read_body(&mut self, at: usize) -> usize {
+        let Some(region) = self.open.last() else { return at };
+        let tables = self.tables(region);
+        if tables.is_empty() {
+            return at;
+        }
+        let named = match region.body && !region.from_start {
+            true => match self.name_of_header(tables) {
+                Ok(named) => named,
+                Err(()) => return at,
+            },
+            false => None,
+        };
+        let tag = self.events.iter().rev().find_map(|event| match event.what {
+            What::Open { tag, .. } => Some(tag),
+            _ => None,
+        });
+        let opener = match region.from_start {
+            true => "",
+            false => self.opener_literal(region, tag.unwrap()),
+        };
+        let closes = |place: usize| self.closes(region, place, at);
+        let mut body = Body { text: self.text, at, tables, closes: &closes, out: Vec::new() };
+        body.read(opener, named);
+        let (end, out) = (body.at, body.out);
+        for (piece, range) in out {
+            if !self.wants_calls {
+                if !range.is_empty() {
+                    self.push_text(range);
+                }
+                continue;
+            }
+            let what = match piece {
+                Piece::Text => What::Text,
+                Piece::Framing => What::Framing,
+                Piece::Begin(table) => {
+                    self.calls += 1;
+                    What::Call(Call::Begin { table, index: self.calls - 1 })
+                }
+                Piece::Call(call) => What::Call(call),
+                Piece::End(cause) => What::Call(Call::End { index: self.calls - 1, cause }),
+            };
+            if !range.is_empty() {
+                self.note_text(range.clone());
+            }
+            self.push(what, "tool", range, Part::None);
+        }
+        end
+    }
+
+    /// Returns the table that takes its name from the header before, and that name. `Err` where the header names no call.
+    #[allow(clippy::result_unit_err)]
+    fn name_of_header(&self, tables: &[Table]) -> Result<Option<(usize, Vec<u8>)>, ()> {
+        let Some(number) = tables.iter().position(|table| table.name_from.is_some()) else { return Ok(None) };
+        let table = &tables[number];
+        let open = self.events.iter().rposition(|event| matches!(event.what, What::Open { .. })).unwrap();
+        let wanted = table.name_from.as_deref().unwrap_or_default();
+        let field = self.events[open..].iter().find_map(|event| match &event.what {
+            What::Attribute { name, value, .. } if name == wanted.as_bytes() => Some(value.clone()),
+            _ => None,
+        });
+        let value = field.filter(|value| !value.is_empty()).ok_or(())?;
+        let prefix = table.prefix.iter().find(|prefix| value.starts_with(prefix.as_bytes()));
+        if table.need_prefix && prefix.is_none() {
+            return Err(());
+        }
+        Ok(Some((number, value[prefix.map_or(0, String::len)..].to_vec())))
+    }
+}
+
+impl<'a> Body<'a> {
+    // ---- looking
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.get(at).copied()
+    }
+
+    fn is(&self, at: usize, literal: &str) -> bool {
+        !literal.is_empty() && self.text.get(at..).is_some_and(|rest| rest.starts_with(literal.as_bytes()))
+    }
+
+    /// Returns how many blanks stand at `at`, `most` at most.
+    fn blanks_at(&self, at: usize, most: usize) -> usize {
+        self.text[at.min(self.text.len())..].iter().take(most).take_while(|&&byte| blank(byte)).count()
+    }
+
+    /// Returns where a literal stands from `at` on, after `most` bytes at most.
+    fn find(&self, at: usize, literal: &str, most: usize) -> Option<usize> {
+        (at..self.text.len().min(at + most + 1)).find(|&place| self.is(place, literal))
+    }
+
+    fn begins_at(&self, at: usize) -> bool {
+        self.tables.iter().any(|table| self.is(at, &table.begin))
+    }
+
+    /// Returns the table of which a call begins here: of the one with the longer `begin`, then of the first.
+    fn fitting(&self) -> Option<usize> {
+        let mut order: Vec<usize> = (0..self.tables.len()).collect();
+        order.sort_by_key(|&number| std::cmp::Reverse(self.tables[number].begin.len()));
+        order.into_iter().find(|&number| self.fits(&self.tables[number], self.at))
+    }
+
+    fn fits(&self, table: &Table, at: usize) -> bool {
+        if table.body == "object" && self.byte(at) == Some(b'{') {
+            return true;
+        }
+        let begins = if table.begin.is_empty() { table.body != "object" } else { self.is(at, &table.begin) };
+        if !begins {
+            return false;
+        }
+        self.fits_after_begin(table, at + table.begin.len(), !table.begin.is_empty())
+    }
+
+    fn fits_after_begin(&self, table: &Table, at: usize, is_begun: bool) -> bool {
+        if table.body != "object" {
+            return table.name_from.is_none() && self.head(table, at).is_some();
+        }
+        let next = self.byte(at + self.blanks_at(at, GAP));
+        next == Some(b'{') || is_begun && next == Some(b'[')
+    }
+
+    /// Returns whether a body of this table begins here, directly after an opener.
+    fn begins_after(&self, number: usize, opener: &str) -> bool {
+        let table = &self.tables[number];
+        if !table.begin.is_empty() && opener.ends_with(&table.begin) {
+            return self.fits_after_begin(table, self.at, true);
+        }
+        let mut at = self.at + self.blanks_at(self.at, GAP);
+        let bracket = self.byte(at) == Some(b'[');
+        let inside = at + 1 + self.blanks_at(at + 1, GAP);
+        match table.body.as_str() {
+            "object" if table.begin.is_empty() => {
+                if bracket {
+                    at = inside;
+                }
+                let quote = at + 1 + self.blanks_at(at + 1, GAP);
+                self.byte(at) == Some(b'{') && self.byte(quote) == Some(b'"')
+            }
+            _ if table.list => bracket && self.fits(table, inside),
+            _ => self.fits(table, at),
+        }
+    }
+
+    /// Returns the pieces of a head at `from`, each with its end, if a whole head of this table stands there.
+    fn head(&self, table: &Table, from: usize) -> Option<Vec<(Piece, usize)>> {
+        let id = || Piece::Call(Call::Id);
+        let mut out = Vec::new();
+        let mut at = from;
+        if !table.id_end.is_empty() {
+            let end = self.find(at, &table.id_end, WORD).filter(|&end| end > at)?;
+            at = end + table.id_end.len();
+            out.extend([(id(), end), (Piece::Framing, at)]);
+        }
+        let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/@#$+-".contains(&byte) || byte >= 0x80;
+        let name = &self.text[at.min(self.text.len())..];
+        let name = &name[..name.iter().take_while(|&&byte| is_name(byte)).count()];
+        if name.len() > NAME || !name.first().is_some_and(|&byte| is_first(byte)) {
+            return None;
+        }
+        let end = at + name.len();
+
+        // What ends it.
+        let mut ends: Vec<&str> = table.name_end.iter().map(String::as_str).collect();
+        if table.body == "literal" {
+            ends.push(&table.open);
+        }
+        let has_ends = !ends.is_empty();
+        if has_ends {
+            ends.push(&table.id_begin);
+        }
+        ends.sort_by_key(|end| std::cmp::Reverse(end.len()));
+        let here = |at: usize| ends.iter().copied().find(|end| self.is(at, end));
+        let mut blanks = 0;
+        while here(end + blanks).is_none() && blanks < GAP && self.byte(end + blanks).is_some_and(blank) {
+            blanks += 1;
+        }
+        let after = end + blanks;
+        let found = here(after);
+        let is_implied = self.is(after, &table.key[0]) || self.is(after, &table.end) || (self.closes)(after);
+        if found.is_none() && (has_ends || !is_implied) {
+            return None;
+        }
+
+        let prefix =
+            table.prefix.iter().find(|prefix| name.starts_with(prefix.as_bytes()) && name.len() > prefix.len());
+        if table.need_prefix && prefix.is_none() {
+            return None;
+        }
+        let prefix = prefix.map_or(0, String::len);
+        let is_id = matches!(table.id, Some(CallId::Head(_)));
+        let digits = name[prefix + 1..].iter().rev().take_while(|&&byte| byte.is_ascii_digit()).count();
+        let has_number = is_id && digits > 0 && name[prefix + 1..].iter().rev().nth(digits) == Some(&b':');
+        let number = if has_number { digits + 1 } else { 0 };
+        let around = || if is_id { id() } else { Piece::Framing };
+        out.push((around(), at + prefix));
+        out.push((Piece::Call(Call::Name(None)), end - number));
+        out.push((around(), end));
+        out.push((Piece::Framing, after));
+        at = after;
+        if let Some(literal) = found {
+            at += literal.len();
+            out.push((Piece::Framing, at));
+            let is_end = table.name_end.iter().chain([&table.open]).any(|end| end == literal);
+            if !is_end {
+                let close = table.name_end.first()?;
+                let end = self.find(at, close, WORD).filter(|&end| end > at)?;
+                at = end + close.len();
+                out.extend([(id(), end), (Piece::Framing, at)]);
+            }
+        }
+        if !table.head_end.is_empty() {
+            let end = self.find(at, &table.head_end, WORD)?;
+            out.push((Piece::Framing, end + table.head_end.len()));
+        }
+        Some(out)
+    }
+
+    // ---- telling
+
+    /// Tells what the bytes up to `end` are.
+    fn tell(&mut self, piece: Piece, end: usize) {
+        let is_kept = matches!(piece, Piece::Begin(_) | Piece::End(_) | Piece::Call(Call::ValueEnd))
+            || matches!(piece, Piece::Call(Call::Name(Some(_))));
+        if end > self.at || is_kept {
+            self.out.push((piece, self.at..end));
+        }
+        self.at = end;
+    }
+
+    fn framing(&mut self, len: usize) {
+        self.tell(Piece::Framing, self.at + len);
+    }
+
+    fn value(&mut self, end: usize) {
+        self.tell(Piece::Call(Call::Value), end);
+    }
+
+    fn over(&mut self, cause: &'static str, len: usize) {
+        self.tell(Piece::End(cause), self.at + len);
+    }
+
+    /// Passes blanks. Returns the byte after them.
+    fn next(&mut self) -> Step<u8> {
+        let len = self.blanks_at(self.at, usize::MAX);
+        self.framing(len);
+        self.byte(self.at).ok_or(Stop::Cut)
+    }
+
+    /// Passes this byte after blanks.
+    fn must_be(&mut self, wanted: u8) -> Step {
+        if self.next()? != wanted {
+            return Err(Stop::Bad);
+        }
+        self.framing(1);
+        Ok(())
+    }
+
+    /// Passes a literal.
+    fn must(&mut self, literal: &str) -> Step {
+        if self.is(self.at, literal) {
+            self.framing(literal.len());
+            return Ok(());
+        }
+        let is_cut = literal.as_bytes().starts_with(&self.text[self.at..]);
+        Err(if is_cut { Stop::Cut } else { Stop::Bad })
+    }
+
+    /// Tells a word that ends before a literal, and the literal.
+    fn word(&mut self, literal: &str, call: Call) -> Step {
+        let rest = self.text.len() - self.at;
+        let Some(end) = self.find(self.at, literal, WORD) else {
+            return Err(if rest <= WORD { Stop::Cut } else { Stop::Bad });
+        };
+        let before = self.blanks_at(self.at, usize::MAX);
+        if self.at + before >= end {
+            return Err(Stop::Bad);
+        }
+        self.framing(before);
+        let after = self.text[..end].iter().rev().take_while(|&&byte| blank(byte)).count();
+        self.tell(Piece::Call(call), end - after);
+        self.framing(after + literal.len());
+        Ok(())
+    }
+
+    // ---- between calls
+
+    fn read(&mut self, opener: &str, named: Option<(usize, Vec<u8>)>) {
+        // What begins the first call may have come: the opener, or the header.
+        let mut first = named.map(|(number, name)| (number, Some(name)));
+        if first.is_none() {
+            let mut order: Vec<usize> = (0..self.tables.len()).collect();
+            order.sort_by_key(|&number| std::cmp::Reverse(self.tables[number].begin.len()));
+            let begins = |&number: &usize| {
+                let table = &self.tables[number];
+                let is_begun = !table.begin.is_empty() && opener.ends_with(&table.begin);
+                is_begun && table.body != "object" && self.fits_after_begin(table, self.at, true)
+            };
+            first = order.into_iter().find(begins).map(|number| (number, None));
+        }
+        if let Some((number, name)) = first {
+            self.call(number, 0, name);
+        }
+        while self.at < self.text.len() && !(self.closes)(self.at) {
+            if let Some(number) = self.fitting() {
+                let begin = &self.tables[number].begin;
+                let len = if self.is(self.at, begin) { begin.len() } else { 0 };
+                match self.tables[number].body.as_str() {
+                    "object" if len > 0 => self.framing(len),
+                    "object" => self.call(number, 1, None),
+                    _ => self.call(number, len, None),
+                }
+            } else if let Some(len) = self.skipped() {
+                self.framing(len);
+            } else {
+                self.opaque("", 1);
+            }
+        }
+    }
+
+    /// Returns the length of what is framing between calls.
+    fn skipped(&self) -> Option<usize> {
+        let skips = self.tables.iter().flat_map(|table| &table.skip);
+        let longest = skips.filter(|skip| self.is(self.at, skip)).map(String::len).max();
+        let byte = self.text[self.at];
+        let is_between = |table: &Table| {
+            let own = if table.body == "object" || table.list { "[]," } else { "," };
+            table.between.as_deref().unwrap_or(own).as_bytes().contains(&byte)
+        };
+        longest.or((blank(byte) || self.tables.iter().any(is_between)).then_some(1))
+    }
+
+    /// Tells text of no call: `least` bytes, and what comes up to the next closer or `begin`, or through an `end`.
+    fn opaque(&mut self, end: &str, least: usize) {
+        let mut at = self.at + least;
+        while at < self.text.len() && !(self.closes)(at) && !self.begins_at(at) {
+            if self.is(at, end) {
+                at += end.len();
+                break;
+            }
+            at += 1;
+        }
+        self.tell(Piece::Text, at);
+    }
+
+    fn call(&mut self, number: usize, begin: usize, name: Option<Vec<u8>>) {
+        let tables = self.tables;
+        let table = &tables[number];
+        self.tell(Piece::Begin(number), self.at + begin);
+        match self.parts(table, name) {
+            Ok(()) => {}
+            Err(Stop::Bad) => {
+                self.over(MALFORMED, 0);
+                self.opaque(&table.end, 0);
+            }
+            Err(Stop::Cut) => {
+                self.over(END, 0);
+                self.tell(Piece::Text, self.text.len());
+            }
+        }
+    }
+
+    fn parts(&mut self, table: &Table, name: Option<Vec<u8>>) -> Step {
+        if table.body == "object" {
+            return self.members(table);
+        }
+        if name.is_some() {
+            self.tell(Piece::Call(Call::Name(name)), self.at);
+        } else {
+            for (piece, end) in self.head(table, self.at).unwrap() {
+                self.tell(piece, end);
+            }
+        }
+        match table.body.as_str() {
+            "json" => self.json(table),
+            "tags" if table.nested => self.elements(table),
+            "tags" => self.tags(table),
+            _ => self.literal(table),
+        }
+    }
+
+    /// Ends a call after its arguments.
+    fn ended(&mut self, table: &Table) -> Step {
+        self.next()?;
+        if self.is(self.at, &table.end) {
+            self.over(MARKER, table.end.len());
+        } else if (self.closes)(self.at) || self.begins_at(self.at) {
+            self.over(IMPLIED, 0);
+        } else {
+            return Err(Stop::Bad);
+        }
+        Ok(())
+    }
+
+    // ---- JSON
+
+    /// Tells one JSON value. It ends with its outermost string or bracket, or, of a word, where a blank, a comma, a closing
+    /// bracket or a stop comes.
+    fn json_value(&mut self, piece: &Piece, stops: &dyn Fn(&Self, usize) -> bool) -> Step {
+        let first = self.byte(self.at).ok_or(Stop::Cut)?;
+        if !b"{[\"-0123456789tfn".contains(&first) {
+            return Err(Stop::Bad);
+        }
+        let mut open: Vec<u8> = Vec::new();
+        let mut at = self.at;
+        while let Some(byte) = self.byte(at) {
+            match byte {
+                b'"' => {
+                    let Some(end) = self.string_end(at + 1, b'"') else { break };
+                    at = end + 1;
+                    if open.is_empty() {
+                        self.tell(piece.clone(), at);
+                        return Ok(());
+                    }
+                    continue;
+                }
+                _ if stops(self, at) => {
+                    self.tell(piece.clone(), at);
+                    return if open.is_empty() { Ok(()) } else { Err(Stop::Bad) };
+                }
+                b'{' | b'[' => {
+                    if open.len() == DEPTH {
+                        self.tell(piece.clone(), at);
+                        return Err(Stop::Bad);
+                    }
+                    open.push(if byte == b'{' { b'}' } else { b']' });
+                }
+                b'}' | b']' if !open.is_empty() => {
+                    if open.pop() != Some(byte) {
+                        self.tell(piece.clone(), at);
+                        return Err(Stop::Bad);
+                    }
+                    if open.is_empty() {
+                        self.tell(piece.clone(), at + 1);
+                        return Ok(());
+                    }
+                }
+                _ if open.is_empty() && (blank(byte) || b",}]".contains(&byte)) => {
+                    self.tell(piece.clone(), at);
+                    return Ok(());
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        self.tell(piece.clone(), self.text.len());
+        Err(Stop::Cut)
+    }
+
+    /// Returns where the quote stands that ends a string, of which `at` is the first byte.
+    fn string_end(&self, mut at: usize, quote: u8) -> Option<usize> {
+        loop {
+            match self.byte(at)? {
+                byte if byte == quote => return Some(at),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+    }
+
+    fn json(&mut self, table: &Table) -> Step {
+        let byte = self.next()?;
+        if !(self.closes)(self.at) && !self.is(self.at, &table.end) {
+            if byte != b'{' {
+                return Err(Stop::Bad);
+            }
+            let stops = |body: &Self, at: usize| (body.closes)(at) || body.begins_at(at) || body.is(at, &table.end);
+            self.json_value(&Piece::Call(Call::Value), &stops)?;
+        }
+        if !table.end.is_empty() {
+            return self.ended(table);
+        }
+        self.over(IMPLIED, 0);
+        Ok(())
+    }
+
+    fn members(&mut self, table: &Table) -> Step {
+        let own_id = ["id".to_string()];
+        let ids = match &table.id {
+            Some(CallId::Members(ids)) => &ids[..],
+            _ => &own_id,
+        };
+        let stops = |body: &Self, at: usize| (body.closes)(at);
+        let value = Piece::Call(Call::Value);
+        let (mut has_name, mut has_arguments, mut has_id, mut is_first) = (false, false, false, true);
+        loop {
+            let byte = self.next()?;
+            if byte == b'}' {
+                self.over(if has_name { MARKER } else { MALFORMED }, 1);
+                return Ok(());
+            }
+            if !is_first {
+                self.must_be(b',')?;
+            }
+            is_first = false;
+            if self.next()? != b'"' {
+                return Err(Stop::Bad);
+            }
+            if table.key_is_name {
+                if has_name {
+                    return Err(Stop::Bad);
+                }
+                self.name_string()?;
+                has_name = true;
+                self.must_be(b':')?;
+                self.next()?;
+                self.json_value(&value, &stops)?;
+                continue;
+            }
+            let Some(end) = self.string_end(self.at + 1, b'"') else {
+                self.tell(Piece::Framing, self.text.len());
+                return Err(Stop::Cut);
+            };
+            let key = &self.text[self.at + 1..end];
+            let is_one_of = |names: &[String]| names.iter().any(|name| name.as_bytes() == key);
+            let is_name = is_one_of(&table.name) && !has_name;
+            let is_arguments = is_one_of(&table.arguments) && !has_arguments && !is_name;
+            let is_id = is_one_of(ids) && !has_id && !is_name && !is_arguments;
+            self.tell(Piece::Framing, end + 1);
+            self.must_be(b':')?;
+            let byte = self.next()?;
+            if is_name {
+                if byte != b'"' {
+                    return Err(Stop::Bad);
+                }
+                self.name_string()?;
+                has_name = true;
+            } else if is_arguments {
+                has_arguments = true;
+                self.json_value(&value, &stops)?;
+            } else if is_id && byte == b'"' {
+                match self.string_end(self.at + 1, b'"') {
+                    Some(end) if end - self.at - 1 <= WORD => {
+                        has_id = true;
+                        self.framing(1);
+                        self.tell(Piece::Call(Call::Id), end);
+                        self.framing(1);
+                    }
+                    None if self.text.len() - self.at - 1 <= WORD => return Err(Stop::Cut),
+                    _ => self.json_value(&Piece::Framing, &stops)?,
+                }
+            } else {
+                self.json_value(&Piece::Framing, &stops)?;
+            }
+        }
+    }
+
+    /// Tells a string that is a name.
+    fn name_string(&mut self) -> Step {
+        match self.string_end(self.at + 1, b'"') {
+            Some(end) if (1..=WORD).contains(&(end - self.at - 1)) => {
+                self.framing(1);
+                self.tell(Piece::Call(Call::Name(None)), end);
+                self.framing(1);
+                Ok(())
+            }
+            None if self.text.len() - self.at - 1 <= WORD => Err(Stop::Cut),
+            _ => Err(Stop::Bad),
+        }
+    }
+
+    // ---- keys and values in tags
+
+    fn tags(&mut self, table: &Table) -> Step {
+        let [open, close] = &table.value;
+        let has_gaps = table.key[1].ends_with('>');
+        loop {
+            self.next()?;
+            if !self.is(self.at, &table.key[0]) {
+                return self.ended(table);
+            }
+            self.framing(table.key[0].len());
+            self.word(&table.key[1], Call::Key)?;
+            if let Some([begin, end]) = &table.kind {
+                if has_gaps {
+                    self.framing(self.blanks_at(self.at, usize::MAX));
+                }
+                if self.is(self.at, begin) {
+                    self.framing(begin.len());
+                    self.word(end, Call::Type)?;
+                }
+            }
+            if !open.is_empty() {
+                if has_gaps {
+                    self.framing(self.blanks_at(self.at, usize::MAX));
+                }
+                self.must(open)?;
+            }
+            self.tag_value(table, close)?;
+        }
+    }
+
+    fn tag_value(&mut self, table: &Table, close: &str) -> Step {
+        let cdata = "<![CDATA[";
+        if table.cdata && self.is(self.at, cdata) {
+            self.framing(cdata.len());
+            let closer = format!("]]>{close}");
+            let end = self.find(self.at, &closer, self.text.len());
+            self.value(end.unwrap_or(self.text.len()));
+            end.ok_or(Stop::Cut)?;
+            self.tell(Piece::Call(Call::ValueEnd), self.at + closer.len());
+            return Ok(());
+        }
+        if self.is(self.at, &table.framing.after_open) {
+            self.framing(table.framing.after_open.len());
+        }
+        let begin = self.at;
+        let closer = self.find(begin, close, self.text.len());
+        let before = &table.framing.before_close;
+        let is_framed =
+            |at: usize| !before.is_empty() && at - begin >= before.len() && self.is(at - before.len(), before);
+        let end = closer.map(|at| if is_framed(at) { at - before.len() } else { at });
+        let is_stop = |&at: &usize| self.text[at - 1] == b'\n' && table.value_stop.iter().any(|stop| self.is(at, stop));
+        let stop = (begin..self.text.len())
+            .find(is_stop)
+            .filter(|&stop| end.is_none_or(|end| stop == begin || stop - 1 < end));
+        if let Some(stop) = stop {
+            self.value((stop - 1).max(begin));
+            self.tell(Piece::Framing, stop);
+            self.tell(Piece::Call(Call::ValueEnd), stop);
+            return Ok(());
+        }
+        self.value(end.unwrap_or(self.text.len()));
+        let closer = closer.ok_or(Stop::Cut)?;
+        self.tell(Piece::Framing, closer);
+        self.tell(Piece::Call(Call::ValueEnd), closer + close.len());
+        Ok(())
+    }
+
+    // ---- elements inside each other
+
+    fn elements(&mut self, table: &Table) -> Step {
+        let (open, close) = (&table.key[0], &table.value[1]);
+        let mut depth = 0;
+        // The innermost element may be a value; it has had text.
+        let (mut is_leaf, mut has_text) = (false, false);
+        loop {
+            let mark = self.find(self.at, &table.mark, self.text.len());
+            let end = mark.unwrap_or(self.text.len());
+            if is_leaf {
+                has_text |= !self.text[self.at..end].iter().all(|&byte| blank(byte));
+                self.value(end);
+            } else {
+                self.framing(self.blanks_at(self.at, end - self.at));
+                if self.at < end {
+                    return Err(Stop::Bad);
+                }
+            }
+            if mark.is_none() {
+                return Err(Stop::Cut);
+            }
+            let here = [&table.end, close, open].into_iter().filter(|literal| self.is(self.at, literal));
+            let Some(longest) = here.max_by_key(|literal| literal.len()) else { return Err(Stop::Bad) };
+            if longest == &table.end {
+                for _ in 0..depth {
+                    self.tell(Piece::Call(Call::ValueEnd), self.at);
+                }
+                return self.ended(table);
+            }
+            if longest == close {
+                if depth == 0 {
+                    return self.ended(table);
+                }
+                let from = self.at + close.len();
+                let Some(end) = self.find(from, ">", WORD) else {
+                    return Err(if self.text.len() - from <= WORD { Stop::Cut } else { Stop::Bad });
+                };
+                self.tell(Piece::Call(Call::ValueEnd), end + 1);
+                depth -= 1;
+                is_leaf = false;
+                continue;
+            }
+            if has_text && is_leaf || depth == DEPTH {
+                return Err(Stop::Bad);
+            }
+            self.framing(open.len());
+            self.word(&table.key[1], Call::Key)?;
+            depth += 1;
+            (is_leaf, has_text) = (true, false);
+        }
+    }
+
+    // ---- keys and values in brackets
+
+    fn literal(&mut self, table: &Table) -> Step {
+        let (close, assign) = (table.close.as_bytes()[0], table.assign.as_bytes()[0]);
+        let mut is_first = true;
+        loop {
+            if self.next()? == close {
+                self.over(MARKER, 1);
+                return Ok(());
+            }
+            if !is_first {
+                self.must_be(b',')?;
+                if self.next()? == close {
+                    self.over(MARKER, 1);
+                    return Ok(());
+                }
+            }
+            is_first = false;
+            let quote = if self.is(self.at, &table.raw_quote) { &table.raw_quote } else { "\"" };
+            if !table.raw_quote.is_empty() && self.is(self.at, quote) {
+                self.framing(quote.len());
+                self.word(quote, Call::Key)?;
+            } else {
+                let is_key = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte) || byte >= 0x80;
+                let len = self.text[self.at..].iter().take_while(|&&byte| is_key(byte)).count();
+                match len {
+                    0 => return Err(Stop::Bad),
+                    len if len > NAME => return Err(Stop::Bad),
+                    len if self.at + len == self.text.len() => return Err(Stop::Cut),
+                    len => self.tell(Piece::Call(Call::Key), self.at + len),
+                }
+            }
+            self.must_be(assign)?;
+            self.next()?;
+            self.literal_value(table)?;
+            self.tell(Piece::Call(Call::ValueEnd), self.at);
+        }
+    }
+
+    /// Tells a value. It ends with its outermost string or bracket, or, of a word, where a blank, a comma, a closing bracket
+    /// or a stop comes.
+    fn literal_value(&mut self, table: &Table) -> Step {
+        let raw = &table.raw_quote;
+        let mut open: Vec<u8> = Vec::new();
+        let (begin, mut at) = (self.at, self.at);
+        while let Some(byte) = self.byte(at) {
+            let is_raw = self.is(at, raw);
+            if is_raw || byte == b'"' || byte == b'\'' && raw.is_empty() {
+                let end = match is_raw {
+                    true => self.find(at + raw.len(), raw, self.text.len()).map(|end| end + raw.len()),
+                    false => self.string_end(at + 1, byte).map(|end| end + 1),
+                };
+                let Some(end) = end else { break };
+                at = end;
+                if open.is_empty() {
+                    self.value(at);
+                    return Ok(());
+                }
+                continue;
+            }
+            let is_stop = (self.closes)(at) || self.begins_at(at);
+            let is_over = is_stop || blank(byte) || b",)]}".contains(&byte);
+            if open.is_empty() && is_over {
+                self.value(at);
+                return if at == begin { Err(Stop::Bad) } else { Ok(()) };
+            }
+            let closer = b")]}".get(b"([{".iter().position(|&open| open == byte).unwrap_or(9)).copied();
+            let is_bad = is_stop
+                || closer.is_some() && open.len() == DEPTH
+                || byte == b'(' && open.is_empty() && at > begin
+                || b")]}".contains(&byte) && open.pop() != Some(byte);
+            if is_bad {
+                self.value(at);
+                return Err(Stop::Bad);
+            }
+            open.extend(closer);
+            at += 1;
+            if open.is_empty() && b")]}".contains(&byte) {
+                self.value(at);
+                return Ok(());
+            }
+        }
+        self.value(self.text.len());
+        Err(Stop::Cut)
+    }
+}
