@@ -6,133 +6,14 @@ use std::sync::Arc;
 use aside::call_writer::{self, CallWriter, Tools};
 use aside::{CallsInThinking, Channel, Dialect, Kind, Options, Scanner};
 
-/// Calls as objects, or as keys and values in tags; in the thinking they end it.
-const TAGS: &str = r#"
-name = "tags"
-
-[[span]]
-channel = "thinking"
-open = ["<think>"]
-close = ["</think>"]
-
-[[span]]
-channel = "tool"
-open = ["<tool_call>"]
-close = ["</tool_call>"]
-ends = "thinking"
-keep = true
-
-[[span.call]]
-body = "object"
-
-[[span.call]]
-body = "tags"
-begin = "<function="
-name_end = [">"]
-key = ["<parameter=", ">"]
-value = ["", "</parameter>"]
-value_stop = ["<parameter=", "</function>"]
-end = "</function>"
-framing = { after_open = "\n", before_close = "\n" }
-"#;
-
-/// The head is an id; several calls stand in a section.
-const HEADS: &str = r#"
-name = "heads"
-
-[[span]]
-channel = "tool"
-open = ["<calls>"]
-close = ["</calls>"]
-
-[[span.call]]
-body = "json"
-begin = "<call>"
-id = "head"
-prefix = ["functions."]
-name_end = ["<args>"]
-end = "</call>"
-"#;
-
-/// Calls as Python writes them, in a list.
-const PYTHON: &str = r#"
-name = "python"
-
-[[span]]
-channel = "tool"
-open = ["<|start|>"]
-close = ["<|end|>"]
-
-[[span.call]]
-body = "literal"
-open = "("
-close = ")"
-assign = "="
-list = true
-"#;
-
-/// Strings between raw quotes.
-const RAW: &str = r#"
-name = "raw"
-
-[[span]]
-channel = "tool"
-open = ["<|tool>"]
-close = ["<tool|>"]
-
-[[span.call]]
-body = "literal"
-begin = "call:"
-open = "{"
-close = "}"
-assign = ":"
-raw_quote = "<|q|>"
-"#;
-
-/// Elements inside each other.
-const NESTED: &str = r#"
-name = "nested"
-
-[[span]]
-channel = "tool"
-open = ["<tools>"]
-close = ["</tools>"]
-
-[[span.call]]
-body = "tags"
-nested = true
-mark = "|"
-begin = "|call "
-name_end = [">"]
-key = ["|", ">"]
-value = ["", "|/"]
-end = "|/call>"
-"#;
-
-/// A header says who is called.
-const HEADER: &str = r#"
-name = "header"
-start = "header"
-
-[header]
-begin = ["<|start|>", "<|channel|>"]
-end = ["<|message|>"]
-close = ["<|call|>", "<|end|>"]
-keys = { role = "<|start|>", channel = "<|channel|>", recipient = "to=" }
-
-[[header.call]]
-body = "json"
-name_from = "recipient"
-prefix = ["functions."]
-need_prefix = true
-
-[[header.route]]
-when = { recipient = "*" }
-channel = "tool"
-
-[[header.route]]
-channel = "content"
-"#;
+const TAGS: &str = include_str!("dialects/calls-tags.toml");
+const HEADS: &str = include_str!("dialects/calls-heads.toml");
+const PYTHON: &str = include_str!("dialects/calls-python.toml");
+const RAW: &str = include_str!("dialects/calls-raw.toml");
+const NESTED: &str = include_str!("dialects/calls-nested.toml");
+const HEADER: &str = include_str!("dialects/calls-header.toml");
+const TYPES: &str = include_str!("dialects/calls-types.toml");
+const BODIES: &str = include_str!("dialects/calls-bodies.toml");
 
 /// A text, its events, and the dialect.
 const CASES: &[(&str, &str, &[&str])] = &[
@@ -401,6 +282,79 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "open tool <|start|>a to=python<|message|>",
             "text {\"x\": 1}",
             "close marker <|end|>",
+        ],
+    ),
+    // Framing after the opener, and where it may stand; an id up to the first `name_end` of the file.
+    (
+        TYPES,
+        "<calls>\n<call:7|f~8;!</call>\n</calls><calls><call:7|g;;!</call>,\n\n</calls>",
+        &[
+            "open tool <calls>",
+            "framing \n",
+            "call 0 <call:",
+            "id 7",
+            "framing |",
+            "name f",
+            "framing ~",
+            "id 8",
+            "framing ;!",
+            "end 0 marker </call>",
+            "framing \n",
+            "close marker </calls>",
+            "open tool <calls>",
+            "call 1 <call:",
+            "id 7",
+            "framing |",
+            "name g",
+            "framing ;;!",
+            "end 1 marker </call>",
+            "framing ,\n\n",
+            "close marker </calls>",
+        ],
+    ),
+    // Between a key and its value blanks may stand only after a `>`.
+    (
+        TYPES,
+        "[call]f[key]k[/key] [value]v[/value][/call]",
+        &[
+            "open tool [call]",
+            "call 0 ",
+            "name f",
+            "framing [key]",
+            "key k",
+            "framing [/key]",
+            "end 0 malformed ",
+            "text  [value]v[/value]",
+            "close marker [/call]",
+        ],
+    ),
+    // A number is not taken off a name that would be empty then.
+    (
+        HEADS,
+        "<calls><call>functions.:0<args>{}</call></calls>",
+        &[
+            "open tool <calls>",
+            "call 0 <call>",
+            "id functions.",
+            "name :0",
+            "framing <args>",
+            "value {}",
+            "end 0 marker </call>",
+            "close marker </calls>",
+        ],
+    ),
+    // A `begin` without a call may begin with framing; a header ends the body in any case that the dialect allows.
+    (
+        BODIES,
+        "<|H|>tool<|m|>[ARGS<|h|>tool<|M|>x<|END|>",
+        &[
+            "open tool <|H|>tool<|m|>",
+            "framing [",
+            "text ARGS",
+            "close implied ",
+            "open tool <|h|>tool<|M|>",
+            "text x",
+            "close marker <|END|>",
         ],
     ),
 ];

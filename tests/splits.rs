@@ -99,6 +99,30 @@ fn stray_closers_that_the_host_wants_as_text() {
     });
 }
 
+#[test]
+fn calls_told_apart() {
+    everywhere("calls_told_apart", |pair, start, texts, random| {
+        if !pair.has_calls() {
+            return;
+        }
+        for round in 0..1500 {
+            let length = 1 + random.below(if round % 50 == 0 { 1500 } else { 150 });
+            let text = texts.next(random, length);
+            let wanted = reference::read_with_calls(&pair.reference, &text, Some(start));
+            pair.check_calls(Some(start), &[&text], &wanted);
+            pair.check_calls(Some(start), &support::bytes(&text), &wanted);
+            for most in [2, 5, 40] {
+                pair.check_calls(Some(start), &support::random_cuts(random, &text, most), &wanted);
+            }
+            if round % 50 == 1 {
+                for at in 0..=text.len() {
+                    pair.check_calls(Some(start), &[&text[..at], &text[at..]], &wanted);
+                }
+            }
+        }
+    });
+}
+
 /// The dialect's own start, too, and not only where it is named.
 #[test]
 fn the_start_that_the_dialect_names() {

@@ -466,27 +466,27 @@ impl Body {
             Seen::More => return Err(Seen::More),
             Seen::No => {}
         }
-        let opaque = State::Opaque { is_bad: false, is_new: true };
-        match view.longest(0, &tables.begins) {
-            Ok(_) => {}
-            Err(Seen::More) => return Err(Seen::More),
-            Err(_) => {
-                match view.longest(0, &tables.skips) {
-                    Ok(len) => return self.some(Piece::Framing, len, State::Between),
-                    Err(Seen::More) => return Err(Seen::More),
-                    Err(_) => {}
-                }
-                if is_blank(view.text[0]) || contains(&tables.between, view.text[0]) {
-                    let blanks = view.text[1..].iter().take_while(|&&byte| is_blank(byte)).count();
-                    return self.some(Piece::Framing, 1 + blanks, State::Between);
-                }
-            }
-        }
         match head::pick(tables, view, 0) {
-            Ok(table) => self.begin(tables, view, table, false),
-            Err(Seen::No) => self.go(opaque),
-            Err(seen) => Err(seen),
+            Ok(table) => return self.begin(tables, view, table, false),
+            Err(Seen::No) => {}
+            Err(seen) => return Err(seen),
         }
+        match view.longest(0, &tables.skips) {
+            Ok(len) => return self.some(Piece::Framing, len, State::Between),
+            Err(Seen::No) => {}
+            Err(seen) => return Err(seen),
+        }
+        if is_blank(view.text[0]) || contains(&tables.between, view.text[0]) {
+            let is_framing = |at: usize| {
+                let other = view.closer(at);
+                let begin = view.longest(at, &tables.begins).err();
+                let skip = view.longest(at, &tables.skips).err();
+                is_blank(view.text[at]) && other == Seen::No && begin == Some(Seen::No) && skip == Some(Seen::No)
+            };
+            let len = (1..view.text.len()).find(|&at| !is_framing(at)).unwrap_or(view.text.len());
+            return self.some(Piece::Framing, len, State::Between);
+        }
+        self.go(State::Opaque { is_bad: false, is_new: true })
     }
 
     /// Begins a call by this table. `is_begun`: what begins it came before.
@@ -891,7 +891,9 @@ impl Body {
                 if rule.value[0].is_empty() {
                     return self.go(State::ValueStart);
                 }
-                if let Some(step) = self.blanks(view, State::BeforeValue) {
+                if rule.key[1].ends_with(b">")
+                    && let Some(step) = self.blanks(view, State::BeforeValue)
+                {
                     return Ok(Some(step));
                 }
                 self.go(State::ValueOpen)

@@ -64,7 +64,8 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, Se
         return Err(Seen::No);
     }
     let prefix = prefix.map_or(0, |prefix| prefix.len());
-    let suffix = if rule.is_id { number_len(name) } else { 0 };
+    // A byte of the name at least stays.
+    let suffix = if rule.is_id { number_len(&name[prefix + 1..]) } else { 0 };
     head.set(Head::PREFIX, prefix);
     head.set(Head::NAME, word.saturating_sub(prefix + suffix));
     head.set(Head::SUFFIX, suffix);
@@ -79,7 +80,7 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, Se
         NameEnd::Id => {
             head.set(Head::NAME_END, rule.id_begin.len());
             at += rule.id_begin.len();
-            let end = rule.name_ends.first().map_or(&[][..], |end| end);
+            let end = &rule.id_close;
             let len = view.up_to(at, end, MOST_OF_WORD)?;
             head.set(Head::ID, len);
             head.set(Head::ID_END, end.len());
@@ -113,20 +114,22 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
         let at = after + blanks;
         let byte = view.byte(at)?;
         if has_ends {
-            match view.longest(at, &rule.name_ends) {
-                Ok(len) => return Ok((blanks, NameEnd::Literal(len))),
-                Err(Seen::More) => return Err(Seen::More),
-                Err(_) => {}
-            }
-            if byte.is_some() && byte == open {
-                return Ok((blanks, NameEnd::Literal(1)));
-            }
-            if !rule.id_begin.is_empty() {
+            let own = match view.longest(at, &rule.name_ends) {
+                Err(Seen::No) if byte.is_some() && byte == open => Some(1),
+                Err(Seen::No) => None,
+                Err(seen) => return Err(seen),
+                Ok(len) => Some(len),
+            };
+            // The longest one counts.
+            if own.is_none_or(|len| len < rule.id_begin.len()) && !rule.id_begin.is_empty() {
                 match view.literal(at, &rule.id_begin) {
                     Seen::Yes => return Ok((blanks, NameEnd::Id)),
                     Seen::More => return Err(Seen::More),
                     Seen::No => {}
                 }
+            }
+            if let Some(len) = own {
+                return Ok((blanks, NameEnd::Literal(len)));
             }
         }
         match byte {
@@ -183,6 +186,7 @@ fn fits(table: &CallTable, view: &View, at: usize) -> Seen {
         match view.byte(at) {
             Ok(Some(b'{')) => return Seen::Yes,
             Err(seen) => return seen,
+            _ if table.begin.is_empty() => return Seen::No,
             _ => {}
         }
     }

@@ -131,8 +131,9 @@ pub struct HeadRule {
     pub is_id: bool,
     /// The id stands first, up to this literal.
     pub id_end: Literal,
-    /// An id may stand between this and the first of `name_ends`.
+    /// An id may stand between this and `id_close`, the first of the file's `name_end`.
     pub id_begin: Literal,
+    pub id_close: Literal,
     /// The field of the header that is the name.
     pub name_from: Option<Box<str>>,
 }

@@ -129,6 +129,7 @@ fn head(call: &Call) -> HeadRule {
         is_id: matches!(call.id.as_ref().map(Spanned::get_ref), Some(CallId::Head(_))),
         id_end: literal(&call.id_end),
         id_begin: literal(&call.id_begin),
+        id_close: call.name_end.first().map(bytes).unwrap_or_default(),
         name_from: call.name_from.as_ref().map(|field| field.get_ref().as_str().into()),
     }
 }

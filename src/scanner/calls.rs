@@ -107,6 +107,39 @@ impl Call<'_> {
         Ok(if at_end { Some(seen.unwrap_or(false)) } else { seen })
     }
 
+    /// Reads the framing after an opener, before its body. Returns none where that is over.
+    pub(super) fn read_framing_of_body(&mut self, at_end: bool) -> Result<Option<Read>, Error> {
+        if self.engine.framing == 0 {
+            return Ok(None);
+        }
+        let grammar = &self.compiled.grammar;
+        let framing = grammar.framing(self.engine.framing);
+        let seen = self.look(at_end, |text, is_end| {
+            let same = framing.iter().zip(text).take_while(|(byte, here)| **byte == grammar.fold(**here)).count();
+            let is_cut = same == text.len() && same < framing.len() && !is_end;
+            (!is_cut).then_some(same == framing.len())
+        })?;
+        self.engine.next = Next::Unread;
+        Ok(match seen {
+            Some(true) => {
+                self.found = Some(Found::Framing { len: framing.len() });
+                Some(Read::Found)
+            }
+            Some(false) => {
+                self.engine.framing = 0;
+                None
+            }
+            None => Some(self.wait()),
+        })
+    }
+
+    /// Holds what comes after the text until more of it has come.
+    fn wait(&mut self) -> Read {
+        let held = self.engine.hold.unreported().len() + self.chunk.len() - self.pos - self.engine.text;
+        self.engine.next = if held > 0 { Next::Held(held) } else { Next::Unread };
+        Read::End
+    }
+
     /// Reads the body of a tool span on, to the next piece that is not text, or to its closer.
     #[inline(never)] // See `report_text`.
     pub(super) fn read_body(&mut self, tables: &CallTables, at_end: bool) -> Result<Read, Error> {
@@ -127,11 +160,7 @@ impl Call<'_> {
                 }
             })?;
             match step {
-                None => {
-                    let held = self.engine.hold.unreported().len() + self.chunk.len() - self.pos - self.engine.text;
-                    self.engine.next = if held > 0 { Next::Held(held) } else { Next::Unread };
-                    return Ok(Read::End);
-                }
+                None => return Ok(self.wait()),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
                     self.engine.text += len;
                     self.set_body(Some(next));
@@ -161,6 +190,7 @@ impl Call<'_> {
             return Ok(None);
         }
         self.engine.next = Next::Unread;
+        self.engine.framing = 0;
         let text = std::mem::take(&mut self.engine.text);
         let (piece, next) = body.flush();
         match piece {
@@ -243,10 +273,11 @@ fn closer(
     let rest = &text[at..];
     let mut seen = Seen::No;
     for begin in &tables.header_begins {
-        if rest.starts_with(begin) {
+        let same = begin.iter().zip(rest).take_while(|(byte, here)| **byte == grammar.fold(**here)).count();
+        if same == begin.len() {
             return Seen::Yes;
         }
-        if !is_end && begin.starts_with(rest) {
+        if !is_end && same == rest.len() {
             seen = Seen::More;
         }
     }

@@ -30,10 +30,12 @@ impl Call<'_> {
     pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<Read, Error> {
         self.give_back();
         let compiled = self.compiled;
-        if self.engine.framing == 0
-            && self.engine.body().is_some()
+        if self.engine.body().is_some()
             && let Some(tables) = compiled.calls(self.engine.spans.region())
         {
+            if let Some(read) = self.read_framing_of_body(at_end)? {
+                return Ok(read);
+            }
             return self.read_body(tables, at_end);
         }
         let by_tokens = self.engine.hold.has_marks() && self.region().special != 0;

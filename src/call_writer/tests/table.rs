@@ -44,6 +44,7 @@ pub fn table(keys: &Value) -> CallTable {
         is_id: keys["id"] == "head",
         id_end: literal("id_end"),
         id_begin: literal("id_begin"),
+        id_close: literals(&keys["name_end"]).into_iter().next().unwrap_or_default(),
         name_from: keys["name_from"].as_str().map(Into::into),
     };
     CallTable { body, begin: literal("begin"), end: literal("end"), head, namespace: keys["namespace"] == true }
