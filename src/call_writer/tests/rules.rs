@@ -294,13 +294,13 @@ fn asks_the_schema_then_the_word_then_the_table() {
     let mut keys = tags();
     keys["type"] = json!([" t=\"", "\""]);
     keys["type_words"] = json!({"true": "string", "false": "json"});
-    let schema = options(Some(&tool(r#"{"n": {"type": "integer"}, "any": {}}"#)));
+    let schema = options(Some(&tool(r#"{"n": {"type": "integer"}, "loose": {}}"#)));
     let written = |keys: &Value, key, word: &'static [u8]| {
         let pieces = [Name(b"f"), Key(key), Type(word), value("42"), ValueEnd(b""), End(Marker)];
         arguments(&schema, keys, &pieces).0
     };
     assert_eq!(written(&keys, b"n", b"true"), r#"{"n":42}"#);
-    assert_eq!(written(&keys, b"any", b"true"), r#"{"any":"42"}"#);
+    assert_eq!(written(&keys, b"loose", b"true"), r#"{"loose":"42"}"#);
     assert_eq!(written(&keys, b"other", b"true"), r#"{"other":"42"}"#);
     assert_eq!(written(&keys, b"other", b"false"), r#"{"other":42}"#);
     assert_eq!(written(&keys, b"other", b"boolean"), r#"{"other":"42"}"#);

@@ -1,0 +1,136 @@
+//! What stands between calls: closers, framing, text of no call, and the heads with which calls begin.
+
+use super::state::{Body, CallEnd, Leaf, Piece, State, Step, Turn};
+use crate::{
+    calls::{
+        head::{self, Head},
+        table::{BodyRule, CallTable, CallTables},
+        view::{Seen, View},
+    },
+    matcher::bytes::{contains, is_blank},
+};
+
+impl Body {
+    pub(super) fn between(&mut self, tables: &CallTables, view: &View) -> Turn {
+        match view.closer(0) {
+            Seen::Yes => return Ok(Some(Step::Closer)),
+            Seen::More => return Err(Seen::More),
+            Seen::No => {}
+        }
+        match head::pick(tables, view, 0) {
+            Ok(table) => return self.begin(tables, view, table, false),
+            Err(Seen::No) => {}
+            Err(seen) => return Err(seen),
+        }
+        match view.longest(0, &tables.skips) {
+            Ok(len) => return self.some(Piece::Framing, len, State::Between),
+            Err(Seen::No) => {}
+            Err(seen) => return Err(seen),
+        }
+        if is_blank(view.text[0]) || contains(&tables.between, view.text[0]) {
+            let is_framing = |at: usize| {
+                let other = view.closer(at);
+                let begin = view.longest(at, &tables.begins).err();
+                let skip = view.longest(at, &tables.skips).err();
+                is_blank(view.text[at]) && other == Seen::No && begin == Some(Seen::No) && skip == Some(Seen::No)
+            };
+            let len = (1..view.text.len()).find(|&at| !is_framing(at)).unwrap_or(view.text.len());
+            return self.some(Piece::Framing, len, State::Between);
+        }
+        self.go(State::Opaque { is_bad: false, is_new: true })
+    }
+
+    /// Begins a call by this table. `is_begun`: what begins it came before.
+    pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Turn {
+        let table = tables.table(number);
+        self.table = number;
+        let has_begin = !is_begun && view.literal(0, &table.begin) == Seen::Yes;
+        let begin = if has_begin { table.begin.len() } else { 0 };
+        let (len, state) = match &table.body {
+            BodyRule::Object(_) if begin > 0 => return self.some(Piece::Framing, begin, State::Between),
+            BodyRule::Object(_) => {
+                (self.has_name, self.has_arguments, self.has_id) = (false, false, false);
+                (1, State::Member { is_first: true })
+            }
+            _ => {
+                self.head = match &table.head.name_from {
+                    Some(_) => Head::default(),
+                    None => head::read_head(table, view, begin)?,
+                };
+                (begin, State::Head { piece: 0 })
+            }
+        };
+        Ok(Some(self.piece(Piece::Call { table: number }, len, state)))
+    }
+
+    /// Text up to the next closer or `begin`, or through the `end` of the call that broke its grammar.
+    pub(super) fn opaque(&mut self, tables: &CallTables, view: &View, is_bad: bool, is_new: bool) -> Turn {
+        let end = if is_bad { &tables.table(self.table).end[..] } else { &[] };
+        let mut at = usize::from(is_new);
+        let state = State::Opaque { is_bad, is_new: false };
+        let (len, state) = loop {
+            if at == view.text.len() {
+                break (at, state);
+            }
+            let begin = view.longest(at, &tables.begins).map_or_else(|seen| seen, |_| Seen::Yes);
+            match view.closer(at).or(begin) {
+                Seen::Yes => break (at, State::Between),
+                Seen::More => break (at, state),
+                Seen::No => {}
+            }
+            if !end.is_empty() {
+                match view.literal(at, end) {
+                    Seen::Yes => break (at + end.len(), State::Between),
+                    Seen::More => break (at, state),
+                    Seen::No => {}
+                }
+            }
+            at += 1;
+        };
+        match (len, state) {
+            (0, State::Between) => self.go(state),
+            (0, _) => Err(Seen::More),
+            (_, State::Between) => self.some(Piece::Text, len, state),
+            _ if len < view.text.len() => self.some(Piece::Text, len, state),
+            _ => self.run(view, Piece::Text, len, state),
+        }
+    }
+
+    pub(super) fn piece_of_head(&mut self, table: &CallTable, piece: u8) -> Turn {
+        if table.head.name_from.is_some() {
+            return Ok(Some(self.piece(Piece::NameOfHeader, 0, State::Arguments)));
+        }
+        let number = usize::from(piece);
+        let len = usize::from(self.head.lens[number]);
+        let state = match (number + 1 == Head::PIECES, &table.body) {
+            (false, _) => State::Head { piece: piece + 1 },
+            (_, BodyRule::Json) => State::Arguments,
+            (_, BodyRule::Tags(rule)) if rule.nested.is_some() => State::Element { leaf: Leaf::Done },
+            (_, BodyRule::Tags(_)) => State::Pair,
+            _ => State::Argument { is_first: true },
+        };
+        let kind = match number {
+            Head::NAME => Piece::Name,
+            _ if Head::is_id(number, table.head.is_id) => Piece::Id,
+            _ => Piece::Framing,
+        };
+        self.some(kind, len, state)
+    }
+
+    /// After the arguments: the call's `end`, or what implies it.
+    pub(super) fn ended(&mut self, tables: &CallTables, table: &CallTable, view: &View) -> Turn {
+        if let Some(step) = self.blanks(view, State::Ended) {
+            return Ok(Some(step));
+        }
+        if !table.end.is_empty() {
+            match view.literal(0, &table.end) {
+                Seen::Yes => return Ok(Some(self.end(CallEnd::Marker, table.end.len()))),
+                Seen::More => return Err(Seen::More),
+                Seen::No => {}
+            }
+        }
+        let begin = view.longest(0, &tables.begins).map_or_else(|seen| seen, |_| Seen::Yes);
+        view.closer(0).or(begin).ok()?;
+        Ok(Some(self.end(CallEnd::Implied, 0)))
+    }
+}

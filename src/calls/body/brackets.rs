@@ -1,0 +1,194 @@
+//! A call whose keys and values stand in brackets, as a program writes them.
+
+use super::state::{Body, Brackets, CallEnd, Part, Piece, State, Turn};
+use crate::{
+    calls::{
+        table::{CallTables, LiteralRule, MOST_OF_NAME},
+        view::{Seen, View},
+    },
+    matcher::bytes::is_blank,
+};
+
+impl Body {
+    pub(super) fn literal(&mut self, tables: &CallTables, rule: &LiteralRule, view: &View) -> Turn {
+        match self.state {
+            State::Argument { .. } | State::ArgumentComma | State::Assign | State::ArgumentValue => {
+                let own = self.state;
+                if let Some(step) = self.blanks(view, own) {
+                    return Ok(Some(step));
+                }
+            }
+            _ => {}
+        }
+        let byte = view.text.first().copied().unwrap_or(0);
+        match self.state {
+            State::Argument { .. } | State::ArgumentComma if byte == rule.close => {
+                Ok(Some(self.end(CallEnd::Marker, 1)))
+            }
+            State::Argument { is_first: false } => {
+                view.one_of(0, b",")?;
+                self.some(Piece::Framing, 1, State::ArgumentComma)
+            }
+            State::Argument { is_first: true } | State::ArgumentComma => self.go(State::ArgumentKey),
+            State::ArgumentKey => self.argument_key(rule, view),
+            State::ArgumentKeyWord { is_raw } => {
+                let quote = if is_raw { &rule.raw_quote[..] } else { b"\"" };
+                self.word(view, quote, Piece::Key, State::ArgumentKeyEnd { is_raw })
+            }
+            State::ArgumentKeyEnd { is_raw } => {
+                let quote = if is_raw { &rule.raw_quote[..] } else { b"\"" };
+                if let Some(step) = self.blanks_before(view, quote, State::ArgumentKeyEnd { is_raw }) {
+                    return Ok(Some(step));
+                }
+                self.must(view, quote, State::Assign)
+            }
+            State::Assign => {
+                view.one_of(0, &[rule.assign])?;
+                self.some(Piece::Framing, 1, State::ArgumentValue)
+            }
+            State::ArgumentValue => self.go(State::Literal { part: Part::Start }),
+            State::Literal { part } => self.literal_value(tables, rule, view, part),
+            State::LiteralEnd => Ok(Some(self.piece(Piece::ValueEnd, 0, State::Argument { is_first: false }))),
+            _ => Err(Seen::No),
+        }
+    }
+
+    fn argument_key(&mut self, rule: &LiteralRule, view: &View) -> Turn {
+        if !rule.raw_quote.is_empty() {
+            match view.literal(0, &rule.raw_quote) {
+                Seen::Yes => {
+                    let state = State::ArgumentKeyWord { is_raw: true };
+                    return self.some(Piece::Framing, rule.raw_quote.len(), state);
+                }
+                Seen::More => return Err(Seen::More),
+                Seen::No => {}
+            }
+            if view.text[0] == b'"' {
+                return self.some(Piece::Framing, 1, State::ArgumentKeyWord { is_raw: false });
+            }
+        }
+        let is_key = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte) || byte >= 0x80;
+        let len = view.text.iter().take(MOST_OF_NAME + 1).take_while(|&&byte| is_key(byte)).count();
+        match len {
+            0 => Err(Seen::No),
+            len if len > MOST_OF_NAME => Err(Seen::No),
+            len if len == view.text.len() => self.more(view),
+            len => self.some(Piece::Key, len, State::Assign),
+        }
+    }
+
+    fn literal_value(&mut self, tables: &CallTables, rule: &LiteralRule, view: &View, part: Part) -> Turn {
+        let (text, raw) = (view.text, &rule.raw_quote[..]);
+        let stops = |at: usize| -> Seen {
+            let begin = view.longest(at, &tables.begins).map_or_else(|seen| seen, |_| Seen::Yes);
+            view.closer(at).or(begin)
+        };
+        let (mut part, mut at) = (part, 0);
+        loop {
+            let own = State::Literal { part };
+            if at == text.len() {
+                return match view.is_end {
+                    true => self.some_or(Piece::Value, at, own),
+                    false => self.run(view, Piece::Value, at, own),
+                };
+            }
+            let is_outermost = self.brackets.depth == 0;
+            match part {
+                Part::Text { is_escaped: true, quote } => {
+                    (part, at) = (Part::Text { quote, is_escaped: false }, at + 1);
+                    continue;
+                }
+                Part::Text { quote, .. } => {
+                    match memchr::memchr2(quote, b'\\', &text[at..]) {
+                        None => at = text.len(),
+                        Some(len) if text[at + len] == b'\\' => {
+                            (part, at) = (Part::Text { quote, is_escaped: true }, at + len + 1);
+                        }
+                        Some(len) => {
+                            (part, at) = (Part::Nest, at + len + 1);
+                            if is_outermost {
+                                return self.some(Piece::Value, at, State::LiteralEnd);
+                            }
+                        }
+                    }
+                    continue;
+                }
+                Part::Raw => {
+                    match memchr::memmem::find(&text[at..], raw) {
+                        Some(len) => {
+                            (part, at) = (Part::Nest, at + len + raw.len());
+                            if is_outermost {
+                                return self.some(Piece::Value, at, State::LiteralEnd);
+                            }
+                        }
+                        None if view.is_end => at = text.len(),
+                        None => {
+                            // What may be the beginning of the quote stays.
+                            let held = (1..raw.len()).rev().find(|&len| text[at..].ends_with(&raw[..len])).unwrap_or(0);
+                            at = text.len() - held;
+                            if held > 0 {
+                                return if at > 0 { self.some(Piece::Value, at, own) } else { Err(Seen::More) };
+                            }
+                        }
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            if !raw.is_empty() {
+                match view.literal(at, raw) {
+                    Seen::Yes => {
+                        (part, at) = (Part::Raw, at + raw.len());
+                        continue;
+                    }
+                    Seen::More => return if at > 0 { self.some(Piece::Value, at, own) } else { Err(Seen::More) },
+                    Seen::No => {}
+                }
+            }
+            let byte = text[at];
+            if byte == b'"' || byte == b'\'' && raw.is_empty() {
+                (part, at) = (Part::Text { quote: byte, is_escaped: false }, at + 1);
+                continue;
+            }
+            let is_start = part == Part::Start;
+            match stops(at) {
+                Seen::More if at > 0 => return self.some(Piece::Value, at, own),
+                Seen::More => return Err(Seen::More),
+                Seen::Yes if is_start => return Err(Seen::No),
+                Seen::Yes if is_outermost => return self.some(Piece::Value, at, State::LiteralEnd),
+                Seen::Yes => return self.broken(Piece::Value, at, own),
+                Seen::No => {}
+            }
+            if let Some(kind) = Brackets::OPEN.iter().position(|&open| open == byte) {
+                if is_outermost && part == Part::Word && byte == b'(' || !self.brackets.push(kind) {
+                    return self.broken(Piece::Value, at, own);
+                }
+                (part, at) = (Part::Nest, at + 1);
+            } else if let Some(kind) = Brackets::CLOSE.iter().position(|&close| close == byte) {
+                if is_start {
+                    return Err(Seen::No);
+                }
+                if is_outermost {
+                    return self.some(Piece::Value, at, State::LiteralEnd);
+                }
+                let kinds = self.brackets;
+                if !self.brackets.pop(kind) {
+                    self.brackets = kinds;
+                    return self.broken(Piece::Value, at, own);
+                }
+                at += 1;
+                if self.brackets.depth == 0 {
+                    return self.some(Piece::Value, at, State::LiteralEnd);
+                }
+            } else if is_outermost && (byte == b',' || is_blank(byte)) {
+                if is_start {
+                    return Err(Seen::No);
+                }
+                return self.some(Piece::Value, at, State::LiteralEnd);
+            } else {
+                part = if is_outermost { Part::Word } else { Part::Nest };
+                at += 1;
+            }
+        }
+    }
+}

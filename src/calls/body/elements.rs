@@ -1,0 +1,111 @@
+//! A call whose values are elements inside each other.
+
+use super::state::{Body, Leaf, MOST_NESTED, Piece, State, Step, Turn};
+use crate::{
+    calls::{
+        table::{CallTable, MOST_OF_WORD, TagsRule},
+        view::{Seen, View},
+    },
+    matcher::bytes::is_blank,
+    utf8::incomplete_tail,
+};
+
+impl Body {
+    pub(super) fn elements(&mut self, table: &CallTable, rule: &TagsRule, mark: &[u8], view: &View) -> Turn {
+        match self.state {
+            State::Element { leaf } => {
+                let depth = self.brackets.depth;
+                let marked = view.literal(0, mark);
+                if marked == Seen::More {
+                    return Err(Seen::More);
+                }
+                if marked == Seen::No {
+                    return self.between_elements(mark, view, leaf);
+                }
+                let [end, close, open] = [&table.end, &rule.value[1], &rule.key[0]];
+                let seen = [end, close, open].map(|literal| view.literal(0, literal));
+                // The longest one that is there, as soon as no longer one can be.
+                let longest = seen.iter().zip([end, close, open]).filter(|(seen, _)| **seen == Seen::Yes);
+                let longest = longest.map(|(_, literal)| literal.len()).max();
+                let may_grow = seen
+                    .iter()
+                    .zip([end, close, open])
+                    .any(|(seen, literal)| *seen == Seen::More && longest.is_none_or(|len| literal.len() > len));
+                if may_grow {
+                    return Err(Seen::More);
+                }
+                let is = |literal: &[u8], seen: Seen| seen == Seen::Yes && longest == Some(literal.len());
+                if is(end, seen[0]) {
+                    return if depth > 0 { self.go(State::ElementEnds) } else { self.go(State::Ended) };
+                }
+                if is(close, seen[1]) {
+                    if depth == 0 {
+                        return self.go(State::Ended);
+                    }
+                    let found = view.find(close.len(), b">", MOST_OF_WORD);
+                    let len = match self.or_cut(view, found, close.len() + MOST_OF_WORD)? {
+                        Ok(len) => len,
+                        Err(step) => return Ok(Some(step)),
+                    };
+                    self.brackets.depth -= 1;
+                    return self.some(Piece::ValueEnd, close.len() + len + 1, State::Element { leaf: Leaf::Done });
+                }
+                if is(open, seen[2]) && leaf != Leaf::Text && depth < MOST_NESTED {
+                    return self.some(Piece::Framing, open.len(), State::ElementKey);
+                }
+                Err(Seen::No)
+            }
+            State::ElementKey => {
+                // The key, then what ends it.
+                if self.has_id {
+                    if let Some(step) = self.blanks_before(view, &rule.key[1], State::ElementKey) {
+                        return Ok(Some(step));
+                    }
+                    self.has_id = false;
+                    self.brackets.depth += 1;
+                    return self.must(view, &rule.key[1], State::Element { leaf: Leaf::Blank });
+                }
+                let turn = self.word(view, &rule.key[1], Piece::Key, State::ElementKey)?;
+                Ok(turn.map(|step| match step {
+                    Step::Piece { piece: Piece::Key, len, mut next } => {
+                        next.has_id = true;
+                        Step::Piece { piece: Piece::Key, len, next }
+                    }
+                    step => step,
+                }))
+            }
+            State::ElementEnds if self.brackets.depth > 0 => {
+                self.brackets.depth -= 1;
+                Ok(Some(self.piece(Piece::ValueEnd, 0, State::ElementEnds)))
+            }
+            State::ElementEnds => self.go(State::Ended),
+            _ => Err(Seen::No),
+        }
+    }
+
+    /// Text up to the next marker: of the innermost element, or blanks.
+    fn between_elements(&mut self, mark: &[u8], view: &View, leaf: Leaf) -> Turn {
+        let text = view.text;
+        let mut len = 0;
+        while len < text.len() && view.literal(len, mark) == Seen::No {
+            len += 1;
+        }
+        let run = &text[..len];
+        if self.brackets.depth > 0 && leaf != Leaf::Done {
+            let has_text = leaf == Leaf::Text || run.iter().any(|&byte| !is_blank(byte));
+            let state = State::Element { leaf: if has_text { Leaf::Text } else { Leaf::Blank } };
+            return match view.is_end || len < text.len() {
+                true => self.some(Piece::Value, len, state),
+                false => {
+                    let tail = incomplete_tail(run);
+                    if tail == len { Err(Seen::More) } else { self.some(Piece::Value, len - tail, state) }
+                }
+            };
+        }
+        let own = self.state;
+        match self.blanks(view, own) {
+            Some(step) => Ok(Some(step)),
+            None => Err(Seen::No),
+        }
+    }
+}

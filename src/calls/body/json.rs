@@ -1,0 +1,122 @@
+//! JSON in a call: its strings and brackets, and what may break it, are all that is looked at. It is never parsed.
+
+use super::state::{Body, Json, Piece, Role, State, Turn};
+use crate::{
+    calls::{
+        table::{BodyRule, CallTable, CallTables},
+        view::{Seen, View},
+    },
+    matcher::bytes::is_blank,
+};
+
+impl Body {
+    pub(super) fn arguments(&mut self, table: &CallTable, view: &View) -> Turn {
+        if let Some(step) = self.blanks(view, State::Arguments) {
+            return Ok(Some(step));
+        }
+        let end = if table.end.is_empty() { Seen::No } else { view.literal(0, &table.end) };
+        match view.closer(0).or(end) {
+            Seen::Yes => {
+                let state = self.after_json(table);
+                return self.go(state);
+            }
+            Seen::More => return Err(Seen::More),
+            Seen::No => {}
+        }
+        view.one_of(0, b"{")?;
+        self.go(State::Json { part: Json::Start, role: Role::Arguments })
+    }
+
+    /// After the object of a call with a head.
+    fn after_json(&self, table: &CallTable) -> State {
+        if table.end.is_empty() { State::Implied } else { State::Ended }
+    }
+
+    /// A JSON value: its strings and brackets, and what may break it, are all that is looked at.
+    pub(super) fn json(&mut self, tables: &CallTables, table: &CallTable, view: &View, part: Json, role: Role) -> Turn {
+        let text = view.text;
+        let piece = if role == Role::Arguments { Piece::Value } else { Piece::Framing };
+        let is_object = matches!(table.body, BodyRule::Object(_));
+        let done = match is_object {
+            true => State::Member { is_first: false },
+            false => self.after_json(table),
+        };
+        let stops = |at: usize| -> Seen {
+            let seen = view.closer(at);
+            if is_object {
+                return seen;
+            }
+            let end = if table.end.is_empty() { Seen::No } else { view.literal(at, &table.end) };
+            let begin = view.longest(at, &tables.begins).map_or_else(|seen| seen, |_| Seen::Yes);
+            seen.or(end).or(begin)
+        };
+        let (mut part, mut at) = (part, 0);
+        if part == Json::Start {
+            match text[0] {
+                b'"' => (part, at) = (Json::Text { is_escaped: false }, 1),
+                b'{' | b'[' => part = Json::Nest,
+                b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => part = Json::Word,
+                _ => return Err(Seen::No),
+            }
+        }
+        loop {
+            if at == text.len() {
+                if view.is_end {
+                    return self.some_or(piece, at, State::Json { part, role });
+                }
+                return self.run(view, piece, at, State::Json { part, role });
+            }
+            if let Json::Text { is_escaped } = part {
+                let rest = &text[at..];
+                match (is_escaped, memchr::memchr2(b'"', b'\\', rest)) {
+                    (true, _) => (part, at) = (Json::Text { is_escaped: false }, at + 1),
+                    (false, None) => at = text.len(),
+                    (false, Some(len)) if rest[len] == b'\\' => {
+                        (part, at) = (Json::Text { is_escaped: true }, at + len + 1);
+                    }
+                    (false, Some(len)) => {
+                        at += len + 1;
+                        part = Json::Nest;
+                        if self.brackets.depth == 0 {
+                            return self.some(piece, at, done);
+                        }
+                    }
+                }
+                continue;
+            }
+            let byte = text[at];
+            let stop = if byte == b'"' { Seen::No } else { stops(at) };
+            match stop {
+                Seen::More if at > 0 => return self.some(piece, at, State::Json { part, role }),
+                Seen::More => return Err(Seen::More),
+                Seen::Yes if self.brackets.depth == 0 => return self.some(piece, at, done),
+                Seen::Yes => return self.broken(piece, at, State::Json { part, role }),
+                Seen::No => {}
+            }
+            match byte {
+                b'"' => part = Json::Text { is_escaped: false },
+                b'{' | b'[' => {
+                    if !self.brackets.push(usize::from(byte == b'[')) {
+                        return self.broken(piece, at, State::Json { part, role });
+                    }
+                    part = Json::Nest;
+                }
+                b'}' | b']' if self.brackets.depth == 0 => return self.some(piece, at, done),
+                b'}' | b']' => {
+                    let kinds = self.brackets;
+                    if !self.brackets.pop(usize::from(byte == b']')) {
+                        self.brackets = kinds;
+                        return self.broken(piece, at, State::Json { part, role });
+                    }
+                    if self.brackets.depth == 0 {
+                        return self.some(piece, at + 1, done);
+                    }
+                }
+                b',' if self.brackets.depth == 0 => return self.some(piece, at, done),
+                _ if self.brackets.depth == 0 && is_blank(byte) => return self.some(piece, at, done),
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The body of a tool span, told apart while it streams: calls, their names, ids, keys and values, and the framing between
+//! them. It is asked for one piece at a time, and says what the next bytes are as soon as no continuation could change that.
+//!
+//! A value may have any length, and comes in pieces; so does framing and opaque text. Everything else is a word of bounded
+//! length, and comes whole. Nothing is kept but where the body stands: the bytes stay with the scanner.
+//!
+//! `state` says where a body stands, and has the steps that all take. `between` reads what stands between calls, and their
+//! heads. `json`, `object`, `tags`, `elements` and `brackets` read a call, each in one way of writing it.
+
+mod between;
+mod brackets;
+mod elements;
+mod json;
+mod object;
+mod state;
+mod tags;
+
+use super::{
+    head,
+    table::{BodyRule, CallTables},
+    view::{Seen, View},
+};
+pub use state::{Body, CallEnd, Piece, Step};
+use state::{Leaf, Role, State, Turn};
+
+impl Body {
+    /// Returns what comes next.
+    pub fn next(&self, tables: &CallTables, view: &View) -> Step {
+        let mut body = *self;
+        loop {
+            match body.turn(tables, view) {
+                // A word that was seen whole before: less of it is there now.
+                Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return Step::More,
+                Ok(Some(step)) => return step,
+                Ok(None) => {}
+                Err(Seen::More) => return Step::More,
+                // The body breaks its grammar before the next byte.
+                Err(_) => return body.end(CallEnd::Malformed, 0),
+            }
+        }
+    }
+
+    /// Returns what held bytes are that the host wants at once, and where the body stands after them; `End` where they end the
+    /// call and are text after that.
+    pub fn flush(&self) -> (Piece, Body) {
+        let (piece, state) = match self.state {
+            State::Json { role: Role::Arguments, .. }
+            | State::ValueText { .. }
+            | State::Literal { .. }
+            | State::Element { leaf: Leaf::Blank | Leaf::Text } => (Piece::Value, self.state),
+            State::Json { .. } | State::OtherKey { .. } => (Piece::Framing, self.state),
+            _ if self.is_in_call() => {
+                let opaque = State::Opaque { is_bad: true, is_new: false };
+                (Piece::End(CallEnd::Malformed), opaque)
+            }
+            _ => (Piece::Text, State::Opaque { is_bad: false, is_new: false }),
+        };
+        (piece, Body { state, ..*self })
+    }
+
+    fn turn(&mut self, tables: &CallTables, view: &View) -> Turn {
+        if view.text.is_empty() && !self.has_empty_piece() {
+            let is_cut = view.is_end && self.is_in_call();
+            return Ok(Some(if is_cut { self.cut() } else { Step::More }));
+        }
+        match self.state {
+            State::Opened { opener } => match head::pick_begun(tables, opener, view) {
+                Ok(table) => self.begin(tables, view, table, true),
+                Err(Seen::No) => self.go(State::Between),
+                Err(seen) => Err(seen),
+            },
+            State::AfterHeader => match tables.tables.iter().position(|table| table.head.name_from.is_some()) {
+                Some(table) => self.begin(tables, view, table as u8, true),
+                None => self.go(State::Between),
+            },
+            State::Between => self.between(tables, view),
+            State::Opaque { is_bad, is_new } => self.opaque(tables, view, is_bad, is_new),
+            State::Rest => Ok(Some(self.piece(Piece::Text, view.text.len(), State::Rest))),
+            _ => self.turn_in_call(tables, view),
+        }
+    }
+
+    /// Whether what comes next has no bytes.
+    fn has_empty_piece(&self) -> bool {
+        match self.state {
+            State::Head { piece } => self.head.lens[usize::from(piece)..].iter().all(|&len| len == 0),
+            State::AfterHeader | State::Implied | State::ElementEnds | State::LiteralEnd => true,
+            State::ValueEnd { framing: 0, len: 0 } => true,
+            _ => false,
+        }
+    }
+
+    fn turn_in_call(&mut self, tables: &CallTables, view: &View) -> Turn {
+        let table = tables.table(self.table);
+        match (self.state, &table.body) {
+            (State::Head { piece }, _) => self.piece_of_head(table, piece),
+            (State::Ended, _) => self.ended(tables, table, view),
+            (State::Implied, _) => Ok(Some(self.end(CallEnd::Implied, 0))),
+            (State::Json { part, role }, _) => self.json(tables, table, view, part, role),
+            (_, BodyRule::Object(rule)) => self.object(rule, view),
+            (_, BodyRule::Json) => self.arguments(table, view),
+            (_, BodyRule::Tags(rule)) => self.tags(table, rule, view),
+            (_, BodyRule::Literal(rule)) => self.literal(tables, rule, view),
+        }
+    }
+}

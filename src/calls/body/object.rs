@@ -1,0 +1,153 @@
+//! A call that is a JSON object, whose members are its name, its id and its arguments, in any order.
+
+use super::state::{Body, CallEnd, Json, Piece, Role, State, Step, Turn};
+use crate::calls::{
+    table::{MOST_OF_WORD, ObjectRule},
+    view::{Seen, View},
+};
+
+impl Body {
+    pub(super) fn object(&mut self, rule: &ObjectRule, view: &View) -> Turn {
+        match self.state {
+            State::Member { .. } | State::Key | State::Colon { .. } | State::MemberValue { .. } => {
+                let own = self.state;
+                if let Some(step) = self.blanks(view, own) {
+                    return Ok(Some(step));
+                }
+            }
+            _ => {}
+        }
+        match self.state {
+            State::Member { is_first } => match (view.text[0], is_first) {
+                (b'}', _) => {
+                    let end = if self.has_name { CallEnd::Marker } else { CallEnd::Malformed };
+                    let step = self.end(end, 1);
+                    Ok(Some(match (step, end) {
+                        // The whole object was read: what comes after it is between calls.
+                        (Step::Piece { piece, len, mut next }, CallEnd::Malformed) => {
+                            next.state = State::Between;
+                            Step::Piece { piece, len, next }
+                        }
+                        (step, _) => step,
+                    }))
+                }
+                (b',', false) => self.some(Piece::Framing, 1, State::Key),
+                (_, false) => Err(Seen::No),
+                (_, true) => self.go(State::Key),
+            },
+            State::Key => self.key(rule, view),
+            State::OtherKey { is_escaped } => {
+                let (len, state) = rest_of_string(view.text, is_escaped);
+                match state {
+                    None => self.some(Piece::Framing, len, State::Colon { role: Role::Other }),
+                    Some(is_escaped) if view.is_end => self.some(Piece::Framing, len, State::OtherKey { is_escaped }),
+                    Some(is_escaped) => self.run(view, Piece::Framing, len, State::OtherKey { is_escaped }),
+                }
+            }
+            State::Colon { role } => {
+                view.one_of(0, b":")?;
+                self.some(Piece::Framing, 1, State::MemberValue { role })
+            }
+            State::MemberValue { role } => self.member_value(view, role),
+            State::Quoted { role, len } => {
+                let (piece, state) = match role {
+                    Role::Name => (Piece::Name, State::Unquote),
+                    _ => (Piece::Id, State::Unquote),
+                };
+                self.some(piece, usize::from(len), state)
+            }
+            // After the name of a `key_is_name` object comes its colon; after others the next member.
+            State::Unquote if rule.key_is_name => self.some(Piece::Framing, 1, State::Colon { role: Role::Arguments }),
+            State::Unquote => self.some(Piece::Framing, 1, State::Member { is_first: false }),
+            _ => Err(Seen::No),
+        }
+    }
+
+    fn key(&mut self, rule: &ObjectRule, view: &View) -> Turn {
+        view.one_of(0, b"\"")?;
+        if rule.key_is_name {
+            if self.has_name {
+                return Err(Seen::No);
+            }
+            return self.quoted(view, Role::Name);
+        }
+        let lists = [&rule.names, &rule.arguments, &rule.ids];
+        let longest = lists.iter().flat_map(|list| list.iter()).map(|name| name.len()).max().unwrap_or(0);
+        let reach = &view.text[1..view.text.len().min(longest + 2)];
+        let Some(len) = string_len(reach) else {
+            if reach.len() <= longest && !view.is_end {
+                return Err(Seen::More);
+            }
+            return self.some(Piece::Framing, 1, State::OtherKey { is_escaped: false });
+        };
+        let key = &reach[..len];
+        let is_one_of = |names: &[Box<[u8]>]| names.iter().any(|name| **name == *key);
+        let role = if is_one_of(&rule.names) && !self.has_name {
+            Role::Name
+        } else if is_one_of(&rule.arguments) && !self.has_arguments {
+            Role::Arguments
+        } else if is_one_of(&rule.ids) && !self.has_id {
+            Role::Id
+        } else {
+            Role::Other
+        };
+        self.some(Piece::Framing, len + 2, State::Colon { role })
+    }
+
+    fn member_value(&mut self, view: &View, role: Role) -> Turn {
+        match (role, view.text[0]) {
+            (Role::Name, b'"') => self.quoted(view, Role::Name),
+            (Role::Name, _) => Err(Seen::No),
+            (Role::Id, b'"') => self.quoted(view, Role::Id),
+            (Role::Id, _) => self.go(State::Json { part: Json::Start, role: Role::Other }),
+            (Role::Arguments, _) => {
+                self.has_arguments = true;
+                self.go(State::Json { part: Json::Start, role })
+            }
+            (Role::Other, _) => self.go(State::Json { part: Json::Start, role }),
+        }
+    }
+
+    /// A string that comes whole: a name, or an id. An id that is too long is the value of any other member.
+    fn quoted(&mut self, view: &View, role: Role) -> Turn {
+        let reach = &view.text[1..view.text.len().min(MOST_OF_WORD + 2)];
+        match string_len(reach) {
+            Some(0) if role == Role::Name => Err(Seen::No),
+            Some(len) => {
+                match role {
+                    Role::Name => self.has_name = true,
+                    _ => self.has_id = true,
+                }
+                self.some(Piece::Framing, 1, State::Quoted { role, len: len as u16 })
+            }
+            None if reach.len() <= MOST_OF_WORD => self.more(view),
+            None if role == Role::Name => Err(Seen::No),
+            None => self.go(State::Json { part: Json::Start, role: Role::Other }),
+        }
+    }
+}
+
+/// The length of a string up to its closing quote, which comes after the bytes.
+fn string_len(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// How much of a text is the rest of a string, its closing quote included; and whether an escape is open where it goes on.
+fn rest_of_string(text: &[u8], mut is_escaped: bool) -> (usize, Option<bool>) {
+    for (at, &byte) in text.iter().enumerate() {
+        match (is_escaped, byte) {
+            (true, _) => is_escaped = false,
+            (false, b'\\') => is_escaped = true,
+            (false, b'"') => return (at + 1, None),
+            _ => {}
+        }
+    }
+    (text.len(), Some(is_escaped))
+}

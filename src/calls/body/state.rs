@@ -1,0 +1,392 @@
+//! Where a body stands, and the steps that every way of writing a call takes: a piece, a word, a literal that must come, an
+//! end. It knows no grammar.
+
+use crate::{
+    calls::{
+        head::Head,
+        table::MOST_OF_WORD,
+        view::{Seen, View},
+    },
+    matcher::bytes::is_blank,
+    utf8::incomplete_tail,
+};
+
+/// The most brackets, or elements, inside each other.
+pub(super) const MOST_NESTED: u8 = 64;
+
+/// What bytes of a body are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Piece {
+    /// Text of no call.
+    Text,
+    Framing,
+    /// A call begins, by this table of the span.
+    Call {
+        table: u8,
+    },
+    Name,
+    /// The name is the value of a header's field.
+    NameOfHeader,
+    Id,
+    Key,
+    Type,
+    Value,
+    ValueEnd,
+    End(CallEnd),
+}
+
+/// Why a call ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallEnd {
+    Marker,
+    Implied,
+    EndOfText,
+    Malformed,
+}
+
+/// What comes next.
+pub enum Step {
+    /// Only more bytes can tell; at the text's end there is nothing more.
+    More,
+    /// The next `len` bytes are this, and `next` stands after them.
+    Piece { piece: Piece, len: usize, next: Body },
+    /// A closer of the region ends the body.
+    Closer,
+}
+
+/// Where a body stands.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy)]
+pub struct Body {
+    pub(super) state: State,
+    /// The table of the call.
+    pub(super) table: u8,
+    /// The call's object has had its name, its arguments, its id.
+    pub(super) has_name: bool,
+    pub(super) has_arguments: bool,
+    pub(super) has_id: bool,
+    pub(super) brackets: Brackets,
+    pub(super) head: Head,
+}
+
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum State {
+    /// After the opener with this number.
+    Opened {
+        opener: u8,
+    },
+    /// Directly after a header, whose field may be the name.
+    AfterHeader,
+    Between,
+    /// Text of no call. `is_bad`: of one that broke its grammar, whose `end` ends the text too. `is_new`: its first byte is
+    /// text, whatever it is.
+    Opaque {
+        is_bad: bool,
+        is_new: bool,
+    },
+    /// What is left of a text that ends inside a call.
+    Rest,
+    /// In the head, before the piece with this number.
+    Head {
+        piece: u8,
+    },
+    /// After the arguments; of a call that has no end of its own.
+    Ended,
+    Implied,
+    // An object: before a member or the brace; at a key; inside any other key; after it; before a value.
+    Member {
+        is_first: bool,
+    },
+    Key,
+    OtherKey {
+        is_escaped: bool,
+    },
+    Colon {
+        role: Role,
+    },
+    MemberValue {
+        role: Role,
+    },
+    /// Inside the quotes of a name or an id, and after them: its length.
+    Quoted {
+        role: Role,
+        len: u16,
+    },
+    Unquote,
+    // A JSON value.
+    Json {
+        part: Json,
+        role: Role,
+    },
+    /// Before the arguments of a call with a head.
+    Arguments,
+    // Keys and values in tags: before a key; in it; after it; before the type, the value; in the value.
+    Pair,
+    TagKey,
+    AfterKey,
+    BeforeType,
+    TagType,
+    BeforeValue,
+    ValueOpen,
+    ValueStart,
+    ValueText {
+        is_cdata: bool,
+    },
+    /// The `len` bytes of framing before a value's end, and of that.
+    ValueEnd {
+        framing: u16,
+        len: u16,
+    },
+    // Elements inside each other: `leaf` says what the innermost one has had.
+    Element {
+        leaf: Leaf,
+    },
+    ElementKey,
+    /// Before the end of all elements that are open.
+    ElementEnds,
+    // Keys and values in brackets.
+    Argument {
+        is_first: bool,
+    },
+    ArgumentComma,
+    ArgumentKey,
+    /// The end of a quoted key: of the raw quote, or of `"`.
+    ArgumentKeyWord {
+        is_raw: bool,
+    },
+    ArgumentKeyEnd {
+        is_raw: bool,
+    },
+    Assign,
+    ArgumentValue,
+    Literal {
+        part: Part,
+    },
+    LiteralEnd,
+}
+
+/// What a member of an object is.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Role {
+    Name,
+    Id,
+    Arguments,
+    Other,
+}
+
+/// Where in a JSON value.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Json {
+    Start,
+    /// In a number or a word.
+    Word,
+    /// In brackets, outside of strings.
+    Nest,
+    Text {
+        is_escaped: bool,
+    },
+}
+
+/// Where in a value of a literal.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Part {
+    Start,
+    Word,
+    Nest,
+    Text { quote: u8, is_escaped: bool },
+    Raw,
+}
+
+/// What the innermost element has had: nothing but blanks, text, or another element.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Leaf {
+    Blank,
+    Text,
+    Done,
+}
+
+/// The brackets that are open, two bits each.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, Default)]
+pub(super) struct Brackets {
+    kinds: u128,
+    pub(super) depth: u8,
+}
+
+impl Brackets {
+    pub(super) const OPEN: &[u8] = b"{[(";
+    pub(super) const CLOSE: &[u8] = b"}])";
+
+    /// Opens one. Returns false where too many are open.
+    pub(super) fn push(&mut self, kind: usize) -> bool {
+        if self.depth == MOST_NESTED {
+            return false;
+        }
+        self.kinds = self.kinds << 2 | kind as u128;
+        self.depth += 1;
+        true
+    }
+
+    /// Closes the innermost one. Returns whether it is of this kind.
+    pub(super) fn pop(&mut self, kind: usize) -> bool {
+        let is_same = self.kinds & 3 == kind as u128;
+        self.kinds >>= 2;
+        self.depth -= 1;
+        is_same
+    }
+}
+
+/// A step, or none where only the state has changed.
+pub(super) type Turn = Result<Option<Step>, Seen>;
+
+impl Body {
+    /// Returns the body of a span that the opener with this number has opened.
+    pub fn after_opener(opener: u8) -> Body {
+        Body::at(State::Opened { opener })
+    }
+
+    /// Returns the body of a message with a header.
+    pub fn after_header() -> Body {
+        Body::at(State::AfterHeader)
+    }
+
+    /// Returns the body of a stream that starts in it.
+    pub fn started() -> Body {
+        Body::at(State::Between)
+    }
+
+    pub(super) fn at(state: State) -> Body {
+        Body {
+            state,
+            table: 0,
+            has_name: false,
+            has_arguments: false,
+            has_id: false,
+            brackets: Brackets::default(),
+            head: Head::default(),
+        }
+    }
+
+    /// Returns whether a call is open.
+    pub fn is_in_call(&self) -> bool {
+        !matches!(
+            self.state,
+            State::Opened { .. } | State::AfterHeader | State::Between | State::Opaque { .. } | State::Rest
+        )
+    }
+
+    pub(super) fn go(&mut self, state: State) -> Turn {
+        self.state = state;
+        Ok(None)
+    }
+
+    /// The next `len` bytes are this.
+    pub(super) fn piece(&mut self, piece: Piece, len: usize, state: State) -> Step {
+        self.state = state;
+        Step::Piece { piece, len, next: *self }
+    }
+
+    /// The same; nothing where there are no bytes.
+    pub(super) fn some(&mut self, piece: Piece, len: usize, state: State) -> Turn {
+        if len == 0 { self.go(state) } else { Ok(Some(self.piece(piece, len, state))) }
+    }
+
+    /// The call ends with the next `len` bytes.
+    pub(super) fn end(&mut self, end: CallEnd, len: usize) -> Step {
+        let state = match end {
+            CallEnd::Malformed => State::Opaque { is_bad: true, is_new: false },
+            CallEnd::EndOfText => State::Rest,
+            CallEnd::Marker | CallEnd::Implied => State::Between,
+        };
+        self.brackets = Brackets::default();
+        self.piece(Piece::End(end), len, state)
+    }
+
+    /// The text ends inside the call.
+    pub(super) fn cut(&mut self) -> Step {
+        self.end(CallEnd::EndOfText, 0)
+    }
+
+    /// Only more bytes can tell: at the text's end none come, and the call is cut.
+    pub(super) fn more(&mut self, view: &View) -> Turn {
+        if view.is_end { Ok(Some(self.cut())) } else { Err(Seen::More) }
+    }
+
+    /// An answer that the text's end has not made: where it is `No` for that reason alone, the call is cut.
+    pub(super) fn or_cut<T>(
+        &mut self,
+        view: &View,
+        answer: Result<T, Seen>,
+        reach: usize,
+    ) -> Result<Result<T, Step>, Seen> {
+        match answer {
+            Ok(value) => Ok(Ok(value)),
+            Err(Seen::No) if view.is_end && view.text.len() <= reach => Ok(Err(self.cut())),
+            Err(seen) => Err(seen),
+        }
+    }
+
+    /// Passes blanks, after which `state` stands. Returns none where there are none.
+    pub(super) fn blanks(&mut self, view: &View, state: State) -> Option<Step> {
+        let len = view.text.iter().take_while(|&&byte| is_blank(byte)).count();
+        (len > 0).then(|| self.piece(Piece::Framing, len, state))
+    }
+
+    /// A literal that must come here, as framing.
+    pub(super) fn must(&mut self, view: &View, literal: &[u8], state: State) -> Turn {
+        match view.literal(0, literal) {
+            Seen::Yes => self.some(Piece::Framing, literal.len(), state),
+            Seen::No if view.is_end && literal.starts_with(view.text) => Ok(Some(self.cut())),
+            seen => Err(seen),
+        }
+    }
+
+    /// A word up to a literal, `MOST_OF_WORD` bytes at most; the blanks around it are framing.
+    pub(super) fn word(&mut self, view: &View, literal: &[u8], piece: Piece, state: State) -> Turn {
+        let found = view.find(0, literal, MOST_OF_WORD);
+        let len = match self.or_cut(view, found, MOST_OF_WORD)? {
+            Ok(len) => len,
+            Err(step) => return Ok(Some(step)),
+        };
+        let word = &view.text[..len];
+        let before = word.iter().take_while(|&&byte| is_blank(byte)).count();
+        if before == len {
+            return Err(Seen::No);
+        }
+        let own = self.state;
+        if before > 0 {
+            return self.some(Piece::Framing, before, own);
+        }
+        let after = word.iter().rev().take_while(|&&byte| is_blank(byte)).count();
+        self.some(piece, len - after, state)
+    }
+
+    /// As much of a piece that may be cut as is whole: its characters.
+    pub(super) fn run(&mut self, view: &View, piece: Piece, len: usize, state: State) -> Turn {
+        let tail = match len == view.text.len() && !view.is_end {
+            true => incomplete_tail(&view.text[..len]),
+            false => 0,
+        };
+        if len == tail { Err(Seen::More) } else { Ok(Some(self.piece(piece, len - tail, state))) }
+    }
+
+    /// The blanks before a literal that is known to come after them.
+    pub(super) fn blanks_before(&mut self, view: &View, literal: &[u8], state: State) -> Option<Step> {
+        if view.text.starts_with(literal) { None } else { self.blanks(view, state) }
+    }
+
+    /// The text breaks its grammar at an index: what comes before it is told first.
+    pub(super) fn broken(&mut self, piece: Piece, at: usize, state: State) -> Turn {
+        if at > 0 { self.some(piece, at, state) } else { Err(Seen::No) }
+    }
+
+    /// The last bytes of the text, and then the cut.
+    pub(super) fn some_or(&mut self, piece: Piece, len: usize, state: State) -> Turn {
+        if len > 0 { self.some(piece, len, state) } else { Ok(Some(self.cut())) }
+    }
+}

@@ -1,0 +1,179 @@
+//! A call whose keys and values stand between markers.
+
+use super::state::{Body, Piece, State, Step, Turn};
+use crate::calls::{
+    table::{CDATA, CDATA_END, CallTable, TagsRule},
+    view::{Seen, View},
+};
+
+impl Body {
+    pub(super) fn tags(&mut self, table: &CallTable, rule: &TagsRule, view: &View) -> Turn {
+        if let Some(mark) = &rule.nested {
+            return self.elements(table, rule, mark, view);
+        }
+        match self.state {
+            State::Pair => {
+                if let Some(step) = self.blanks(view, State::Pair) {
+                    return Ok(Some(step));
+                }
+                match view.literal(0, &rule.key[0]) {
+                    Seen::Yes => self.some(Piece::Framing, rule.key[0].len(), State::TagKey),
+                    Seen::More => Err(Seen::More),
+                    Seen::No => self.go(State::Ended),
+                }
+            }
+            State::TagKey => self.word(view, &rule.key[1], Piece::Key, State::AfterKey),
+            State::AfterKey => {
+                // The blanks at the end of the key's text.
+                if let Some(step) = self.blanks_before(view, &rule.key[1], State::AfterKey) {
+                    return Ok(Some(step));
+                }
+                self.must(view, &rule.key[1], State::BeforeType)
+            }
+            State::BeforeType => {
+                let Some(kind) = &rule.kind else { return self.go(State::BeforeValue) };
+                if rule.key[1].ends_with(b">")
+                    && let Some(step) = self.blanks(view, State::BeforeType)
+                {
+                    return Ok(Some(step));
+                }
+                match view.literal(0, &kind[0]) {
+                    Seen::Yes => self.some(Piece::Framing, kind[0].len(), State::TagType),
+                    Seen::More => Err(Seen::More),
+                    Seen::No => self.go(State::BeforeValue),
+                }
+            }
+            State::TagType => {
+                let Some(kind) = &rule.kind else { return self.go(State::BeforeValue) };
+                match view.literal(0, &kind[1]) {
+                    Seen::Yes if self.has_id => {
+                        self.has_id = false;
+                        self.some(Piece::Framing, kind[1].len(), State::BeforeValue)
+                    }
+                    _ if self.has_id => {
+                        let blanks = self.blanks_before(view, &kind[1], State::TagType);
+                        blanks.map_or(Err(Seen::More), |step| Ok(Some(step)))
+                    }
+                    _ => {
+                        let turn = self.word(view, &kind[1], Piece::Type, State::TagType)?;
+                        Ok(turn.map(|step| match step {
+                            Step::Piece { piece: Piece::Type, len, mut next } => {
+                                next.has_id = true;
+                                Step::Piece { piece: Piece::Type, len, next }
+                            }
+                            step => step,
+                        }))
+                    }
+                }
+            }
+            State::BeforeValue => {
+                if rule.value[0].is_empty() {
+                    return self.go(State::ValueStart);
+                }
+                if rule.key[1].ends_with(b">")
+                    && let Some(step) = self.blanks(view, State::BeforeValue)
+                {
+                    return Ok(Some(step));
+                }
+                self.go(State::ValueOpen)
+            }
+            State::ValueOpen => self.must(view, &rule.value[0], State::ValueStart),
+            State::ValueStart => self.value_start(rule, view),
+            State::ValueText { is_cdata } => self.value_text(rule, view, is_cdata),
+            State::ValueEnd { framing, len } if framing > 0 => {
+                self.some(Piece::Framing, framing.into(), State::ValueEnd { framing: 0, len })
+            }
+            State::ValueEnd { len, .. } => Ok(Some(self.piece(Piece::ValueEnd, len.into(), State::Pair))),
+            _ => Err(Seen::No),
+        }
+    }
+
+    /// What may stand at a value's beginning: CDATA, framing, or a stop that begins its first line.
+    fn value_start(&mut self, rule: &TagsRule, view: &View) -> Turn {
+        if rule.has_cdata {
+            match view.literal(0, CDATA) {
+                Seen::Yes => return self.some(Piece::Framing, CDATA.len(), State::ValueText { is_cdata: true }),
+                Seen::More => return Err(Seen::More),
+                Seen::No => {}
+            }
+        }
+        let in_text = State::ValueText { is_cdata: false };
+        let mut after = 0;
+        // What stands before the value.
+        let mut before = [&rule.value[0], &rule.key[1]].into_iter().find(|literal| !literal.is_empty());
+        if !rule.after_open.is_empty() {
+            match view.literal(0, &rule.after_open) {
+                Seen::Yes => (after, before) = (rule.after_open.len(), Some(&rule.after_open)),
+                Seen::More => return Err(Seen::More),
+                Seen::No => {}
+            }
+        }
+        if before.is_some_and(|before| before.ends_with(b"\n")) {
+            match stop_at(rule, view, after) {
+                Seen::Yes => return self.some(Piece::Framing, after, State::ValueEnd { framing: 0, len: 0 }),
+                Seen::More => return Err(Seen::More),
+                Seen::No => {}
+            }
+        }
+        self.some(Piece::Framing, after, in_text)
+    }
+
+    fn value_text(&mut self, rule: &TagsRule, view: &View, is_cdata: bool) -> Turn {
+        let closer = &rule.value[1];
+        let own = State::ValueText { is_cdata };
+        let mut at = 0;
+        let before = if is_cdata { CDATA_END } else { &rule.before_close };
+        let begins = |byte: u8| {
+            byte == closer[0] || before.first() == Some(&byte) || !is_cdata && !rule.stops.is_empty() && byte == b'\n'
+        };
+        while at < view.text.len() {
+            if !begins(view.text[at]) {
+                at += 1;
+                continue;
+            }
+            let mut seen = Seen::No;
+            if !is_cdata && view.text[at] == closer[0] {
+                match view.literal(at, closer) {
+                    Seen::Yes => {
+                        let end = State::ValueEnd { framing: 0, len: closer.len() as u16 };
+                        return self.some(Piece::Value, at, end);
+                    }
+                    other => seen = seen.or(other),
+                }
+            }
+            if !before.is_empty() {
+                let both = match view.literal(at, before) {
+                    Seen::Yes => view.literal(at + before.len(), closer),
+                    other => other,
+                };
+                if both == Seen::Yes {
+                    let (framing, len) = match is_cdata {
+                        true => (0, CDATA_END.len() + closer.len()),
+                        false => (before.len(), closer.len()),
+                    };
+                    return self.some(Piece::Value, at, State::ValueEnd { framing: framing as u16, len: len as u16 });
+                }
+                seen = seen.or(both);
+            }
+            if !is_cdata && view.text[at] == b'\n' {
+                match stop_at(rule, view, at + 1) {
+                    Seen::Yes => return self.some(Piece::Value, at, State::ValueEnd { framing: 1, len: 0 }),
+                    other => seen = seen.or(other),
+                }
+            }
+            if seen == Seen::More {
+                return if at > 0 { self.some(Piece::Value, at, own) } else { Err(Seen::More) };
+            }
+            at += 1;
+        }
+        match view.is_end {
+            true => self.some_or(Piece::Value, at, own),
+            false => self.run(view, Piece::Value, at, own),
+        }
+    }
+}
+
+/// Whether a stop begins the line at an index.
+fn stop_at(rule: &TagsRule, view: &View, at: usize) -> Seen {
+    rule.stops.iter().fold(Seen::No, |seen, stop| seen.or(view.literal(at, stop)))
+}
