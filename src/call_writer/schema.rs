@@ -240,7 +240,7 @@ mod tests {
             (r##"{"$ref": "#/anyOf/0", "anyOf": [{"type": "boolean"}]}"##, &["boolean"]),
             (r##"{"$ref": "#/$defs/none"}"##, &[]),
             (r##"{"$ref": "elsewhere.json#/a", "a": {"type": "array"}}"##, &[]),
-            (r#"{"type": "any", "description": "?"}"#, &[]),
+            (r#"{"type": "whatever", "description": "?"}"#, &[]),
             ("true", &[]),
             ("{}", &[]),
         ];
