@@ -267,7 +267,8 @@ fn fate(events: &[Event], at: usize, prefix: usize) -> Option<Fate> {
 #[test]
 fn point_3_nothing_is_held_without_need() {
     let mut random = Random::announced("point_3_nothing_is_held_without_need");
-    for pair in Pair::all() {
+    // What an opener with a table of calls holds, a whole call decides, and no continuation here is one.
+    for pair in Pair::all().into_iter().filter(|pair| !pair.has_calls()) {
         let continuations = continuations(&pair.reference);
         let texts = Texts::new(&pair.reference);
         for start in pair.reference.starts() {

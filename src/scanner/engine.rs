@@ -116,7 +116,8 @@ impl Engine {
             optional.budget = options.budget.map(BudgetTracker::new);
         }
         let never = options.calls_in_thinking == CallsInThinking::Never;
-        if options.calls || never {
+        // Where a body stands is kept there: no stream allocates for it.
+        if options.calls || never || compiled.calls.iter().any(Option::is_some) {
             let calls = &mut engine.optional.made()?.calls;
             (calls.are_wanted, calls.never_in_thinking) = (options.calls, never);
         }
