@@ -1,7 +1,7 @@
 //! The call writer: makes OpenAI's `tool_calls` of the calls that a scanner tells.
 //!
 //! Models write calls in many ways, and clients take one: a name, and arguments that are JSON. The writer is fed with the
-//! parts of each call ([`Piece`]) and hands out deltas ([`Delta`]) as soon as they are certain: the bytes of JSON arguments
+//! events of a scanner and hands out deltas ([`Delta`]) as soon as they are certain: the bytes of JSON arguments
 //! as they come, and a value between markers as soon as its type is. The type says whether `42` is a number or a text, and
 //! the schemas of the request's [`Tools`] say the type.
 //!

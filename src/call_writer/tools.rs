@@ -40,6 +40,10 @@ impl std::error::Error for ToolsError {}
 
 impl Tools {
     /// Reads the `tools` of a request, a JSON array. An empty one offers no tools, so no call is told.
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, or not a list of tools. The error says where.
     pub fn read(text: &str) -> Result<Tools, ToolsError> {
         let (document, root) = Document::read(text).map_err(|offset| not_json(text, offset))?;
         let Value::Array(list) = document.get(root) else {
@@ -64,6 +68,7 @@ impl Tools {
     }
 
     /// Is there a tool of this name?
+    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
     }

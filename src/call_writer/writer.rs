@@ -91,6 +91,7 @@ struct Rules {
 
 impl CallWriter {
     /// Returns a writer for one stream.
+    #[must_use]
     pub fn new(options: Options) -> CallWriter {
         CallWriter {
             // Places in what is held are of 32 bits.
@@ -116,6 +117,7 @@ impl CallWriter {
     }
 
     /// Says what becomes of the call that has begun last.
+    #[must_use]
     pub fn standing(&self) -> Standing {
         match self.is_open {
             false => Standing::Between,
@@ -126,6 +128,7 @@ impl CallWriter {
     }
 
     /// Returns how many calls have been told.
+    #[must_use]
     pub fn told(&self) -> u64 {
         self.told + u64::from(self.standing() == Standing::Told)
     }
@@ -298,7 +301,7 @@ impl CallWriter {
 
     /// Returns how much memory the calls take, the tools apart.
     #[cfg(test)]
-    pub fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         self.front.memory() + self.keyed.memory() + self.held.capacity()
     }
 
