@@ -121,8 +121,8 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
                 Ok(len) => Some(len),
             };
             // The longest one counts.
-            if own.is_none_or(|len| len < rule.id_begin.len()) && !rule.id_begin.is_empty() {
-                match view.literal(at, &rule.id_begin) {
+            if own.is_none_or(|len| len < rule.id_begin.len()) {
+                match view.marker(at, &rule.id_begin) {
                     Seen::Yes => return Ok((blanks, NameEnd::Id)),
                     Seen::More => return Err(Seen::More),
                     Seen::No => {}
@@ -145,8 +145,8 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
         _ => &[],
     };
     let mut seen = view.closer(at);
-    for literal in [key, &table.end].into_iter().filter(|literal| !literal.is_empty()) {
-        seen = seen.or(view.literal(at, literal));
+    for literal in [key, &table.end] {
+        seen = seen.or(view.marker(at, literal));
     }
     match seen {
         Seen::Yes => Ok((blanks, NameEnd::Implied)),
@@ -200,18 +200,12 @@ fn fits(table: &CallTable, view: &View, at: usize) -> Seen {
 fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -> Seen {
     if let BodyRule::Object(_) = table.body {
         let brackets: &[u8] = if is_begun { b"{[" } else { b"{" };
-        return view
-            .skip_blanks(at, MOST_BLANKS)
-            .and_then(|at| view.one_of(at, brackets))
-            .map_or_else(|seen| seen, |()| Seen::Yes);
+        return Seen::of(view.skip_blanks(at, MOST_BLANKS).and_then(|at| view.one_of(at, brackets)));
     }
     if table.head.name_from.is_some() {
         return Seen::No;
     }
-    match read_head(table, view, at) {
-        Ok(_) => Seen::Yes,
-        Err(seen) => seen,
-    }
+    Seen::of(read_head(table, view, at))
 }
 
 /// The table of which a call begins at an index, if one does.
@@ -249,7 +243,7 @@ pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Seen {
         let seen = if tables.begun_by(opener).contains(&(number as u8)) {
             fits_after_begin(table, view, 0, true)
         } else {
-            begins_after_blanks(table, view).map_or_else(|seen| seen, |()| Seen::Yes)
+            Seen::of(begins_after_blanks(table, view))
         };
         all = all.or(seen);
         if all == Seen::Yes {

@@ -91,6 +91,12 @@ impl CallTables {
         &self.tables[usize::from(number)]
     }
 
+    /// The table whose calls are named by a field of the header, with its number.
+    pub fn named_by_header(&self) -> Option<(u8, &CallTable)> {
+        let is_named = |(_, table): &(u8, &CallTable)| table.head.name_from.is_some();
+        (0..).zip(&self.tables).find(is_named)
+    }
+
     /// The tables whose `begin` ends the opener with this number.
     pub fn begun_by(&self, opener: u8) -> &[u8] {
         self.begun.get(usize::from(opener)).map_or(&[], Vec::as_slice)

@@ -22,6 +22,11 @@ impl Seen {
         }
     }
 
+    /// The answer to whether something was found.
+    pub fn of<T>(found: Result<T, Seen>) -> Seen {
+        found.err().unwrap_or(Seen::Yes)
+    }
+
     pub fn ok(self) -> Result<(), Seen> {
         if self == Seen::Yes { Ok(()) } else { Err(self) }
     }
@@ -81,6 +86,16 @@ impl View<'_> {
     /// Whether a closer of the region is at an index.
     pub fn closer(&self, at: usize) -> Seen {
         (self.closers)(at)
+    }
+
+    /// Whether a literal is at an index. An empty one, which stands for none, is nowhere.
+    pub fn marker(&self, at: usize, literal: &[u8]) -> Seen {
+        if literal.is_empty() { Seen::No } else { self.literal(at, literal) }
+    }
+
+    /// Whether a closer of the region, or one of the literals that begin a call, is at an index.
+    pub fn closer_or_begin(&self, at: usize, begins: &[Box<[u8]>]) -> Seen {
+        self.closer(at).or(Seen::of(self.longest(at, begins)))
     }
 
     /// Returns the index after the blanks at an index, of which at most `most` are passed.

@@ -154,10 +154,7 @@ impl Call<'_> {
             let step = self.look(at_end, |text, is_end| {
                 let closers = |at: usize| closer(&compiled.grammar, tables, region, active, text, at, is_end);
                 let view = View { text, is_end, closers: &closers };
-                match body.next(tables, &view) {
-                    Step::More => None,
-                    step => Some(step),
-                }
+                body.next(tables, &view)
             })?;
             match step {
                 None => return Ok(self.wait()),
@@ -174,7 +171,7 @@ impl Call<'_> {
                     return Ok(Read::Found);
                 }
                 // The marker itself is the recogniser's.
-                Some(Step::Closer) | Some(Step::More) => {
+                Some(Step::Closer) => {
                     self.set_body(None);
                     self.begin_recogniser();
                     return Ok(Read::Part);

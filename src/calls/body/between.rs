@@ -29,10 +29,8 @@ impl Body {
         }
         if is_blank(view.text[0]) || contains(&tables.between, view.text[0]) {
             let is_framing = |at: usize| {
-                let other = view.closer(at);
-                let begin = view.longest(at, &tables.begins).err();
-                let skip = view.longest(at, &tables.skips).err();
-                is_blank(view.text[at]) && other == Seen::No && begin == Some(Seen::No) && skip == Some(Seen::No)
+                let other = view.closer_or_begin(at, &tables.begins).or(Seen::of(view.longest(at, &tables.skips)));
+                is_blank(view.text[at]) && other == Seen::No
             };
             let len = (1..view.text.len()).find(|&at| !is_framing(at)).unwrap_or(view.text.len());
             return self.some(Piece::Framing, len, State::Between);
@@ -72,26 +70,20 @@ impl Body {
             if at == view.text.len() {
                 break (at, state);
             }
-            let begin = view.longest(at, &tables.begins).map_or_else(|seen| seen, |_| Seen::Yes);
-            match view.closer(at).or(begin) {
+            match view.closer_or_begin(at, &tables.begins) {
                 Seen::Yes => break (at, State::Between),
                 Seen::More => break (at, state),
                 Seen::No => {}
             }
-            if !end.is_empty() {
-                match view.literal(at, end) {
-                    Seen::Yes => break (at + end.len(), State::Between),
-                    Seen::More => break (at, state),
-                    Seen::No => {}
-                }
+            match view.marker(at, end) {
+                Seen::Yes => break (at + end.len(), State::Between),
+                Seen::More => break (at, state),
+                Seen::No => {}
             }
             at += 1;
         };
-        match (len, state) {
-            (0, State::Between) => self.go(state),
-            (0, _) => Err(Seen::More),
-            (_, State::Between) => self.some(Piece::Text, len, state),
-            _ if len < view.text.len() => self.some(Piece::Text, len, state),
+        match state {
+            State::Between => self.some(Piece::Text, len, state),
             _ => self.run(view, Piece::Text, len, state),
         }
     }
@@ -122,15 +114,12 @@ impl Body {
         if let Some(step) = self.blanks(view, State::Ended) {
             return Ok(Some(step));
         }
-        if !table.end.is_empty() {
-            match view.literal(0, &table.end) {
-                Seen::Yes => return Ok(Some(self.end(CallEnd::Marker, table.end.len()))),
-                Seen::More => return Err(Seen::More),
-                Seen::No => {}
-            }
+        match view.marker(0, &table.end) {
+            Seen::Yes => return Ok(Some(self.end(CallEnd::Marker, table.end.len()))),
+            Seen::More => return Err(Seen::More),
+            Seen::No => {}
         }
-        let begin = view.longest(0, &tables.begins).map_or_else(|seen| seen, |_| Seen::Yes);
-        view.closer(0).or(begin).ok()?;
+        view.closer_or_begin(0, &tables.begins).ok()?;
         Ok(Some(self.end(CallEnd::Implied, 0)))
     }
 }

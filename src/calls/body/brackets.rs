@@ -37,10 +37,7 @@ impl Body {
             }
             State::ArgumentKeyEnd { is_raw } => {
                 let quote = if is_raw { &rule.raw_quote[..] } else { b"\"" };
-                if let Some(step) = self.blanks_before(view, quote, State::ArgumentKeyEnd { is_raw }) {
-                    return Ok(Some(step));
-                }
-                self.must(view, quote, State::Assign)
+                self.word_end(view, quote, State::Assign)
             }
             State::Assign => {
                 view.one_of(0, &[rule.assign])?;
@@ -79,18 +76,11 @@ impl Body {
 
     fn literal_value(&mut self, tables: &CallTables, rule: &LiteralRule, view: &View, part: Part) -> Turn {
         let (text, raw) = (view.text, &rule.raw_quote[..]);
-        let stops = |at: usize| -> Seen {
-            let begin = view.longest(at, &tables.begins).map_or_else(|seen| seen, |_| Seen::Yes);
-            view.closer(at).or(begin)
-        };
         let (mut part, mut at) = (part, 0);
         loop {
             let own = State::Literal { part };
             if at == text.len() {
-                return match view.is_end {
-                    true => self.some_or(Piece::Value, at, own),
-                    false => self.run(view, Piece::Value, at, own),
-                };
+                return self.run(view, Piece::Value, at, own);
             }
             let is_outermost = self.brackets.depth == 0;
             match part {
@@ -127,7 +117,7 @@ impl Body {
                             let held = (1..raw.len()).rev().find(|&len| text[at..].ends_with(&raw[..len])).unwrap_or(0);
                             at = text.len() - held;
                             if held > 0 {
-                                return if at > 0 { self.some(Piece::Value, at, own) } else { Err(Seen::More) };
+                                return self.before(at, Piece::Value, own, Seen::More);
                             }
                         }
                     }
@@ -135,15 +125,13 @@ impl Body {
                 }
                 _ => {}
             }
-            if !raw.is_empty() {
-                match view.literal(at, raw) {
-                    Seen::Yes => {
-                        (part, at) = (Part::Raw, at + raw.len());
-                        continue;
-                    }
-                    Seen::More => return if at > 0 { self.some(Piece::Value, at, own) } else { Err(Seen::More) },
-                    Seen::No => {}
+            match view.marker(at, raw) {
+                Seen::Yes => {
+                    (part, at) = (Part::Raw, at + raw.len());
+                    continue;
                 }
+                Seen::More => return self.before(at, Piece::Value, own, Seen::More),
+                Seen::No => {}
             }
             let byte = text[at];
             if byte == b'"' || byte == b'\'' && raw.is_empty() {
@@ -151,17 +139,16 @@ impl Body {
                 continue;
             }
             let is_start = part == Part::Start;
-            match stops(at) {
-                Seen::More if at > 0 => return self.some(Piece::Value, at, own),
-                Seen::More => return Err(Seen::More),
+            match view.closer_or_begin(at, &tables.begins) {
+                Seen::More => return self.before(at, Piece::Value, own, Seen::More),
                 Seen::Yes if is_start => return Err(Seen::No),
                 Seen::Yes if is_outermost => return self.some(Piece::Value, at, State::LiteralEnd),
-                Seen::Yes => return self.broken(Piece::Value, at, own),
+                Seen::Yes => return self.before(at, Piece::Value, own, Seen::No),
                 Seen::No => {}
             }
             if let Some(kind) = Brackets::OPEN.iter().position(|&open| open == byte) {
                 if is_outermost && part == Part::Word && byte == b'(' || !self.brackets.push(kind) {
-                    return self.broken(Piece::Value, at, own);
+                    return self.before(at, Piece::Value, own, Seen::No);
                 }
                 (part, at) = (Part::Nest, at + 1);
             } else if let Some(kind) = Brackets::CLOSE.iter().position(|&close| close == byte) {
@@ -171,10 +158,8 @@ impl Body {
                 if is_outermost {
                     return self.some(Piece::Value, at, State::LiteralEnd);
                 }
-                let kinds = self.brackets;
                 if !self.brackets.pop(kind) {
-                    self.brackets = kinds;
-                    return self.broken(Piece::Value, at, own);
+                    return self.before(at, Piece::Value, own, Seen::No);
                 }
                 at += 1;
                 if self.brackets.depth == 0 {

@@ -1,13 +1,12 @@
 //! A call whose values are elements inside each other.
 
-use super::state::{Body, Leaf, MOST_NESTED, Piece, State, Step, Turn};
+use super::state::{Body, Leaf, MOST_NESTED, Piece, State, Turn};
 use crate::{
     calls::{
         table::{CallTable, MOST_OF_WORD, TagsRule},
         view::{Seen, View},
     },
     matcher::bytes::is_blank,
-    utf8::incomplete_tail,
 };
 
 impl Body {
@@ -55,24 +54,10 @@ impl Body {
                 }
                 Err(Seen::No)
             }
-            State::ElementKey => {
-                // The key, then what ends it.
-                if self.has_id {
-                    if let Some(step) = self.blanks_before(view, &rule.key[1], State::ElementKey) {
-                        return Ok(Some(step));
-                    }
-                    self.has_id = false;
-                    self.brackets.depth += 1;
-                    return self.must(view, &rule.key[1], State::Element { leaf: Leaf::Blank });
-                }
-                let turn = self.word(view, &rule.key[1], Piece::Key, State::ElementKey)?;
-                Ok(turn.map(|step| match step {
-                    Step::Piece { piece: Piece::Key, len, mut next } => {
-                        next.has_id = true;
-                        Step::Piece { piece: Piece::Key, len, next }
-                    }
-                    step => step,
-                }))
+            State::ElementKey => self.word(view, &rule.key[1], Piece::Key, State::AfterElementKey),
+            State::AfterElementKey => {
+                self.brackets.depth += u8::from(view.text.starts_with(&rule.key[1]));
+                self.word_end(view, &rule.key[1], State::Element { leaf: Leaf::Blank })
             }
             State::ElementEnds if self.brackets.depth > 0 => {
                 self.brackets.depth -= 1;
@@ -94,13 +79,7 @@ impl Body {
         if self.brackets.depth > 0 && leaf != Leaf::Done {
             let has_text = leaf == Leaf::Text || run.iter().any(|&byte| !is_blank(byte));
             let state = State::Element { leaf: if has_text { Leaf::Text } else { Leaf::Blank } };
-            return match view.is_end || len < text.len() {
-                true => self.some(Piece::Value, len, state),
-                false => {
-                    let tail = incomplete_tail(run);
-                    if tail == len { Err(Seen::More) } else { self.some(Piece::Value, len - tail, state) }
-                }
-            };
+            return self.run(view, Piece::Value, len, state);
         }
         let own = self.state;
         match self.blanks(view, own) {

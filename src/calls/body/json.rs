@@ -14,8 +14,7 @@ impl Body {
         if let Some(step) = self.blanks(view, State::Arguments) {
             return Ok(Some(step));
         }
-        let end = if table.end.is_empty() { Seen::No } else { view.literal(0, &table.end) };
-        match view.closer(0).or(end) {
+        match view.closer(0).or(view.marker(0, &table.end)) {
             Seen::Yes => {
                 let state = self.after_json(table);
                 return self.go(state);
@@ -41,14 +40,9 @@ impl Body {
             true => State::Member { is_first: false },
             false => self.after_json(table),
         };
-        let stops = |at: usize| -> Seen {
-            let seen = view.closer(at);
-            if is_object {
-                return seen;
-            }
-            let end = if table.end.is_empty() { Seen::No } else { view.literal(at, &table.end) };
-            let begin = view.longest(at, &tables.begins).map_or_else(|seen| seen, |_| Seen::Yes);
-            seen.or(end).or(begin)
+        let stops = |at: usize| match is_object {
+            true => view.closer(at),
+            false => view.closer_or_begin(at, &tables.begins).or(view.marker(at, &table.end)),
         };
         let (mut part, mut at) = (part, 0);
         if part == Json::Start {
@@ -60,11 +54,9 @@ impl Body {
             }
         }
         loop {
+            let own = State::Json { part, role };
             if at == text.len() {
-                if view.is_end {
-                    return self.some_or(piece, at, State::Json { part, role });
-                }
-                return self.run(view, piece, at, State::Json { part, role });
+                return self.run(view, piece, at, own);
             }
             if let Json::Text { is_escaped } = part {
                 let rest = &text[at..];
@@ -87,26 +79,23 @@ impl Body {
             let byte = text[at];
             let stop = if byte == b'"' { Seen::No } else { stops(at) };
             match stop {
-                Seen::More if at > 0 => return self.some(piece, at, State::Json { part, role }),
-                Seen::More => return Err(Seen::More),
+                Seen::More => return self.before(at, piece, own, Seen::More),
                 Seen::Yes if self.brackets.depth == 0 => return self.some(piece, at, done),
-                Seen::Yes => return self.broken(piece, at, State::Json { part, role }),
+                Seen::Yes => return self.before(at, piece, own, Seen::No),
                 Seen::No => {}
             }
             match byte {
                 b'"' => part = Json::Text { is_escaped: false },
                 b'{' | b'[' => {
                     if !self.brackets.push(usize::from(byte == b'[')) {
-                        return self.broken(piece, at, State::Json { part, role });
+                        return self.before(at, piece, own, Seen::No);
                     }
                     part = Json::Nest;
                 }
                 b'}' | b']' if self.brackets.depth == 0 => return self.some(piece, at, done),
                 b'}' | b']' => {
-                    let kinds = self.brackets;
                     if !self.brackets.pop(usize::from(byte == b']')) {
-                        self.brackets = kinds;
-                        return self.broken(piece, at, State::Json { part, role });
+                        return self.before(at, piece, own, Seen::No);
                     }
                     if self.brackets.depth == 0 {
                         return self.some(piece, at + 1, done);

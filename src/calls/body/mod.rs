@@ -24,18 +24,18 @@ pub use state::{Body, CallEnd, Piece, Step};
 use state::{Leaf, Role, State, Turn};
 
 impl Body {
-    /// Returns what comes next.
-    pub fn next(&self, tables: &CallTables, view: &View) -> Step {
+    /// Returns what comes next. Returns none if only more bytes can tell; at the text's end, nothing more comes.
+    pub fn next(&self, tables: &CallTables, view: &View) -> Option<Step> {
         let mut body = *self;
         loop {
             match body.turn(tables, view) {
                 // A word that was seen whole before: less of it is there now.
-                Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return Step::More,
-                Ok(Some(step)) => return step,
+                Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return None,
+                Ok(Some(step)) => return Some(step),
                 Ok(None) => {}
-                Err(Seen::More) => return Step::More,
+                Err(Seen::More) => return None,
                 // The body breaks its grammar before the next byte.
-                Err(_) => return body.end(CallEnd::Malformed, 0),
+                Err(_) => return Some(body.end(CallEnd::Malformed, 0)),
             }
         }
     }
@@ -60,8 +60,7 @@ impl Body {
 
     fn turn(&mut self, tables: &CallTables, view: &View) -> Turn {
         if view.text.is_empty() && !self.has_empty_piece() {
-            let is_cut = view.is_end && self.is_in_call();
-            return Ok(Some(if is_cut { self.cut() } else { Step::More }));
+            return if self.is_in_call() { self.more(view) } else { Err(Seen::More) };
         }
         match self.state {
             State::Opened { opener } => match head::pick_begun(tables, opener, view) {
@@ -69,8 +68,8 @@ impl Body {
                 Err(Seen::No) => self.go(State::Between),
                 Err(seen) => Err(seen),
             },
-            State::AfterHeader => match tables.tables.iter().position(|table| table.head.name_from.is_some()) {
-                Some(table) => self.begin(tables, view, table as u8, true),
+            State::AfterHeader => match tables.named_by_header() {
+                Some((table, _)) => self.begin(tables, view, table, true),
                 None => self.go(State::Between),
             },
             State::Between => self.between(tables, view),

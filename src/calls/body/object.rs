@@ -1,6 +1,6 @@
 //! A call that is a JSON object, whose members are its name, its id and its arguments, in any order.
 
-use super::state::{Body, CallEnd, Json, Piece, Role, State, Step, Turn};
+use super::state::{Body, CallEnd, Json, Piece, Role, State, Turn};
 use crate::calls::{
     table::{MOST_OF_WORD, ObjectRule},
     view::{Seen, View},
@@ -21,15 +21,8 @@ impl Body {
             State::Member { is_first } => match (view.text[0], is_first) {
                 (b'}', _) => {
                     let end = if self.has_name { CallEnd::Marker } else { CallEnd::Malformed };
-                    let step = self.end(end, 1);
-                    Ok(Some(match (step, end) {
-                        // The whole object was read: what comes after it is between calls.
-                        (Step::Piece { piece, len, mut next }, CallEnd::Malformed) => {
-                            next.state = State::Between;
-                            Step::Piece { piece, len, next }
-                        }
-                        (step, _) => step,
-                    }))
+                    // The whole object was read, even without a name: what comes after it is between calls.
+                    self.some(Piece::End(end), 1, State::Between)
                 }
                 (b',', false) => self.some(Piece::Framing, 1, State::Key),
                 (_, false) => Err(Seen::No),
@@ -40,7 +33,6 @@ impl Body {
                 let (len, state) = rest_of_string(view.text, is_escaped);
                 match state {
                     None => self.some(Piece::Framing, len, State::Colon { role: Role::Other }),
-                    Some(is_escaped) if view.is_end => self.some(Piece::Framing, len, State::OtherKey { is_escaped }),
                     Some(is_escaped) => self.run(view, Piece::Framing, len, State::OtherKey { is_escaped }),
                 }
             }

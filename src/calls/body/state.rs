@@ -46,8 +46,6 @@ pub enum CallEnd {
 
 /// What comes next.
 pub enum Step {
-    /// Only more bytes can tell; at the text's end there is nothing more.
-    More,
     /// The next `len` bytes are this, and `next` stands after them.
     Piece { piece: Piece, len: usize, next: Body },
     /// A closer of the region ends the body.
@@ -121,12 +119,13 @@ pub(super) enum State {
     },
     /// Before the arguments of a call with a head.
     Arguments,
-    // Keys and values in tags: before a key; in it; after it; before the type, the value; in the value.
+    // Keys and values in tags: before a key, in it, after it; before a type, in it, after it; before the value; in the value.
     Pair,
     TagKey,
     AfterKey,
     BeforeType,
     TagType,
+    AfterType,
     BeforeValue,
     ValueOpen,
     ValueStart,
@@ -143,6 +142,7 @@ pub(super) enum State {
         leaf: Leaf,
     },
     ElementKey,
+    AfterElementKey,
     /// Before the end of all elements that are open.
     ElementEnds,
     // Keys and values in brackets.
@@ -232,12 +232,14 @@ impl Brackets {
         true
     }
 
-    /// Closes the innermost one. Returns whether it is of this kind.
+    /// Closes the innermost one. Returns false where it is of another kind.
     pub(super) fn pop(&mut self, kind: usize) -> bool {
-        let is_same = self.kinds & 3 == kind as u128;
+        if self.kinds & 3 != kind as u128 {
+            return false;
+        }
         self.kinds >>= 2;
         self.depth -= 1;
-        is_same
+        true
     }
 }
 
@@ -366,27 +368,35 @@ impl Body {
         self.some(piece, len - after, state)
     }
 
-    /// As much of a piece that may be cut as is whole: its characters.
+    /// After a word: the blanks at its end, and the literal that ends it, as framing.
+    pub(super) fn word_end(&mut self, view: &View, literal: &[u8], state: State) -> Turn {
+        let own = self.state;
+        if !view.text.starts_with(literal)
+            && let Some(step) = self.blanks(view, own)
+        {
+            return Ok(Some(step));
+        }
+        self.must(view, literal, state)
+    }
+
+    /// A literal that may come here, as framing, after which `state` stands; `otherwise` stands where it does not.
+    pub(super) fn may(&mut self, view: &View, literal: &[u8], state: State, otherwise: State) -> Turn {
+        match view.literal(0, literal) {
+            Seen::Yes => self.some(Piece::Framing, literal.len(), state),
+            Seen::No => self.go(otherwise),
+            Seen::More => Err(Seen::More),
+        }
+    }
+
+    /// As much of a piece that may be cut as is whole: its characters. Where none is, only more bytes can tell.
     pub(super) fn run(&mut self, view: &View, piece: Piece, len: usize, state: State) -> Turn {
-        let tail = match len == view.text.len() && !view.is_end {
-            true => incomplete_tail(&view.text[..len]),
-            false => 0,
-        };
-        if len == tail { Err(Seen::More) } else { Ok(Some(self.piece(piece, len - tail, state))) }
+        let goes_on = len == view.text.len() && !view.is_end;
+        let whole = if goes_on { len - incomplete_tail(view.text) } else { len };
+        if whole == 0 { self.more(view) } else { self.some(piece, whole, state) }
     }
 
-    /// The blanks before a literal that is known to come after them.
-    pub(super) fn blanks_before(&mut self, view: &View, literal: &[u8], state: State) -> Option<Step> {
-        if view.text.starts_with(literal) { None } else { self.blanks(view, state) }
-    }
-
-    /// The text breaks its grammar at an index: what comes before it is told first.
-    pub(super) fn broken(&mut self, piece: Piece, at: usize, state: State) -> Turn {
-        if at > 0 { self.some(piece, at, state) } else { Err(Seen::No) }
-    }
-
-    /// The last bytes of the text, and then the cut.
-    pub(super) fn some_or(&mut self, piece: Piece, len: usize, state: State) -> Turn {
-        if len > 0 { self.some(piece, len, state) } else { Ok(Some(self.cut())) }
+    /// What comes before an index, and then what is known there.
+    pub(super) fn before(&mut self, at: usize, piece: Piece, state: State, seen: Seen) -> Turn {
+        if at > 0 { self.some(piece, at, state) } else { Err(seen) }
     }
 }

@@ -1,6 +1,6 @@
 //! A call whose keys and values stand between markers.
 
-use super::state::{Body, Piece, State, Step, Turn};
+use super::state::{Body, Piece, State, Turn};
 use crate::calls::{
     table::{CDATA, CDATA_END, CallTable, TagsRule},
     view::{Seen, View},
@@ -16,20 +16,10 @@ impl Body {
                 if let Some(step) = self.blanks(view, State::Pair) {
                     return Ok(Some(step));
                 }
-                match view.literal(0, &rule.key[0]) {
-                    Seen::Yes => self.some(Piece::Framing, rule.key[0].len(), State::TagKey),
-                    Seen::More => Err(Seen::More),
-                    Seen::No => self.go(State::Ended),
-                }
+                self.may(view, &rule.key[0], State::TagKey, State::Ended)
             }
             State::TagKey => self.word(view, &rule.key[1], Piece::Key, State::AfterKey),
-            State::AfterKey => {
-                // The blanks at the end of the key's text.
-                if let Some(step) = self.blanks_before(view, &rule.key[1], State::AfterKey) {
-                    return Ok(Some(step));
-                }
-                self.must(view, &rule.key[1], State::BeforeType)
-            }
+            State::AfterKey => self.word_end(view, &rule.key[1], State::BeforeType),
             State::BeforeType => {
                 let Some(kind) = &rule.kind else { return self.go(State::BeforeValue) };
                 if rule.key[1].ends_with(b">")
@@ -37,33 +27,13 @@ impl Body {
                 {
                     return Ok(Some(step));
                 }
-                match view.literal(0, &kind[0]) {
-                    Seen::Yes => self.some(Piece::Framing, kind[0].len(), State::TagType),
-                    Seen::More => Err(Seen::More),
-                    Seen::No => self.go(State::BeforeValue),
-                }
+                self.may(view, &kind[0], State::TagType, State::BeforeValue)
             }
-            State::TagType => {
+            State::TagType | State::AfterType => {
                 let Some(kind) = &rule.kind else { return self.go(State::BeforeValue) };
-                match view.literal(0, &kind[1]) {
-                    Seen::Yes if self.has_id => {
-                        self.has_id = false;
-                        self.some(Piece::Framing, kind[1].len(), State::BeforeValue)
-                    }
-                    _ if self.has_id => {
-                        let blanks = self.blanks_before(view, &kind[1], State::TagType);
-                        blanks.map_or(Err(Seen::More), |step| Ok(Some(step)))
-                    }
-                    _ => {
-                        let turn = self.word(view, &kind[1], Piece::Type, State::TagType)?;
-                        Ok(turn.map(|step| match step {
-                            Step::Piece { piece: Piece::Type, len, mut next } => {
-                                next.has_id = true;
-                                Step::Piece { piece: Piece::Type, len, next }
-                            }
-                            step => step,
-                        }))
-                    }
+                match self.state {
+                    State::TagType => self.word(view, &kind[1], Piece::Type, State::AfterType),
+                    _ => self.word_end(view, &kind[1], State::BeforeValue),
                 }
             }
             State::BeforeValue => {
@@ -141,20 +111,18 @@ impl Body {
                     other => seen = seen.or(other),
                 }
             }
-            if !before.is_empty() {
-                let both = match view.literal(at, before) {
-                    Seen::Yes => view.literal(at + before.len(), closer),
-                    other => other,
+            let both = match view.marker(at, before) {
+                Seen::Yes => view.literal(at + before.len(), closer),
+                other => other,
+            };
+            if both == Seen::Yes {
+                let (framing, len) = match is_cdata {
+                    true => (0, CDATA_END.len() + closer.len()),
+                    false => (before.len(), closer.len()),
                 };
-                if both == Seen::Yes {
-                    let (framing, len) = match is_cdata {
-                        true => (0, CDATA_END.len() + closer.len()),
-                        false => (before.len(), closer.len()),
-                    };
-                    return self.some(Piece::Value, at, State::ValueEnd { framing: framing as u16, len: len as u16 });
-                }
-                seen = seen.or(both);
+                return self.some(Piece::Value, at, State::ValueEnd { framing: framing as u16, len: len as u16 });
             }
+            seen = seen.or(both);
             if !is_cdata && view.text[at] == b'\n' {
                 match stop_at(rule, view, at + 1) {
                     Seen::Yes => return self.some(Piece::Value, at, State::ValueEnd { framing: 1, len: 0 }),
@@ -162,14 +130,11 @@ impl Body {
                 }
             }
             if seen == Seen::More {
-                return if at > 0 { self.some(Piece::Value, at, own) } else { Err(Seen::More) };
+                return self.before(at, Piece::Value, own, Seen::More);
             }
             at += 1;
         }
-        match view.is_end {
-            true => self.some_or(Piece::Value, at, own),
-            false => self.run(view, Piece::Value, at, own),
-        }
+        self.run(view, Piece::Value, at, own)
     }
 }
 
