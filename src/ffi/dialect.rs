@@ -9,7 +9,7 @@ use safer_ffi::prelude::*;
 
 use super::constants::*;
 use super::memory::{bytes, file_text, try_box};
-use super::numbers::start_number;
+use super::numbers::{start_number, write_start};
 use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
 use crate::memory::{self, append_text, push};
 use crate::{Dialect, Start, UnknownTemplate, dialect};
@@ -175,9 +175,7 @@ unsafe fn write_found(
                 if capacity > 0 {
                     dialects.write_unaligned(dialect);
                 }
-                if !start.is_null() {
-                    start.write_unaligned(start_number(begins));
-                }
+                write_start(begins, start);
             }
             Ok(1)
         }

@@ -39,3 +39,14 @@ pub(super) fn start_number(start: Start) -> aside_start {
         Start::Header => ASIDE_START_HEADER,
     }
 }
+
+/// Writes what is open where a stream starts, for a caller that asked for it.
+///
+/// # Safety
+/// `out` is NULL or may be written; it need not be aligned.
+pub(super) unsafe fn write_start(start: Start, out: *mut aside_start) {
+    if !out.is_null() {
+        // SAFETY: not NULL, and the caller promises that it may be written.
+        unsafe { out.write_unaligned(start_number(start)) };
+    }
+}

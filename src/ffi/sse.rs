@@ -10,7 +10,7 @@ use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
 use super::memory::{Versioned, as_c_ptr, bytes, free, into_handle, layout, read_sized};
-use super::numbers::{start, start_number, stray_close};
+use super::numbers::{start, stray_close, write_start};
 use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use crate::Start;
 use crate::sse::{Body, Field, Options, Rewriter};
@@ -301,10 +301,8 @@ pub unsafe extern "C" fn aside_sse_start_from_prompt(
     };
     let body = |stream: &mut Stream| match stream.rewriter.start_from_prompt(tail) {
         Ok(begins) => {
-            if !start.is_null() {
-                // SAFETY: not NULL, and the caller promises that it may be written.
-                unsafe { start.write_unaligned(start_number(begins)) };
-            }
+            // SAFETY: NULL, or the caller promises that it may be written.
+            unsafe { write_start(begins, start) };
             ASIDE_OK
         }
         Err(error) => failed(error),

@@ -12,7 +12,7 @@ use crate::ffi::constants::*;
 use crate::ffi::dialect::aside_dialect;
 use crate::ffi::handle_guard::{HandleGuard, READY, is_ready, is_whole};
 use crate::ffi::memory::{bytes, free, into_handle};
-use crate::ffi::numbers::start_number;
+use crate::ffi::numbers::write_start;
 use crate::ffi::status::{fail_no_handle, failed, guard_handle, made_handle};
 use crate::{Cause, Channel, Error, Scanner};
 
@@ -223,10 +223,8 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     };
     let body = |stream: &mut Stream| match stream.scanner.start_from_prompt(tail) {
         Ok(begins) => {
-            if !start.is_null() {
-                // SAFETY: not NULL, and the caller promises that it may be written.
-                unsafe { start.write_unaligned(start_number(begins)) };
-            }
+            // SAFETY: NULL, or the caller promises that it may be written.
+            unsafe { write_start(begins, start) };
             ASIDE_OK
         }
         Err(error) => failed(error),
