@@ -64,7 +64,7 @@ impl Pass for LongLines {
     }
 }
 
-/// Returns edits that cut the middle out of long lines; under a budget, so much that several of them fit.
+/// Returns edits that cut the middle out of long lines; under a budget, enough that several of them fit.
 fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     let mut edits = Vec::new();
     let most = if text.bytes.len() > limit { limit / LINE_SHARE / 2 } else { usize::MAX };

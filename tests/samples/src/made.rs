@@ -30,7 +30,7 @@ impl File<'_> {
         }
     }
 
-    /// Returns a literal in TOML's quotes; at times one that is there already.
+    /// Returns a literal in TOML's quotes; sometimes one that is there already.
     fn literal(&mut self) -> String {
         if self.random.one_in(6) && !self.literals.is_empty() {
             return self.random.pick(&self.literals).clone();
