@@ -15,6 +15,22 @@ const HEADER: &str = include_str!("dialects/calls-header.toml");
 const TYPES: &str = include_str!("dialects/calls-types.toml");
 const BODIES: &str = include_str!("dialects/calls-bodies.toml");
 
+/// Markers and framing in any ASCII case.
+const ANY_CASE: &str = r#"
+name = "any-case"
+case = "ascii"
+
+[[span]]
+channel = "tool"
+open = ["<CALL>"]
+close = ["</CALL>"]
+framing = { after_open = "Json:" }
+sure = false
+
+[[span.call]]
+body = "object"
+"#;
+
 /// A text, its events, and the dialect.
 const CASES: &[(&str, &str, &[&str])] = &[
     (
@@ -355,6 +371,20 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "open tool <|h|>tool<|M|>",
             "text x",
             "close marker <|END|>",
+        ],
+    ),
+    (
+        ANY_CASE,
+        "<call>JSON:{\"name\":\"f\"}</Call>",
+        &[
+            "open tool <call>",
+            "framing JSON:",
+            "call 0 {",
+            "framing \"name\":\"",
+            "name f",
+            "framing \"",
+            "end 0 marker }",
+            "close marker </Call>",
         ],
     ),
 ];

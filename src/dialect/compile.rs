@@ -64,7 +64,10 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     }
     let header = compiler.header()?;
     let calls = regions.iter().enumerate().map(|(number, region)| calls_of(model, number, region));
-    let calls = calls.collect::<Result<Vec<_>, _>>()?;
+    let mut calls = calls.collect::<Result<Vec<_>, _>>()?;
+    if calls.iter().all(Option::is_none) {
+        calls.clear();
+    }
     let openers = model.spans.iter().flat_map(|span| span.get_ref().open.iter().flatten());
     let opener = openers.map(|opener| opener.get_ref().len()).max().unwrap_or(0).max(compiler.max_hold + 1);
     for tables in calls.iter().flatten() {

@@ -17,7 +17,7 @@ pub struct Compiled {
     pub spans: Vec<SpanRule>,
     pub grammar: Grammar,
     pub automaton: Automaton,
-    /// How calls are written in each region; none where calls are not told apart there.
+    /// How calls are written in each region; none where calls are not told apart there. Empty where no region tells them.
     pub calls: Vec<Option<CallTables>>,
     pub templates: Templates,
     pub markers: Markers,
@@ -38,7 +38,7 @@ impl Compiled {
 
     /// How calls are written in a region; none where they are not told apart.
     pub fn calls(&self, region: u8) -> Option<&CallTables> {
-        self.calls[usize::from(region)].as_ref()
+        self.calls.get(usize::from(region))?.as_ref()
     }
 
     /// Returns where span `rule` has its thoughts' text, type and confidence; none for a message's body.

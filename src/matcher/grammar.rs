@@ -77,6 +77,11 @@ impl Grammar {
         &self.framings[usize::from(number) - 1]
     }
 
+    /// Returns how many bytes at the beginning of a text are those of a literal.
+    pub fn same(&self, literal: &[u8], text: &[u8]) -> usize {
+        literal.iter().zip(text).take_while(|(a, b)| self.fold(**a) == self.fold(**b)).count()
+    }
+
     pub fn fold(&self, byte: u8) -> u8 {
         if self.fold { byte.to_ascii_lowercase() } else { byte }
     }

@@ -54,12 +54,12 @@ impl Engine {
 
     /// Returns whether the header before names a call, if a table asks for that.
     fn names_call(&self, tables: &CallTables) -> bool {
-        tables.tables.iter().all(|table| table.head.name_from.is_none() || self.name_of_header(tables).is_some())
+        tables.named_by_header().is_none() || self.name_of_header(tables).is_some()
     }
 
     /// Returns which attribute of the header is the call's name, and the length of the prefix that is taken off it.
     pub fn name_of_header(&self, tables: &CallTables) -> Option<(usize, usize)> {
-        let table = tables.tables.iter().find(|table| table.head.name_from.is_some())?;
+        let (_, table) = tables.named_by_header()?;
         let field = table.head.name_from.as_deref()?.as_bytes();
         let is_field = |&index: &usize| self.attributes.get(index).is_some_and(|it| it.name == field);
         let index = (0..self.attributes.len()).find(is_field)?;
@@ -71,15 +71,19 @@ impl Engine {
 }
 
 impl Call<'_> {
-    /// Returns the opener's number and tables, if the marker of this pattern counts only where a body begins after it; none
-    /// of both where it counts by itself.
+    /// Returns whether every tool opener that comes next is text, because the host wants no calls in the thinking.
+    fn ignores_calls(&self) -> bool {
+        let never = self.engine.optional.get().is_some_and(|optional| optional.calls.never_in_thinking);
+        never && self.engine.spans.channel() == Channel::Thinking
+    }
+
+    /// Returns the rule and the number of an opener, if this pattern is one that does not count by itself.
     pub(super) fn opener_of(&self, pattern: u8) -> Option<(u8, u8)> {
         let Action::Open { rule, tag, .. } = self.region().patterns[usize::from(pattern)].action else { return None };
         let in_thinking = self.engine.spans.channel() == Channel::Thinking;
         let tables = self.compiled.calls(self.compiled.inside(rule));
         let is_tool = self.compiled.spans[usize::from(rule)].channel == Channel::Tool;
-        let never = in_thinking && self.engine.optional.get().is_some_and(|it| it.calls.never_in_thinking);
-        let asks = tables.is_some_and(|tables| tables.is_sure || in_thinking) || is_tool && never;
+        let asks = tables.is_some_and(|tables| tables.is_sure || in_thinking) || is_tool && self.ignores_calls();
         asks.then_some((rule, tag))
     }
 
@@ -88,16 +92,13 @@ impl Call<'_> {
         let Some((rule, tag)) = self.opener_of(pattern) else { return Ok(Some(true)) };
         let compiled = self.compiled;
         let inside = compiled.inside(rule);
-        let Some(tables) = compiled.calls(inside) else { return Ok(Some(false)) };
-        let in_thinking = self.engine.spans.channel() == Channel::Thinking;
-        if in_thinking && self.engine.optional.get().is_some_and(|it| it.calls.never_in_thinking) {
-            return Ok(Some(false));
-        }
+        let Some(tables) = compiled.calls(inside).filter(|_| !self.ignores_calls()) else { return Ok(Some(false)) };
         let region = compiled.grammar.region(inside);
         let active = region.active(0, 0, tag);
+        let ends = Ends { grammar: &compiled.grammar, tables, region, active };
         let seen = self.look(at_end, |text, is_end| {
             let text = &text[text.len().min(len as usize)..];
-            let closers = |at: usize| closer(&compiled.grammar, tables, region, active, text, at, is_end);
+            let closers = |at: usize| ends.closer(text, at, is_end);
             let view = View { text, is_end, closers: &closers };
             match begins_body(tables, tag, &view) {
                 Seen::More => None,
@@ -115,7 +116,7 @@ impl Call<'_> {
         let grammar = &self.compiled.grammar;
         let framing = grammar.framing(self.engine.framing);
         let seen = self.look(at_end, |text, is_end| {
-            let same = framing.iter().zip(text).take_while(|(byte, here)| **byte == grammar.fold(**here)).count();
+            let same = grammar.same(framing, text);
             let is_cut = same == text.len() && same < framing.len() && !is_end;
             (!is_cut).then_some(same == framing.len())
         })?;
@@ -135,7 +136,7 @@ impl Call<'_> {
 
     /// Holds what comes after the text until more of it has come.
     fn wait(&mut self) -> Read {
-        let held = self.engine.hold.unreported().len() + self.chunk.len() - self.pos - self.engine.text;
+        let held = self.unreported() - self.engine.text;
         self.engine.next = if held > 0 { Next::Held(held) } else { Next::Unread };
         Read::End
     }
@@ -150,9 +151,9 @@ impl Call<'_> {
             let Some(&body) = self.engine.body() else { return Ok(Read::Part) };
             let has_held = !self.engine.hold.unreported().is_empty();
             let region = compiled.grammar.region(self.engine.spans.region());
-            let active = self.engine.spans.active();
+            let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.engine.spans.active() };
             let step = self.look(at_end, |text, is_end| {
-                let closers = |at: usize| closer(&compiled.grammar, tables, region, active, text, at, is_end);
+                let closers = |at: usize| ends.closer(text, at, is_end);
                 let view = View { text, is_end, closers: &closers };
                 body.next(tables, &view)
             })?;
@@ -188,14 +189,11 @@ impl Call<'_> {
         }
         self.engine.next = Next::Unread;
         self.engine.framing = 0;
-        let text = std::mem::take(&mut self.engine.text);
         let (piece, next) = body.flush();
         match piece {
-            Piece::End(_) if self.engine.wants_calls() => {
-                self.engine.text = text;
-                self.report_piece(piece, 0, next).map(Some)
-            }
+            Piece::End(_) if self.engine.wants_calls() => self.report_piece(piece, 0, next).map(Some),
             Piece::Value | Piece::Framing if self.engine.wants_calls() => {
+                self.engine.text = 0;
                 self.report_piece(piece, held, next).map(Some)
             }
             _ => {
@@ -215,16 +213,14 @@ impl Call<'_> {
     /// Reports a piece of a call.
     pub(super) fn report_piece(&mut self, piece: Piece, len: usize, next: Body) -> Result<EventRef, Error> {
         self.join(0, len)?;
-        self.set_body(Some(next));
-        let Some(optional) = self.engine.optional.get_mut() else { return Ok(self.event(KindRef::Framing, len)) };
-        let calls = &mut optional.calls;
+        let calls = &mut self.engine.optional.made()?.calls;
+        calls.body = Some(next);
         if let Piece::Call { .. } = piece {
             calls.count += 1;
         }
         let index = calls.count.saturating_sub(1);
         let kind = match piece {
             Piece::Framing => KindRef::Framing,
-            Piece::Text => KindRef::Text,
             piece => KindRef::Call { piece, index },
         };
         Ok(self.event(kind, len))
@@ -237,13 +233,12 @@ impl Call<'_> {
         let mut more = FEW;
         loop {
             let start = self.engine.text;
-            if start < self.engine.hold.unreported().len() {
-                let len = self.engine.hold.unreported().len().max(start) + more;
-                self.gather(len)?;
+            let held = self.engine.hold.unreported().len();
+            if start < held {
+                self.gather(held + more)?;
             }
-            let all = self.engine.hold.unreported().len() + self.chunk.len() - self.pos;
             let rest = self.rest(start);
-            let is_all = start + rest.len() == all;
+            let is_all = start + rest.len() == self.unreported();
             match ask(rest, at_end && is_all) {
                 Some(answer) => return Ok(Some(answer)),
                 None if is_all => return Ok(None),
@@ -253,37 +248,41 @@ impl Call<'_> {
     }
 }
 
-/// Returns whether a closer of a region with tables stands at an index.
-fn closer(
-    grammar: &Grammar,
-    tables: &CallTables,
-    region: &Region,
+/// What ends a body: the closers that count in its region.
+struct Ends<'a> {
+    grammar: &'a Grammar,
+    tables: &'a CallTables,
+    region: &'a Region,
+    /// The patterns of the region that count now.
     active: PatternSet,
-    text: &[u8],
-    at: usize,
-    is_end: bool,
-) -> Seen {
-    let Some(&first) = text.get(at) else { return if is_end { Seen::No } else { Seen::More } };
-    if !region.may_begin(first) {
-        return Seen::No;
-    }
-    let rest = &text[at..];
-    let mut seen = Seen::No;
-    for begin in &tables.header_begins {
-        let same = begin.iter().zip(rest).take_while(|(byte, here)| **byte == grammar.fold(**here)).count();
-        if same == begin.len() {
-            return Seen::Yes;
+}
+
+impl Ends<'_> {
+    /// Returns whether a closer is at an index of the text.
+    fn closer(&self, text: &[u8], at: usize, is_end: bool) -> Seen {
+        let Some(&first) = text.get(at) else { return if is_end { Seen::No } else { Seen::More } };
+        if !self.region.may_begin(first) {
+            return Seen::No;
         }
-        if !is_end && same == rest.len() {
-            seen = Seen::More;
+        let rest = &text[at..];
+        let mut seen = Seen::No;
+        for begin in &self.tables.header_begins {
+            let same = self.grammar.same(begin, rest);
+            if same == begin.len() {
+                return Seen::Yes;
+            }
+            if !is_end && same == rest.len() {
+                seen = Seen::More;
+            }
         }
-    }
-    let mut recogniser = Recogniser::of_marker(region, active & tables.closers, &CodeTracker::NEW, first);
-    let outcome = recogniser.run(grammar, region, rest, |_| TokenMark::PLAIN);
-    let outcome = if outcome == Outcome::More && is_end { recogniser.end(region) } else { outcome };
-    match outcome {
-        Outcome::Match { .. } | Outcome::HeaderEnd { .. } => Seen::Yes,
-        Outcome::More if !is_end => Seen::More,
-        _ => seen,
+        let active = self.active & self.tables.closers;
+        let mut recogniser = Recogniser::of_marker(self.region, active, &CodeTracker::NEW, first);
+        let outcome = recogniser.run(self.grammar, self.region, rest, |_| TokenMark::PLAIN);
+        let outcome = if outcome == Outcome::More && is_end { recogniser.end(self.region) } else { outcome };
+        match outcome {
+            Outcome::Match { .. } | Outcome::HeaderEnd { .. } => Seen::Yes,
+            Outcome::More if !is_end => Seen::More,
+            _ => seen,
+        }
     }
 }

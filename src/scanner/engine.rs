@@ -117,7 +117,7 @@ impl Engine {
         }
         let never = options.calls_in_thinking == CallsInThinking::Never;
         // Where a body stands is kept there: no stream allocates for it.
-        if options.calls || never || compiled.calls.iter().any(Option::is_some) {
+        if options.calls || never || !compiled.calls.is_empty() {
             let calls = &mut engine.optional.made()?.calls;
             (calls.are_wanted, calls.never_in_thinking) = (options.calls, never);
         }

@@ -72,9 +72,8 @@ impl PendingMarker {
 
     /// Returns a marker that opens a span. Its bytes are text if the span keeps them. `ends` says whether it ends the thinking
     /// around it.
-    pub fn open(compiled: &Compiled, span: OpenSpan, ends: bool, wants_calls: bool) -> PendingMarker {
-        let has_calls = wants_calls && compiled.calls(span.region).is_some();
-        let keep = !has_calls && compiled.spans.get(usize::from(span.rule)).is_some_and(|rule| rule.keep);
+    pub fn open(compiled: &Compiled, span: OpenSpan, ends: bool) -> PendingMarker {
+        let keep = compiled.spans.get(usize::from(span.rule)).is_some_and(|rule| rule.keep);
         PendingMarker::new(due::OPEN | bits(ends, due::IMPLIED) | bits(keep, due::TEXT), span)
     }
 

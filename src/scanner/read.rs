@@ -39,8 +39,7 @@ impl Call<'_> {
             return self.read_body(tables, at_end);
         }
         let by_tokens = self.engine.hold.has_marks() && self.region().special != 0;
-        let held = self.engine.hold.unreported().len();
-        let all = held + self.chunk.len() - self.pos;
+        let all = self.unreported();
         let is_long = self.chunk.len() - self.pos > SHORT;
         let first = self.engine.text + self.engine.undecided();
         let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
@@ -58,8 +57,8 @@ impl Call<'_> {
                         self.engine.pass(compiled, first);
                     }
                     None => {
-                        let seen = self.engine.hold.unreported().len() + self.chunk.len() - self.pos;
-                        self.engine.next = Next::Opener { pattern, len, seen: seen - self.engine.text };
+                        let seen = self.unreported() - self.engine.text;
+                        self.engine.next = Next::Opener { pattern, len, seen };
                         return Ok(Read::End);
                     }
                 }

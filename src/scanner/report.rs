@@ -87,12 +87,11 @@ impl Call<'_> {
         if let Some(optional) = engine.optional.get_mut() {
             optional.prompt.marker = optional.prompt.early.saturating_sub(usize::from(pattern.before));
         }
-        let wants_calls = engine.wants_calls();
         let open = |rule: u8, tag: u8, ends: bool| {
-            PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.inside(rule), ends), ends, wants_calls)
+            PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.inside(rule), ends), ends)
         };
         let removed = |more: u16| PendingMarker::new(due::FRAMING | more, OpenSpan::NONE);
-        let pending = match pattern.action {
+        let mut pending = match pattern.action {
             Action::Open { rule, tag, ends } => {
                 let is_tag = pattern.len == 0;
                 if is_tag && compiled.grammar.tag.attributes > 0 {
@@ -107,19 +106,18 @@ impl Call<'_> {
                 if !is_broken {
                     engine.attributes.read_header(header_rule(compiled), marker)?;
                 }
-                message(compiled, engine.spans.innermost(), &engine.attributes, tag, wants_calls)
+                message(compiled, engine.spans.innermost(), &engine.attributes, tag)
             }
             Action::HeaderEnd => {
                 engine.attributes.read_header(header_rule(compiled), marker)?;
-                message(compiled, engine.spans.innermost(), &engine.attributes, 0, wants_calls)
+                message(compiled, engine.spans.innermost(), &engine.attributes, 0)
             }
             Action::HeaderWhole => {
                 engine.attributes.read_whole_header(header_rule(compiled), marker)?;
-                message(compiled, engine.spans.innermost(), &engine.attributes, 0, wants_calls)
+                message(compiled, engine.spans.innermost(), &engine.attributes, 0)
             }
             Action::Close { rule, keep } => {
                 engine.spans.set_rule(rule);
-                let keep = keep && !(wants_calls && compiled.calls(engine.spans.region()).is_some());
                 PendingMarker::new(due::CLOSE | bits(keep, due::TEXT), OpenSpan::NONE)
             }
             Action::Drop => removed(0),
@@ -127,6 +125,11 @@ impl Call<'_> {
             Action::Reclassify { rule } => PendingMarker { rule, ..removed(due::RECLASSIFY) },
             Action::Quote => PendingMarker::new(due::TEXT | due::QUOTE, OpenSpan::NONE),
         };
+        let region = if pending.due & due::OPEN != 0 { pending.span.region } else { engine.spans.region() };
+        if engine.wants_calls() && compiled.calls(region).is_some() {
+            // So that a host can take the markers around calls away.
+            pending.due &= !due::TEXT;
+        }
         let has = |events: u16| pending.due & events != 0;
         let opens_call = |rule: u8| compiled.spans.get(usize::from(rule)).is_some_and(|it| it.channel == Channel::Tool);
         if has(due::OPEN) && opens_call(pending.span.rule) {
@@ -281,13 +284,7 @@ impl Call<'_> {
 }
 
 /// Returns the marker of a header whose fields have been read. They decide which channel its body belongs to.
-fn message(
-    compiled: &Compiled,
-    innermost: Option<&OpenSpan>,
-    fields: &Attributes,
-    tag: u8,
-    wants_calls: bool,
-) -> PendingMarker {
+fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attributes, tag: u8) -> PendingMarker {
     let rule = header_rule(compiled);
     let route = rule.routes.iter().find(|route| fits(rule, route, fields));
     let channel = route.map_or(Channel::Content, |route| route.channel);
@@ -295,7 +292,7 @@ fn message(
     // It ends the span that it stands in, unless that is a wrapper of the content.
     let ends =
         innermost.is_some_and(|it| it.rule == rule || compiled.grammar.region(it.region).channel != Channel::Content);
-    PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.body(channel), false), ends, wants_calls)
+    PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.body(channel), false), ends)
 }
 
 /// Returns the span's rule, if its thoughts have a rule of their own.

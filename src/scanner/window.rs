@@ -119,6 +119,11 @@ impl<'a> Call<'a> {
         self.gather(read)
     }
 
+    /// Returns how many bytes are in no event yet: those that are held, and the rest of the chunk.
+    pub(super) fn unreported(&self) -> usize {
+        self.engine.hold.unreported().len() + self.chunk.len() - self.pos
+    }
+
     pub(super) fn region(&self) -> &Region {
         self.compiled.grammar.region(self.engine.spans.region())
     }
