@@ -316,6 +316,9 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
              may stop, and errors. Fences and `any` also look for more bytes than `<`.",
             show(times, 1)
         ),
+        "W1 where backticks decide too: after a `<` or a backtick the automaton reads byte by byte until it is back in a state \
+         that almost every byte keeps. `memchr` over the same bytes only counts them."
+            .to_owned(),
         "The idle scanner has, next to its state, room for what its dialect may hold back; `max_hold` is in the table of memory.".to_owned(),
         format!(
             "W11: a first `find` builds the dialect's table, {} million instructions for `think` and {} million for `any`, most \
