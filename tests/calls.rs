@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use aside::call_writer::{self, CallWriter, Tools};
-use aside::{CallsInThinking, Channel, Dialect, Kind, Options, Scanner};
+use aside::{CallsInThinking, Channel, Dialect, Kind, Options, Scanner, Token};
 
 const TAGS: &str = include_str!("dialects/calls-tags.toml");
 const HEADS: &str = include_str!("dialects/calls-heads.toml");
@@ -527,6 +527,82 @@ fn a_flush_lets_go_of_a_value_as_the_value_and_breaks_a_word() {
     assert_eq!(value, ["name f", "framing ><parameter=", "key k", "framing >", "value v</param"]);
     let word = flushed("<tool_call><function=f><parameter=ke");
     assert_eq!(word, ["name f", "framing ><parameter=", "end 0 malformed ", "text ke"]);
+}
+
+/// Tokens as pieces of text, special ones with a `§` before them, and the events.
+const OF_TOKENS: &[(&[&str], &[&str])] = &[
+    // A closer that is a special token ends the span even inside a string, and breaks the call.
+    (
+        &["§<tool_call>", "{\"name\":\"f\",\"arguments\":{\"a\":\"x", "§</tool_call>", "\"}} y"],
+        &[
+            "open tool <tool_call>",
+            "call 0 {",
+            "framing \"name\":\"",
+            "name f",
+            "framing \",\"arguments\":",
+            "value {\"a\":\"x",
+            "end 0 malformed ",
+            "close marker </tool_call>",
+            "text \"}} y",
+        ],
+    ),
+    // One that is ordinary text ends nothing, wherever it stands.
+    (
+        &["§<tool_call>", "{\"name\":\"f\"}", "</tool_call>", "\n", "§</tool_call>", " y"],
+        &[
+            "open tool <tool_call>",
+            "call 0 {",
+            "framing \"name\":\"",
+            "name f",
+            "framing \"",
+            "end 0 marker }",
+            "text </tool_call>\n",
+            "close marker </tool_call>",
+            "text  y",
+        ],
+    ),
+    // Inside a key, the key is not whole, and is text.
+    (
+        &["§<tool_call>", "<function=f><parameter=k", "§</tool_call>", "y"],
+        &[
+            "open tool <tool_call>",
+            "call 0 <function=",
+            "name f",
+            "framing ><parameter=",
+            "end 0 malformed ",
+            "text k",
+            "close marker </tool_call>",
+            "text y",
+        ],
+    ),
+];
+
+#[test]
+fn a_closer_that_is_a_special_token_counts_everywhere() {
+    let dialect = Dialect::from_toml(TAGS).unwrap();
+    for (pieces, wanted) in OF_TOKENS {
+        let mut tokens: Vec<Token> = Vec::new();
+        let mut text = String::new();
+        for piece in *pieces {
+            let (special, piece) = piece.strip_prefix('§').map_or((false, *piece), |piece| (true, piece));
+            let len = piece.len() as u32;
+            tokens.push(if special { Token::special(len) } else { Token::text(len) });
+            text += piece;
+        }
+        for most in 1..=tokens.len() {
+            let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+            let mut seen = Seen::default();
+            let mut rest = text.as_bytes();
+            for tokens in tokens.chunks(most) {
+                let len = tokens.iter().map(|token| token.len() as usize).sum();
+                let (chunk, after) = rest.split_at(len);
+                scanner.feed_tokens(chunk, tokens, |event| seen.see(event)).unwrap();
+                rest = after;
+            }
+            scanner.finish(|event| seen.see(event)).unwrap();
+            assert_eq!(seen.lines(), *wanted, "{text}, {most} tokens a feed");
+        }
+    }
 }
 
 #[test]

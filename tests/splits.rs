@@ -123,6 +123,34 @@ fn calls_told_apart() {
     });
 }
 
+#[test]
+fn calls_of_tokens() {
+    everywhere("calls_of_tokens", |pair, start, texts, random| {
+        if !pair.has_calls() {
+            return;
+        }
+        for round in 0..600 {
+            let length = 1 + random.below(if round % 50 == 0 { 1500 } else { 150 });
+            let text = texts.next(random, length);
+            let tokens = support::tokens(&text, random);
+            let special = support::special(&tokens);
+            let wanted = reference::read_tokens_with_calls(&pair.reference, &text, Some(start), &special);
+            for stops in [false, true] {
+                let options = aside::Options::new().start(start.parse::<aside::Start>().unwrap()).calls(true);
+                let mut scanner = aside::Scanner::with_options(&pair.library, &options).unwrap();
+                let mut got = Vec::new();
+                support::feed_some_tokens(&mut scanner, &text, &tokens, random, stops, &mut got);
+                scanner.finish(|event| support::push(&mut got, event)).unwrap();
+                let got = reference::joined_with_calls(&got);
+                if let Some(difference) = support::difference(&wanted, &got) {
+                    let name = &pair.reference.name;
+                    panic!("{name} from {start}: {difference}\n  text {}", support::with_special(&text, &special));
+                }
+            }
+        }
+    });
+}
+
 /// The dialect's own start, too, and not only where it is named.
 #[test]
 fn the_start_that_the_dialect_names() {

@@ -36,6 +36,8 @@ pub struct CallTables {
     /// The patterns of the region that end it, and the literals with which a header begins that does so.
     pub closers: PatternSet,
     pub header_begins: Vec<Literal>,
+    /// They count only as special tokens, where the host tells them from others.
+    pub has_special_header: bool,
 }
 
 impl CallTables {
@@ -66,6 +68,7 @@ impl CallTables {
             is_sure,
             closers: 0,
             header_begins: Vec::new(),
+            has_special_header: false,
             tables,
         }
     }

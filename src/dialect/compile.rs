@@ -117,6 +117,7 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
     Ok(Some(CallTables {
         closers: bits.fold(0, |bits, (index, _)| bits | 1 << index),
         header_begins: literals.map(|begin| model.case.bytes(begin).into()).collect(),
+        has_special_header: header.is_some_and(|header| header.special),
         ..tables
     }))
 }

@@ -96,10 +96,10 @@ impl Call<'_> {
         let region = compiled.grammar.region(inside);
         let active = region.active(0, 0, tag);
         let ends = Ends { grammar: &compiled.grammar, tables, region, active };
-        let seen = self.look(at_end, |text, is_end| {
-            let text = &text[text.len().min(len as usize)..];
-            let closers = |at: usize| ends.closer(text, at, is_end);
-            let view = View { text, is_end, closers: &closers };
+        let seen = self.look(at_end, |ahead| {
+            let ahead = ahead.after(len as usize);
+            let closers = |at: usize| ends.closer(&ahead, at);
+            let view = View { text: ahead.text, is_end: ahead.is_end, closers: &closers };
             match begins_body(tables, tag, &view) {
                 Seen::More => None,
                 seen => Some(seen == Seen::Yes),
@@ -115,9 +115,9 @@ impl Call<'_> {
         }
         let grammar = &self.compiled.grammar;
         let framing = grammar.framing(self.engine.framing);
-        let seen = self.look(at_end, |text, is_end| {
-            let same = grammar.same(framing, text);
-            let is_cut = same == text.len() && same < framing.len() && !is_end;
+        let seen = self.look(at_end, |ahead| {
+            let same = grammar.same(framing, ahead.text);
+            let is_cut = same == ahead.text.len() && same < framing.len() && !ahead.is_end;
             (!is_cut).then_some(same == framing.len())
         })?;
         self.engine.next = Next::Unread;
@@ -152,11 +152,7 @@ impl Call<'_> {
             let has_held = !self.engine.hold.unreported().is_empty();
             let region = compiled.grammar.region(self.engine.spans.region());
             let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.engine.spans.active() };
-            let step = self.look(at_end, |text, is_end| {
-                let closers = |at: usize| ends.closer(text, at, is_end);
-                let view = View { text, is_end, closers: &closers };
-                body.next(tables, &view)
-            })?;
+            let step = self.look(at_end, |ahead| ends.next(&body, ahead))?;
             match step {
                 None => return Ok(self.wait()),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
@@ -229,7 +225,8 @@ impl Call<'_> {
     /// Asks a question about the bytes after the text, which stand in one place: of as many as are needed, so that a word
     /// that began in an earlier chunk does not take the whole chunk to what is held. Returns none where only more bytes can
     /// tell.
-    fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(&[u8], bool) -> Option<T>) -> Result<Option<T>, Error> {
+    fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Ahead) -> Option<T>) -> Result<Option<T>, Error> {
+        let by_tokens = self.is_by_tokens();
         let mut more = FEW;
         loop {
             let start = self.engine.text;
@@ -238,13 +235,56 @@ impl Call<'_> {
                 self.gather(held + more)?;
             }
             let rest = self.rest(start);
-            let is_all = start + rest.len() == self.unreported();
-            match ask(rest, at_end && is_all) {
+            // Each byte of the text is asked for its token, so it must not be the whole chunk each time.
+            let text = if by_tokens { &rest[..rest.len().min(more)] } else { rest };
+            let is_all = start + text.len() == self.unreported();
+            let mark = |at: usize| self.mark(start + at);
+            match ask(Ahead { text, is_end: at_end && is_all, marks: by_tokens.then_some(&mark), from: 0 }) {
                 Some(answer) => return Ok(Some(answer)),
                 None if is_all => return Ok(None),
                 None => more *= 2,
             }
         }
+    }
+
+    /// Returns whether the text has come with its tokens.
+    fn is_by_tokens(&self) -> bool {
+        self.engine.hold.has_marks()
+    }
+}
+
+/// The bytes after the text, and what is known of their tokens.
+#[derive(Clone, Copy)]
+struct Ahead<'a> {
+    text: &'a [u8],
+    /// Nothing comes after it.
+    is_end: bool,
+    /// Returns what is known of a byte's token, by its index in what was looked at first; none where no tokens have come.
+    marks: Option<&'a dyn Fn(usize) -> TokenMark>,
+    /// The index of the text in what was looked at first.
+    from: usize,
+}
+
+impl<'a> Ahead<'a> {
+    /// Returns the bytes after the first `len`.
+    fn after(self, len: usize) -> Ahead<'a> {
+        let len = len.min(self.text.len());
+        Ahead { text: &self.text[len..], from: self.from + len, ..self }
+    }
+
+    /// Returns the first `len` bytes, of which it is not known what comes after them.
+    fn first(self, len: usize) -> Ahead<'a> {
+        Ahead { text: &self.text[..len], is_end: false, ..self }
+    }
+
+    fn mark(&self, at: usize) -> TokenMark {
+        self.marks.map_or(TokenMark::PLAIN, |marks| marks(self.from + at))
+    }
+
+    /// Returns whether a special token begins at an index.
+    fn begins_special(&self, at: usize) -> bool {
+        let mark = self.mark(at);
+        mark.begins_token() && mark.may_be_special()
     }
 }
 
@@ -258,31 +298,69 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
+    /// Returns the next step of a body. A closer that comes as a special token ends it wherever it stands: inside a string or
+    /// a value too, where it breaks the call.
+    fn next(&self, body: &Body, ahead: Ahead) -> Option<Step> {
+        let Some((at, len)) = self.special_closer(&ahead) else { return self.step(body, &ahead) };
+        if let Some(step) = self.step(body, &ahead.first(at)) {
+            return Some(step);
+        }
+        // What comes before the closer is decided by it alone: nothing after it may change that.
+        let all = Ahead { is_end: true, ..ahead.first(at + len?) };
+        Some(body.break_off(self.step(body, &all), at))
+    }
+
+    fn step(&self, body: &Body, ahead: &Ahead) -> Option<Step> {
+        let closers = |at: usize| self.closer(ahead, at);
+        body.next(self.tables, &View { text: ahead.text, is_end: ahead.is_end, closers: &closers })
+    }
+
+    /// Returns where the first closer stands that is a special token, and its length; no length where only more bytes can
+    /// tell whether it is a closer.
+    fn special_closer(&self, ahead: &Ahead) -> Option<(usize, Option<usize>)> {
+        let patterns = self.active & self.tables.closers & self.region.special;
+        if patterns == 0 || ahead.marks.is_none() {
+            return None;
+        }
+        (0..ahead.text.len()).filter(|&at| ahead.begins_special(at)).find_map(|at| {
+            match self.recognise(patterns, ahead, at) {
+                Outcome::Match { len, .. } => Some((at, Some(len))),
+                Outcome::More if !ahead.is_end => Some((at, None)),
+                _ => None,
+            }
+        })
+    }
+
     /// Returns whether a closer is at an index of the text.
-    fn closer(&self, text: &[u8], at: usize, is_end: bool) -> Seen {
-        let Some(&first) = text.get(at) else { return if is_end { Seen::No } else { Seen::More } };
+    fn closer(&self, ahead: &Ahead, at: usize) -> Seen {
+        let Some(&first) = ahead.text.get(at) else { return if ahead.is_end { Seen::No } else { Seen::More } };
         if !self.region.may_begin(first) {
             return Seen::No;
         }
-        let rest = &text[at..];
+        let rest = &ahead.text[at..];
         let mut seen = Seen::No;
-        for begin in &self.tables.header_begins {
+        let may_be_header = !self.tables.has_special_header || ahead.mark(at).may_be_special();
+        for begin in self.tables.header_begins.iter().filter(|_| may_be_header) {
             let same = self.grammar.same(begin, rest);
             if same == begin.len() {
                 return Seen::Yes;
             }
-            if !is_end && same == rest.len() {
+            if !ahead.is_end && same == rest.len() {
                 seen = Seen::More;
             }
         }
-        let active = self.active & self.tables.closers;
-        let mut recogniser = Recogniser::of_marker(self.region, active, &CodeTracker::NEW, first);
-        let outcome = recogniser.run(self.grammar, self.region, rest, |_| TokenMark::PLAIN);
-        let outcome = if outcome == Outcome::More && is_end { recogniser.end(self.region) } else { outcome };
-        match outcome {
+        match self.recognise(self.active & self.tables.closers, ahead, at) {
             Outcome::Match { .. } | Outcome::HeaderEnd { .. } => Seen::Yes,
-            Outcome::More if !is_end => Seen::More,
+            Outcome::More if !ahead.is_end => Seen::More,
             _ => seen,
         }
+    }
+
+    /// Reads one marker of these patterns at an index of the text.
+    fn recognise(&self, patterns: PatternSet, ahead: &Ahead, at: usize) -> Outcome {
+        let text = &ahead.text[at..];
+        let mut recogniser = Recogniser::of_marker(self.region, patterns, &CodeTracker::NEW, text[0]);
+        let outcome = recogniser.run(self.grammar, self.region, text, |index| ahead.mark(at + index));
+        if outcome == Outcome::More && ahead.is_end { recogniser.end(self.region) } else { outcome }
     }
 }

@@ -58,6 +58,22 @@ impl Body {
         (piece, Body { state, ..*self })
     }
 
+    /// Returns the step before a closer that comes after `len` bytes and ends the body even in the middle of something. `step`
+    /// is the one that would be taken if the text ended after the closer.
+    pub fn break_off(&self, step: Option<Step>, len: usize) -> Step {
+        let mut body = *self;
+        match step {
+            Some(Step::Piece { piece: piece @ (Piece::Value | Piece::Framing | Piece::Text), len: all, .. })
+                if all > len && len > 0 =>
+            {
+                Step::Piece { piece, len, next: body }
+            }
+            Some(step) if step.len() <= len && !step.is_cut() => step,
+            _ if body.is_in_call() => body.end(CallEnd::Malformed, 0),
+            _ => body.piece(Piece::Text, len, State::Opaque { is_bad: false, is_new: false }),
+        }
+    }
+
     fn turn(&mut self, tables: &CallTables, view: &View) -> Turn {
         if view.text.is_empty() && !self.has_empty_piece() {
             return if self.is_in_call() { self.more(view) } else { Err(Seen::More) };

@@ -52,6 +52,21 @@ pub enum Step {
     Closer,
 }
 
+impl Step {
+    /// Returns how many bytes it takes.
+    pub fn len(&self) -> usize {
+        match self {
+            Step::Piece { len, .. } => *len,
+            Step::Closer => 0,
+        }
+    }
+
+    /// Returns whether it ends a call because the text ends.
+    pub fn is_cut(&self) -> bool {
+        matches!(self, Step::Piece { piece: Piece::End(CallEnd::EndOfText), .. })
+    }
+}
+
 /// Where a body stands.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]

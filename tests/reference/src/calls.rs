@@ -40,6 +40,10 @@ struct Body<'a> {
     at: usize,
     tables: &'a [Table],
     closes: &'a dyn Fn(usize) -> bool,
+    /// Where a closer stands that is a special token: no piece goes on after it. The text ends with that closer.
+    limit: Option<usize>,
+    /// Where a piece began, or was cut off, that goes on after the limit.
+    crossed: Option<usize>,
     out: Vec<(Piece, Range<usize>)>,
 }
 
@@ -78,8 +82,24 @@ impl Reading<'_> {
             return true;
         }
         let Some(header) = self.dialect.header.as_ref().filter(|_| region.body) else { return false };
-        let is_end = header.keys.is_empty() && header.end.iter().any(|end| self.literal(at, end));
-        header.begin.iter().any(|begin| self.literal(at, begin)) || is_end && self.header(at).is_some()
+        let is_here = |literal: &String| self.marker_literal(at, literal, header.special);
+        let is_end = header.keys.is_empty() && header.end.iter().any(is_here);
+        header.begin.iter().any(is_here) || is_end && self.header(at).is_some()
+    }
+
+    /// Returns the length of a closer at `at` that counts even inside a string or a value: one that is a special token.
+    fn special_closer(&self, region: &Region, at: usize, from: usize) -> Option<usize> {
+        self.special.filter(|special| special.contains(&at))?;
+        let spans = &self.dialect.spans;
+        let of_thinking = if region.ended_thinking { self.of_channel("thinking") } else { Vec::new() };
+        let own = self.closers(region);
+        let spans = own.iter().chain(&of_thinking).map(|&rule| &spans[rule]).filter(|span| span.special);
+        let mut closes: Vec<&String> = spans.flat_map(|span| &span.close).collect();
+        if let Some(header) = self.dialect.header.as_ref().filter(|header| header.special) {
+            closes.extend(&header.close);
+        }
+        let here = closes.into_iter().find(|close| self.literal(at, close))?;
+        self.closes(region, at, from).then_some(here.len())
     }
 
     /// Returns whether an opener counts: it may do so only where a body begins after it.
@@ -102,7 +122,15 @@ impl Reading<'_> {
             nested: None,
         };
         let closes = |at: usize| self.closes(&region, at, *end);
-        let body = Body { text: self.text, at: *end, tables: &span.calls, closes: &closes, out: Vec::new() };
+        let body = Body {
+            text: self.text,
+            at: *end,
+            tables: &span.calls,
+            closes: &closes,
+            limit: None,
+            crossed: None,
+            out: Vec::new(),
+        };
         let literal = self.opener_literal(&region, opening.tag);
         (0..span.calls.len()).any(|table| body.begins_after(table, literal))
     }
@@ -138,7 +166,10 @@ impl Reading<'_> {
             false => self.opener_literal(region, tag.unwrap()),
         };
         let closes = |place: usize| self.closes(region, place, at);
-        let mut body = Body { text: self.text, at, tables, closes: &closes, out: Vec::new() };
+        let special = (at..self.text.len()).find_map(|place| Some((place, self.special_closer(region, place, at)?)));
+        let limit = special.map(|(place, _)| place);
+        let text = special.map_or(self.text, |(place, len)| &self.text[..place + len]);
+        let mut body = Body { text, at, tables, closes: &closes, limit, crossed: None, out: Vec::new() };
         body.read(opener, named);
         let (end, out) = (body.at, body.out);
         for (piece, range) in out {
@@ -340,10 +371,19 @@ impl<'a> Body<'a> {
     fn tell(&mut self, piece: Piece, end: usize) {
         let is_kept = matches!(piece, Piece::Begin(_) | Piece::End(_) | Piece::Call(Call::ValueEnd))
             || matches!(piece, Piece::Call(Call::Name(Some(_))));
-        if end > self.at || is_kept {
-            self.out.push((piece, self.at..end));
+        let at = std::mem::replace(&mut self.at, end);
+        if self.crossed.is_some() {
+            return;
         }
-        self.at = end;
+        if let Some(limit) = self.limit.filter(|&limit| end > limit) {
+            let may_be_cut = matches!(piece, Piece::Text | Piece::Framing | Piece::Call(Call::Value));
+            if may_be_cut && limit > at {
+                self.out.push((piece, at..limit));
+            }
+            self.crossed = Some(if may_be_cut { limit } else { at });
+        } else if end > at || is_kept {
+            self.out.push((piece, at..end));
+        }
     }
 
     fn framing(&mut self, len: usize) {
@@ -433,6 +473,8 @@ impl<'a> Body<'a> {
             } else {
                 self.opaque("", 1);
             }
+            // Framing between calls that goes on after the limit.
+            self.at = self.crossed.take().unwrap_or(self.at);
         }
     }
 
@@ -465,15 +507,21 @@ impl<'a> Body<'a> {
         let tables = self.tables;
         let table = &tables[number];
         self.tell(Piece::Begin(number), self.at + begin);
-        match self.parts(table, name) {
+        let parts = self.parts(table, name);
+        if let Some(at) = self.crossed.take() {
+            self.at = at;
+            self.over(MALFORMED, 0);
+            return self.opaque(&table.end, 0);
+        }
+        match parts {
             Ok(()) => {}
-            Err(Stop::Bad) => {
-                self.over(MALFORMED, 0);
-                self.opaque(&table.end, 0);
-            }
-            Err(Stop::Cut) => {
+            Err(Stop::Cut) if self.limit.is_none() => {
                 self.over(END, 0);
                 self.tell(Piece::Text, self.text.len());
+            }
+            Err(_) => {
+                self.over(MALFORMED, 0);
+                self.opaque(&table.end, 0);
             }
         }
     }

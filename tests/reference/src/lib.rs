@@ -22,4 +22,4 @@ pub use file::{
     Framing, Header, ModelPattern, Route, Span, StartedPattern, Tag, ThoughtKeys, Values, all, find,
 };
 pub use prompt::{own_turn, read_behind};
-pub use read::{events, read, read_keeping_stray, read_tokens, read_with_calls};
+pub use read::{events, read, read_keeping_stray, read_tokens, read_tokens_with_calls, read_with_calls};

@@ -161,7 +161,7 @@ impl Reading<'_> {
     }
 
     /// Returns whether a literal that is a marker stands there: one that is special begins with a special token.
-    fn marker_literal(&self, at: usize, literal: &str, special: bool) -> bool {
+    pub(crate) fn marker_literal(&self, at: usize, literal: &str, special: bool) -> bool {
         let counts = !special || self.special.is_none_or(|special| special.contains(&at));
         counts && self.literal(at, literal)
     }

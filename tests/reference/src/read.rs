@@ -28,6 +28,16 @@ pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special:
     joined(&reading(dialect, text, start, Some(special), false, false))
 }
 
+/// Reads a text whose tokens are known as `read_with_calls` does.
+pub fn read_tokens_with_calls(
+    dialect: &Dialect,
+    text: &[u8],
+    start: Option<&str>,
+    special: &BTreeSet<usize>,
+) -> Vec<Event> {
+    joined_with_calls(&reading(dialect, text, start, Some(special), false, true))
+}
+
 fn reading(
     dialect: &Dialect,
     text: &[u8],

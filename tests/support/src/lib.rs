@@ -151,6 +151,12 @@ pub fn special(tokens: &[Token]) -> BTreeSet<usize> {
     begins(tokens).filter(|(_, token)| token.is_special()).map(|(at, _)| at).collect()
 }
 
+/// Shows a text with a sign before each special token.
+pub fn with_special(text: &[u8], special: &BTreeSet<usize>) -> String {
+    let sign = |at: usize| if special.contains(&at) { "§" } else { "" };
+    text.iter().enumerate().map(|(at, byte)| format!("{}{}", sign(at), byte.escape_ascii())).collect()
+}
+
 /// Returns all events of one stream that is fed with these tokens, neighbouring text joined.
 pub fn feed_tokens(
     scanner: &mut Scanner,
