@@ -46,7 +46,8 @@
 //! | feed the model's own tokens | [`Scanner::feed_tokens`] |
 //! | stop between two events | [`Scanner::events`] |
 //! | get the answer out of a whole text | [`Dialect::strip`] |
-//! | write thinking and content with their markers; keep markers out of a prompt | [`Dialect::join`], [`Dialect::escape`] |
+//! | write thinking, content and calls with their markers | [`Dialect::join`], [`Dialect::join_with_calls`] |
+//! | keep markers out of a prompt | [`Dialect::escape`] |
 //! | correct an OpenAI-style answer between server and client | [`sse::Rewriter`] |
 #![cfg_attr(feature = "compress", doc = "| shorten what tools print before a model reads it | [`compress`] |")]
 //!
@@ -88,7 +89,7 @@ mod utf8;
 pub use channel::{Channel, Start, UnknownStart};
 pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 pub use file_error::FileError;
-pub use join::{JoinError, JoinOptions, OnMarker};
+pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, OnMarker};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, Error, Event, Events, Kind, Options,
     Scanner, StrayClose, Thought, Token,

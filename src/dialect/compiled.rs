@@ -89,6 +89,7 @@ pub struct Templates {
     pub thinking: Option<Block>,
     /// Of messages with headers alone: other content has no markers.
     pub content: Option<Block>,
+    pub calls: Option<CallBlock>,
 }
 
 pub struct Block {
@@ -96,6 +97,19 @@ pub struct Block {
     pub close: Box<[u8]>,
     /// The closer is a fence line, and fence lines inside count.
     pub is_fence: bool,
+}
+
+/// What stands around the calls of a region.
+pub struct CallBlock {
+    /// The span; the header counts as the one after the last.
+    pub rule: u8,
+    pub open: Box<[u8]>,
+    /// Empty where nothing closes the region.
+    pub close: Box<[u8]>,
+    /// What models write after a call that has no `end` of its own, though its `begin` is.
+    pub after_call: Box<[u8]>,
+    /// Where in the opener a header names the call, and the key that goes before the name.
+    pub name: Option<(usize, Box<[u8]>)>,
 }
 
 /// Every marker of the dialect, without framing, for whoever must keep a text free of them.

@@ -3,8 +3,8 @@
 
 use super::{
     Channel,
-    compiled::{Block, Markers, Templates},
-    schema::{Case, Header, Model, Place, Span, strings, text},
+    compiled::{Block, CallBlock, Markers, Templates},
+    schema::{Call, CallBody, Case, Header, Model, Place, Span, strings, text},
 };
 
 /// What can break a marker: a character that nobody sees.
@@ -17,9 +17,57 @@ pub fn templates(model: &Model) -> Templates {
         Some(header) if thinking.is_none() => Templates {
             thinking: message_block(header.get_ref(), Channel::Thinking),
             content: message_block(header.get_ref(), Channel::Content),
+            calls: calls(model),
         },
-        _ => Templates { thinking, content: None },
+        _ => Templates { thinking, content: None, calls: calls(model) },
     }
+}
+
+/// The first span that has tables of calls, of those that count everywhere if there is one; otherwise a message.
+fn calls(model: &Model) -> Option<CallBlock> {
+    let of_place = |is_anywhere: bool| {
+        let mut spans = (0..).zip(&model.spans).map(|(rule, span)| (rule, span.get_ref()));
+        spans.find_map(
+            |(rule, span)| {
+                if (span.place == Place::Anywhere) == is_anywhere { call_span(rule, span) } else { None }
+            },
+        )
+    };
+    let header = || call_message(model.spans.len() as u8, model.header.as_ref()?.get_ref());
+    of_place(true).or_else(|| of_place(false)).or_else(header)
+}
+
+fn call_span(rule: u8, span: &Span) -> Option<CallBlock> {
+    let call = span.calls.first()?.get_ref();
+    let (open, close) = if let Some(tag) = &span.tag {
+        let name = tag.names.first()?.get_ref();
+        (format!("<{name}>"), format!("</{name}>"))
+    } else {
+        let close = span.close.first().map(|close| close.get_ref().clone());
+        (span.open.as_ref()?.first()?.get_ref().clone(), close.unwrap_or_default())
+    };
+    Some(CallBlock { rule, open: bytes(&open), close: bytes(&close), after_call: after_call(call), name: None })
+}
+
+fn call_message(rule: u8, header: &Header) -> Option<CallBlock> {
+    let call = header.calls.first()?.get_ref();
+    let block = message_block(header, Channel::Tool)?;
+    let name = match &call.name_from {
+        None => None,
+        Some(field) => {
+            let key = header.keys.get(field.get_ref())?.get_ref();
+            let key = if key.starts_with('<') { key.clone() } else { format!(" {key}") };
+            let ends = header.end.iter().filter(|end| block.open.ends_with(end.get_ref().as_bytes()));
+            let end = ends.map(|end| end.get_ref().len()).max().unwrap_or(0);
+            Some((block.open.len() - end, bytes(&key)))
+        }
+    };
+    Some(CallBlock { rule, open: block.open, close: block.close, after_call: after_call(call), name })
+}
+
+fn after_call(call: &Call) -> Box<[u8]> {
+    let is_open = call.body == CallBody::Object && call.begin.is_some();
+    call.skip.first().filter(|_| is_open).map_or_else(Box::default, |skip| bytes(skip.get_ref()))
 }
 
 /// None where the span has no closer, so that nothing could follow it.

@@ -1,14 +1,22 @@
-//! The other way: thinking and content written as a model of the dialect writes them, and texts without markers. No text may
-//! leave here that does not split back into its parts: the scanner itself is asked before it does.
+//! The other way: thinking, content and calls written as a model of the dialect writes them, and texts without markers. No
+//! text may leave here that does not split back into its parts: the scanner itself is asked before it does.
 
-use std::{borrow::Cow, collections::TryReserveError, fmt, ops::Range};
+mod call;
+mod error;
+mod text;
+mod value;
+
+use std::{borrow::Cow, ops::Range};
 
 use crate::channel::{Channel, Start};
 use crate::dialect::{BREAK, Dialect, compiled::Compiled};
 use crate::matcher::bytes::{is_tag_space, same};
 use crate::memory::{OutOfMemory, append};
-use crate::scanner::{Error, Kind, Options, Scanner};
+use crate::scanner::{Options, Scanner};
 use crate::utf8::is_continuation;
+pub use call::JoinCall;
+pub use error::{CallFault, CallPart, JoinError};
+use text::{Role, Text};
 
 /// Options of [`Dialect::join`].
 ///
@@ -66,73 +74,6 @@ pub enum OnMarker {
     Escape,
 }
 
-/// Why a text cannot be joined or escaped.
-///
-/// ```
-/// use aside::{Channel, Dialect, JoinError, JoinOptions};
-///
-/// let error = Dialect::find("qwen3")?.join("It says </think> here.", "", &JoinOptions::new()).unwrap_err();
-/// assert_eq!(error, JoinError::Marker { part: Channel::Thinking, offset: 8 });
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum JoinError {
-    /// A part would not split back into the same.
-    Marker {
-        /// `Thinking` or `Content`.
-        part: Channel,
-        /// The index in the part of the first byte that would be read as something else, such as a marker or framing. It is
-        /// the part's length if the marker after the part would not be read as one.
-        offset: usize,
-    },
-    /// The dialect does not say how a text of this channel, or one that starts inside this channel, is written.
-    NotWritten(Channel),
-    /// This marker of the dialect cannot be broken: it is a single character, or has U+200B in it.
-    Unbreakable(Box<str>),
-    /// The dialect has no span of the channel to start in, or no headers.
-    NoSuchStart,
-    /// There was no memory for the text.
-    OutOfMemory,
-}
-
-impl fmt::Display for JoinError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            JoinError::Marker { part, offset } => {
-                write!(
-                    f,
-                    "the {part} would not split back into the same: byte {offset} of it is read as something else"
-                )
-            }
-            JoinError::NotWritten(channel) => write!(f, "the dialect does not say how {channel} is written"),
-            JoinError::Unbreakable(marker) => write!(f, "nothing can break the marker {marker:?}"),
-            JoinError::NoSuchStart => Error::NoSuchStart.fmt(f),
-            JoinError::OutOfMemory => Error::OutOfMemory.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for JoinError {}
-
-impl From<OutOfMemory> for JoinError {
-    fn from(_: OutOfMemory) -> JoinError {
-        JoinError::OutOfMemory
-    }
-}
-
-impl From<TryReserveError> for JoinError {
-    fn from(_: TryReserveError) -> JoinError {
-        JoinError::OutOfMemory
-    }
-}
-
-impl From<Error> for JoinError {
-    fn from(error: Error) -> JoinError {
-        if error == Error::NoSuchStart { JoinError::NoSuchStart } else { JoinError::OutOfMemory }
-    }
-}
-
 impl Dialect {
     /// Returns the text that splits into this thinking and this content: one block of thinking with the markers and the framing
     /// of the dialect, then the content. Without thinking there is no block, unless the text starts inside one. Both parts may
@@ -171,7 +112,65 @@ impl Dialect {
         content: impl AsRef<[u8]>,
         options: &JoinOptions,
     ) -> Result<Vec<u8>, JoinError> {
-        join(self, thinking.as_ref(), content.as_ref(), options)
+        join(self, thinking.as_ref(), content.as_ref(), &[], options)
+    }
+
+    /// Returns the text that splits into this thinking, this content and, after both, these calls. It is for a host that
+    /// writes a model's earlier turn into a prompt itself.
+    ///
+    /// Calls are written as the dialect's first table of calls says, between an opener and a closer, and without white space
+    /// that nobody asked for. Where such a call has no end of its own, each has an opener and a closer. An id is written where
+    /// the dialect has a place for one; where a call must have one, its number stands in for it.
+    ///
+    /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. What is
+    /// a string, and what a number, is not in the text of all dialects; a [`CallWriter`](crate::call_writer::CallWriter) that
+    /// has the tools' schemas makes the same arguments of it. Calls are never escaped: for a value that holds its own closer
+    /// there is no text that means it.
+    ///
+    /// ```
+    /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
+    ///
+    /// let dialect = Dialect::from_toml(
+    ///     r#"
+    ///     name = "mine"
+    ///     [[span]]
+    ///     channel = "tool"
+    ///     open = ["<tool_call>"]
+    ///     close = ["</tool_call>"]
+    ///     [[span.call]]
+    ///     body = "tags"
+    ///     begin = "<function="
+    ///     name_end = [">"]
+    ///     key = ["<parameter=", ">"]
+    ///     value = ["", "</parameter>"]
+    ///     end = "</function>"
+    ///     "#,
+    /// )?;
+    /// let call = JoinCall::new("add", r#"{"a": 1, "note": "x \u003c y"}"#);
+    /// let text = dialect.join_with_calls("", "Adding.", &[call], &JoinOptions::new())?;
+    /// let wanted = "Adding.<tool_call><function=add><parameter=a>1</parameter><parameter=note>x < y</parameter>\
+    ///     </function></tool_call>";
+    /// assert_eq!(String::from_utf8(text)?, wanted);
+    ///
+    /// let call = JoinCall::new("add", r#"{"note": "a </parameter> b"}"#);
+    /// let error = dialect.join_with_calls("", "", &[call], &JoinOptions::new()).unwrap_err();
+    /// let fault = CallFault::Closer { offset: 2 };
+    /// assert_eq!(error, JoinError::Call { call: 0, part: CallPart::Value("note".into()), fault });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Any [`JoinError`].
+    #[inline]
+    pub fn join_with_calls(
+        &self,
+        thinking: impl AsRef<[u8]>,
+        content: impl AsRef<[u8]>,
+        calls: &[JoinCall<'_>],
+        options: &JoinOptions,
+    ) -> Result<Vec<u8>, JoinError> {
+        join(self, thinking.as_ref(), content.as_ref(), calls, options)
     }
 
     /// Returns the text without the dialect's markers, so that a user's text can stand in a prompt. After the first character
@@ -201,12 +200,19 @@ impl Dialect {
     }
 }
 
-fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOptions) -> Result<Vec<u8>, JoinError> {
+fn join(
+    dialect: &Dialect,
+    thinking: &[u8],
+    content: &[u8],
+    calls: &[JoinCall<'_>],
+    options: &JoinOptions,
+) -> Result<Vec<u8>, JoinError> {
     let compiled = &*dialect.compiled;
+    let calls = call::write(dialect, calls)?;
     let start = options.start.unwrap_or(dialect.start());
-    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start))?;
-    let text = Joined::new(compiled, start, thinking, content)?;
-    let Some(fault) = text.fault(&mut scanner)? else { return Ok(text.bytes) };
+    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start).calls(!calls.bytes.is_empty()))?;
+    let joined = Joined::new(compiled, start, thinking, content, &calls)?;
+    let Some(fault) = joined.fault(&mut scanner)? else { return Ok(joined.text.bytes) };
     if options.markers == OnMarker::Refuse {
         return Err(fault.into());
     }
@@ -215,9 +221,9 @@ fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOption
     for (escaped, padded) in [(first, false), ([true; 2], false), ([true; 2], true)] {
         let thinking = safe_if(escaped[0], compiled, Channel::Thinking, thinking, padded)?;
         let content = safe_if(escaped[1], compiled, Channel::Content, content, padded)?;
-        let text = Joined::new(compiled, start, &thinking, &content)?;
-        if text.fault(&mut scanner)?.is_none() {
-            return Ok(text.bytes);
+        let joined = Joined::new(compiled, start, &thinking, &content, &calls)?;
+        if joined.fault(&mut scanner)?.is_none() {
+            return Ok(joined.text.bytes);
         }
     }
     Err(fault.into())
@@ -341,9 +347,9 @@ fn push_break(out: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     append(out, BREAK.encode_utf8(&mut [0; 4]).as_bytes())
 }
 
-/// A text with the ranges of its parts.
+/// A text, and where thinking and content stand in it.
 struct Joined {
-    bytes: Vec<u8>,
+    text: Text,
     thinking: Range<usize>,
     content: Range<usize>,
 }
@@ -361,69 +367,46 @@ impl From<Fault> for JoinError {
 }
 
 impl Joined {
-    fn new(compiled: &Compiled, start: Start, thinking: &[u8], content: &[u8]) -> Result<Joined, JoinError> {
+    fn new(
+        compiled: &Compiled,
+        start: Start,
+        thinking: &[u8],
+        content: &[u8],
+        calls: &Text,
+    ) -> Result<Joined, JoinError> {
         let is_inside = match start {
             Start::Channel(Channel::Thinking) => true,
             Start::Channel(Channel::Content) | Start::Header => false,
             Start::Channel(other) => return Err(JoinError::NotWritten(other)),
         };
         let templates = &compiled.templates;
-        let mut bytes = Vec::new();
+        let mut text = Text::default();
         let mut place = 0..0;
         if is_inside || !thinking.is_empty() {
             let block = templates.thinking.as_ref().ok_or(JoinError::NotWritten(Channel::Thinking))?;
             if !is_inside {
-                append(&mut bytes, &block.open)?;
+                text.mark(&block.open)?;
             }
-            place = bytes.len()..bytes.len() + thinking.len();
-            append(&mut bytes, thinking)?;
-            append(&mut bytes, &block.close)?;
+            place = text.part(Role::Text(Channel::Thinking), thinking)?;
+            text.mark(&block.close)?;
         }
         // Text outside of all messages is content too, but no model writes content there.
         let block = templates.content.as_ref().filter(|_| !content.is_empty());
-        append(&mut bytes, block.map_or(b"", |block| &block.open))?;
-        let content_at = bytes.len();
-        append(&mut bytes, content)?;
-        append(&mut bytes, block.map_or(b"", |block| &block.close))?;
-        Ok(Joined { bytes, thinking: place, content: content_at..content_at + content.len() })
+        text.mark(block.map_or(b"", |block| &block.open))?;
+        let content = text.part(Role::Text(Channel::Content), content)?;
+        text.mark(block.map_or(b"", |block| &block.close))?;
+        text.append(calls)?;
+        Ok(Joined { text, thinking: place, content })
     }
 
-    /// Reads the text as a host would, and returns the first fault.
+    /// Reads the text as a host would, and returns the first fault. The calls have been read before, so that it is not theirs.
     fn fault(&self, scanner: &mut Scanner) -> Result<Option<Fault>, JoinError> {
-        let mut wrong = None;
-        let mut look = |event: crate::Event<'_>| {
-            if wrong.is_none() && !event.bytes.is_empty() {
-                let from = event.offset as usize;
-                let channel = if event.kind == Kind::Text { Some(event.channel) } else { None };
-                wrong = self.misread(from..from + event.bytes.len(), channel);
-            }
+        let Some(at) = self.text.misread(scanner)? else { return Ok(None) };
+        let is_thinking = at < self.content.start || self.content.is_empty() && !self.thinking.is_empty();
+        let (part, range) = match is_thinking {
+            true => (Channel::Thinking, &self.thinking),
+            false => (Channel::Content, &self.content),
         };
-        scanner.feed(&self.bytes, &mut look)?;
-        scanner.finish(&mut look)?;
-        Ok(wrong.map(|at| {
-            let is_thinking = at < self.content.start;
-            let (part, range) = match is_thinking {
-                true => (Channel::Thinking, &self.thinking),
-                false => (Channel::Content, &self.content),
-            };
-            Fault { part, offset: at.clamp(range.start, range.end) - range.start }
-        }))
-    }
-
-    /// Returns where a stretch is not read as what it was written for: text of that channel, or a marker if there is none.
-    fn misread(&self, read: Range<usize>, channel: Option<Channel>) -> Option<usize> {
-        let parts = [(Channel::Thinking, &self.thinking), (Channel::Content, &self.content)];
-        let written = parts.into_iter().find(|(_, part)| part.contains(&read.start));
-        if written.map(|(channel, _)| channel) != channel {
-            return Some(read.start);
-        }
-        let end = match written {
-            Some((_, part)) => part.end,
-            None => {
-                let next = parts.into_iter().filter(|(_, part)| !part.is_empty() && part.start > read.start);
-                next.map(|(_, part)| part.start).min().unwrap_or(self.bytes.len())
-            }
-        };
-        (read.end > end).then_some(end)
+        Ok(Some(Fault { part, offset: at.clamp(range.start, range.end) - range.start }))
     }
 }

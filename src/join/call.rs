@@ -1,0 +1,321 @@
+//! Calls as a model of the dialect writes them: opener, the first table's form, closer. The scanner is asked whether they are
+//! read back as they are.
+
+use super::{
+    error::{CallFault, CallPart, JoinError},
+    text::{Part, Role, Text},
+    value::{self, Stop},
+};
+use crate::{
+    calls::table::{BodyRule, CallTable, ObjectRule},
+    channel::{Channel, Start},
+    dialect::{
+        Dialect,
+        compiled::{CallBlock, Compiled},
+    },
+    json,
+    memory::push,
+    scanner::{Options, Scanner},
+};
+
+/// A call for [`Dialect::join_with_calls`].
+///
+/// ```
+/// let call = aside::JoinCall::new("get_weather", r#"{"city": "Oslo"}"#).id("call_1");
+/// # let _ = call;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a call is not written until it is given to `join_with_calls`"]
+pub struct JoinCall<'a> {
+    name: &'a str,
+    arguments: &'a str,
+    id: Option<&'a str>,
+}
+
+impl<'a> JoinCall<'a> {
+    /// Returns a call of the tool `name`. The arguments are a JSON object.
+    pub fn new(name: &'a str, arguments: &'a str) -> JoinCall<'a> {
+        JoinCall { name, arguments, id: None }
+    }
+
+    /// Sets the call's id. It is written where the dialect has a place for one.
+    pub fn id(self, id: impl Into<Option<&'a str>>) -> JoinCall<'a> {
+        JoinCall { id: id.into(), ..self }
+    }
+}
+
+/// Writes calls, and reads them back.
+pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinError> {
+    let compiled = &*dialect.compiled;
+    if calls.is_empty() {
+        return Ok(Text::default());
+    }
+    let not_written = || JoinError::NotWritten(Channel::Tool);
+    let block = compiled.templates.calls.as_ref().ok_or_else(not_written)?;
+    let table = first_table(compiled, block).ok_or_else(not_written)?;
+    let mut writer = Writer { text: Text::default(), block, table };
+    writer.calls(calls)?;
+    let text = writer.text;
+    let start = if block.name.is_some() || usize::from(block.rule) == compiled.spans.len() {
+        Start::Header
+    } else {
+        Start::Channel(Channel::Content)
+    };
+    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start).calls(true))?;
+    match text.misread(&mut scanner)? {
+        Some(at) => Err(blame(&text, table, at)),
+        None => Ok(text),
+    }
+}
+
+fn first_table<'a>(compiled: &'a Compiled, block: &CallBlock) -> Option<&'a CallTable> {
+    let region = match usize::from(block.rule) < compiled.spans.len() {
+        true => compiled.inside(block.rule),
+        false => compiled.body(Channel::Tool),
+    };
+    compiled.calls(region)?.tables.first()
+}
+
+/// Says which part of which call a byte belongs to that is misread.
+fn blame(text: &Text, table: &CallTable, at: usize) -> JoinError {
+    let call = text.calls.partition_point(|&begin| begin <= at).saturating_sub(1);
+    let from = text.calls[call];
+    let is_before = |part: &&Part| (from..=at).contains(&part.range.start);
+    let parts: Vec<&Part> = text.parts.iter().filter(is_before).collect();
+    let key = || {
+        let key = parts.iter().rfind(|part| part.role == Role::Key)?;
+        Some(String::from_utf8_lossy(&text.bytes[key.range.clone()]).into())
+    };
+    let Some(last) = parts.last() else {
+        return JoinError::Call { call, part: CallPart::Name, fault: CallFault::Misread { offset: 0 } };
+    };
+    let part = match last.role {
+        Role::Id => CallPart::Id,
+        Role::Key => key().map_or(CallPart::Arguments, CallPart::Key),
+        Role::InnerKey | Role::Value => key().map_or(CallPart::Arguments, CallPart::Value),
+        Role::Name | Role::Text(_) => CallPart::Name,
+    };
+    let offset = at.min(last.range.end) - last.range.start;
+    let written = &text.bytes[last.range.clone()];
+    let fault = match &table.body {
+        BodyRule::Tags(rule) if last.role == Role::Value => {
+            let stops = || rule.stops.iter().any(|stop| memchr::memmem::find(written, stop).is_some());
+            if memchr::memmem::find(written, &rule.value[1]).is_some() {
+                CallFault::Closer { offset }
+            } else if stops() {
+                CallFault::Stop { offset }
+            } else {
+                CallFault::Misread { offset }
+            }
+        }
+        _ => CallFault::Misread { offset },
+    };
+    JoinError::Call { call, part, fault }
+}
+
+struct Writer<'a> {
+    text: Text,
+    block: &'a CallBlock,
+    table: &'a CallTable,
+}
+
+impl Writer<'_> {
+    fn calls(&mut self, calls: &[JoinCall<'_>]) -> Result<(), JoinError> {
+        let (block, table) = (self.block, self.table);
+        let is_list = matches!(&table.body, BodyRule::Literal(rule) if rule.is_list);
+        let is_bare = table.begin.is_empty() && matches!(table.body, BodyRule::Object(_) | BodyRule::Literal(_));
+        // A region of its own for each call, unless something else tells them apart, or nothing would end the region.
+        let is_shared = block.name.is_none() && (is_list || !table.end.is_empty() || block.close.is_empty());
+        let is_bracketed = is_list || is_bare && is_shared && calls.len() > 1 && !block.open.ends_with(b"[");
+        let opens_call = !table.begin.is_empty() && block.open.ends_with(&table.begin);
+        for (index, call) in calls.iter().enumerate() {
+            let at = self.text.bytes.len();
+            push(&mut self.text.calls, at)?;
+            let is_first = index == 0 || !is_shared;
+            if is_first {
+                self.opener(call)?;
+                self.text.mark(if is_bracketed { b"[" } else { b"" })?;
+            } else if is_bare {
+                self.text.mark(b", ")?;
+            }
+            if !(is_first && opens_call) {
+                self.text.mark(&table.begin)?;
+            }
+            self.call(index, call)?;
+            if !is_shared || index + 1 == calls.len() {
+                self.text.mark(if is_bracketed { b"]" } else { b"" })?;
+                self.text.mark(&block.close)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn opener(&mut self, call: &JoinCall<'_>) -> Result<(), JoinError> {
+        let open = &self.block.open;
+        let Some((at, key)) = &self.block.name else { return Ok(self.text.mark(open)?) };
+        self.text.mark(&open[..*at])?;
+        self.text.mark(key)?;
+        self.prefix(call.name)?;
+        let name = self.text.bytes.len();
+        self.text.mark(call.name.as_bytes())?;
+        push(&mut self.text.header_names, name..name + call.name.len())?;
+        Ok(self.text.mark(&open[*at..])?)
+    }
+
+    /// Writes what is taken off a name, where without it the name would not be read, or not as it is.
+    fn prefix(&mut self, name: &str) -> Result<(), JoinError> {
+        let head = &self.table.head;
+        let is_needed = head.needs_prefix || head.prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix));
+        match head.prefixes.first().filter(|_| is_needed) {
+            Some(prefix) => Ok(self.text.mark(prefix)?),
+            None => Ok(()),
+        }
+    }
+
+    fn call(&mut self, index: usize, call: &JoinCall<'_>) -> Result<(), JoinError> {
+        let table = self.table;
+        let fault = |part, fault| JoinError::Call { call: index, part, fault };
+        let arguments = value::object(call.arguments);
+        let arguments = arguments.ok_or(fault(CallPart::Arguments, CallFault::NotObject))?;
+        if let BodyRule::Object(rule) = &table.body {
+            return self.object(rule, call, arguments);
+        }
+        if table.head.name_from.is_none() {
+            self.head(index, call)?;
+        }
+        let written = match &table.body {
+            BodyRule::Object(_) | BodyRule::Json => {
+                self.text.part(Role::Value, arguments.as_bytes()).map(drop).map_err(Stop::from)
+            }
+            BodyRule::Tags(rule) if rule.nested.is_some() => {
+                let text = &mut self.text;
+                value::members(arguments, |key, json| value::element(rule, key, json, Role::Key, text))
+            }
+            BodyRule::Tags(rule) => {
+                let text = &mut self.text;
+                value::members(arguments, |key, json| {
+                    text.mark(&rule.key[0])?;
+                    text.part(Role::Key, key.as_bytes())?;
+                    text.mark(&rule.key[1])?;
+                    if let Some([open, close]) = &rule.kind {
+                        text.mark(open)?;
+                        text.mark(value::type_word(rule, json).as_bytes())?;
+                        text.mark(close)?;
+                    }
+                    text.mark(&rule.value[0])?;
+                    text.mark(&rule.after_open)?;
+                    value::tagged(json, text)?;
+                    text.mark(&rule.before_close)?;
+                    Ok(text.mark(&rule.value[1])?)
+                })
+            }
+            BodyRule::Literal(rule) => {
+                let text = &mut self.text;
+                let mut separator: &[u8] = b"";
+                let written = value::members(arguments, |key, json| {
+                    text.mark(std::mem::replace(&mut separator, b", "))?;
+                    value::literal_key(rule, key, text)?;
+                    text.mark(&[rule.assign])?;
+                    value::literal(rule, json, text)
+                });
+                written.and_then(|()| Ok(self.text.mark(&[rule.close])?))
+            }
+        };
+        written.map_err(|stop| match stop {
+            Stop::OutOfMemory => JoinError::OutOfMemory,
+            Stop::Key(why) => fault(CallPart::Arguments, why),
+            Stop::Value(why) => {
+                let begin = self.text.calls[index];
+                let of_call = |part: &&Part| part.role == Role::Key && part.range.start >= begin;
+                let key = self.text.parts.iter().rfind(of_call).map(|part| &self.text.bytes[part.range.clone()]);
+                let part = key.map_or(CallPart::Arguments, |key| CallPart::Value(String::from_utf8_lossy(key).into()));
+                fault(part, why)
+            }
+        })?;
+        Ok(self.text.mark(&table.end)?)
+    }
+
+    fn object(&mut self, rule: &ObjectRule, call: &JoinCall<'_>, arguments: &str) -> Result<(), JoinError> {
+        self.text.mark(b"{")?;
+        if rule.key_is_name {
+            self.text.mark(b"\"")?;
+            self.escaped(Role::Name, call.name)?;
+            self.text.mark(b"\": ")?;
+        } else {
+            let id = call.id.zip(rule.ids.first()).map(|(id, key)| (key, Role::Id, id));
+            let name = rule.names.first().map(|key| (key, Role::Name, call.name));
+            for (key, role, word) in [id, name].into_iter().flatten() {
+                self.member(key)?;
+                self.text.mark(b"\"")?;
+                self.escaped(role, word)?;
+                self.text.mark(b"\", ")?;
+            }
+            self.member(rule.arguments.first().map_or(b"", |key| key))?;
+        }
+        self.text.part(Role::Value, arguments.as_bytes())?;
+        self.text.mark(b"}")?;
+        Ok(self.text.mark(&self.block.after_call)?)
+    }
+
+    fn member(&mut self, key: &[u8]) -> Result<(), JoinError> {
+        self.text.mark(b"\"")?;
+        self.text.mark(key)?;
+        Ok(self.text.mark(b"\": ")?)
+    }
+
+    fn escaped(&mut self, role: Role, word: &str) -> Result<(), JoinError> {
+        let from = self.text.bytes.len();
+        json::escape(word.as_bytes(), &mut self.text.bytes)?;
+        self.text.parts_since(role, from)?;
+        Ok(())
+    }
+
+    fn head(&mut self, index: usize, call: &JoinCall<'_>) -> Result<(), JoinError> {
+        let head = &self.table.head;
+        if !head.id_end.is_empty() {
+            match call.id {
+                Some(id) => self.text.part(Role::Id, id.as_bytes())?,
+                None => self.text.part(Role::Id, index.to_string().as_bytes())?,
+            };
+            self.text.mark(&head.id_end)?;
+        }
+        if head.is_id {
+            self.head_that_is_id(index, call)?;
+        } else {
+            self.prefix(call.name)?;
+            self.text.part(Role::Name, call.name.as_bytes())?;
+        }
+        if let Some(id) = call.id.filter(|_| !head.id_begin.is_empty() && head.id_end.is_empty()) {
+            self.text.mark(&head.id_begin)?;
+            self.text.part(Role::Id, id.as_bytes())?;
+        }
+        match &self.table.body {
+            BodyRule::Literal(rule) => self.text.mark(&[rule.open])?,
+            _ => self.text.mark(&head.id_close)?,
+        }
+        Ok(self.text.mark(&head.end)?)
+    }
+
+    /// Writes a head that is the id: with the name in it, perhaps a prefix before and a number after.
+    fn head_that_is_id(&mut self, index: usize, call: &JoinCall<'_>) -> Result<(), JoinError> {
+        let Some(id) = call.id else {
+            let prefix = self.table.head.prefixes.first().map_or(&b""[..], |prefix| prefix);
+            self.text.part(Role::Id, prefix)?;
+            self.text.part(Role::Name, call.name.as_bytes())?;
+            self.text.part(Role::Id, format!(":{index}").as_bytes())?;
+            return Ok(());
+        };
+        // Digits after a colon are not of the name.
+        let number = id.trim_end_matches(|character: char| character.is_ascii_digit());
+        let stem = number.strip_suffix(':').unwrap_or(id);
+        let Some(before) = stem.strip_suffix(call.name).or_else(|| id.strip_suffix(call.name)) else {
+            let fault = CallFault::Misread { offset: 0 };
+            return Err(JoinError::Call { call: index, part: CallPart::Id, fault });
+        };
+        let (name, after) = id[before.len()..].split_at(call.name.len());
+        for (role, part) in [(Role::Id, before), (Role::Name, name), (Role::Id, after)] {
+            self.text.part(role, part.as_bytes())?;
+        }
+        Ok(())
+    }
+}

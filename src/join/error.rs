@@ -1,0 +1,150 @@
+//! Why a text cannot be joined, for a host that shows it or acts on it.
+
+use std::{collections::TryReserveError, fmt};
+
+use crate::{channel::Channel, memory::OutOfMemory, scanner::Error};
+
+/// Why a text cannot be joined or escaped.
+///
+/// ```
+/// use aside::{Channel, Dialect, JoinError, JoinOptions};
+///
+/// let error = Dialect::find("qwen3")?.join("It says </think> here.", "", &JoinOptions::new()).unwrap_err();
+/// assert_eq!(error, JoinError::Marker { part: Channel::Thinking, offset: 8 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// A part would not split back into the same.
+    Marker {
+        /// `Thinking` or `Content`.
+        part: Channel,
+        /// The index in the part of the first byte that would be read as something else, such as a marker or framing. It is
+        /// the part's length if the marker after the part would not be read as one.
+        offset: usize,
+    },
+    /// A call would not be read back as it is.
+    Call {
+        /// The index of the call.
+        call: usize,
+        /// The part of the call that is at fault.
+        part: CallPart,
+        /// What is wrong with it.
+        fault: CallFault,
+    },
+    /// The dialect does not say how a text of this channel, or one that starts inside this channel, is written.
+    NotWritten(Channel),
+    /// This marker of the dialect cannot be broken: it is a single character, or has U+200B in it.
+    Unbreakable(Box<str>),
+    /// The dialect has no span of the channel to start in, or no headers.
+    NoSuchStart,
+    /// There was no memory for the text.
+    OutOfMemory,
+}
+
+/// A part of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallPart {
+    /// The name.
+    Name,
+    /// The id.
+    Id,
+    /// The arguments as a whole.
+    Arguments,
+    /// The key of an argument.
+    Key(Box<str>),
+    /// The value of the argument with this key.
+    Value(Box<str>),
+}
+
+/// What is wrong with a part of a call. Offsets are bytes of the part as it is written: of a string, its text where the dialect
+/// writes strings as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallFault {
+    /// It is not a JSON object.
+    NotObject,
+    /// It has half of a surrogate pair, which JSON can write and UTF-8 cannot.
+    Surrogate,
+    /// It has the text that ends a value.
+    Closer {
+        /// Where that text begins.
+        offset: usize,
+    },
+    /// One of its lines begins with a text that ends a value there ("`value_stop`").
+    Stop {
+        /// Where the value would end.
+        offset: usize,
+    },
+    /// It would be read as something else.
+    Misread {
+        /// The first byte of which this is so.
+        offset: usize,
+    },
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JoinError::Marker { part, offset } => {
+                write!(
+                    f,
+                    "the {part} would not split back into the same: byte {offset} of it is read as something else"
+                )
+            }
+            JoinError::Call { call, part, fault } => write!(f, "call {call}: {part} {fault}"),
+            JoinError::NotWritten(channel) => write!(f, "the dialect does not say how {channel} is written"),
+            JoinError::Unbreakable(marker) => write!(f, "nothing can break the marker {marker:?}"),
+            JoinError::NoSuchStart => Error::NoSuchStart.fmt(f),
+            JoinError::OutOfMemory => Error::OutOfMemory.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for CallPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallPart::Name => f.write_str("the name"),
+            CallPart::Id => f.write_str("the id"),
+            CallPart::Arguments => f.write_str("the JSON text of the arguments"),
+            CallPart::Key(key) => write!(f, "the key {key:?}"),
+            CallPart::Value(key) => write!(f, "the value of {key:?}"),
+        }
+    }
+}
+
+impl fmt::Display for CallFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallFault::NotObject => f.write_str("is not an object"),
+            CallFault::Surrogate => f.write_str("has half of a surrogate pair, which the dialect cannot write"),
+            CallFault::Closer { offset } => write!(f, "has, at byte {offset}, the text that ends a value"),
+            CallFault::Stop { offset } => write!(f, "has, after byte {offset}, a line that ends a value"),
+            CallFault::Misread { offset } => {
+                write!(f, "would not be read back as it is: byte {offset} of it is read as something else")
+            }
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+impl From<OutOfMemory> for JoinError {
+    fn from(_: OutOfMemory) -> JoinError {
+        JoinError::OutOfMemory
+    }
+}
+
+impl From<TryReserveError> for JoinError {
+    fn from(_: TryReserveError) -> JoinError {
+        JoinError::OutOfMemory
+    }
+}
+
+impl From<Error> for JoinError {
+    fn from(error: Error) -> JoinError {
+        if error == Error::NoSuchStart { JoinError::NoSuchStart } else { JoinError::OutOfMemory }
+    }
+}

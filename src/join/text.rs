@@ -1,0 +1,148 @@
+//! A joined text that knows what each stretch of it was written as, so that the scanner's events can be held against it.
+
+use std::ops::Range;
+
+use crate::{
+    channel::Channel,
+    memory::{self, append, push},
+    scanner::{Cause, Error, Kind, Scanner},
+};
+
+/// What a stretch was written as. What is not a part is a marker, or framing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Text(Channel),
+    Name,
+    Id,
+    /// The key of an argument; of an element inside one.
+    Key,
+    InnerKey,
+    Value,
+}
+
+/// A stretch with its role.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub role: Role,
+    pub range: Range<usize>,
+}
+
+#[derive(Default)]
+pub struct Text {
+    pub bytes: Vec<u8>,
+    /// In their order.
+    pub parts: Vec<Part>,
+    /// Where each call begins: its region, if that begins with it.
+    pub calls: Vec<usize>,
+    /// Where the names stand that are fields of headers.
+    pub header_names: Vec<Range<usize>>,
+}
+
+impl Text {
+    /// Writes a marker, or framing.
+    pub fn mark(&mut self, bytes: &[u8]) -> memory::Result<()> {
+        append(&mut self.bytes, bytes)
+    }
+
+    /// Writes a part, and returns where it stands.
+    pub fn part(&mut self, role: Role, bytes: &[u8]) -> memory::Result<Range<usize>> {
+        let from = self.bytes.len();
+        append(&mut self.bytes, bytes)?;
+        self.parts_since(role, from)
+    }
+
+    /// Makes what was written from an index on a part.
+    pub fn parts_since(&mut self, role: Role, from: usize) -> memory::Result<Range<usize>> {
+        let range = from..self.bytes.len();
+        push(&mut self.parts, Part { role, range: range.clone() })?;
+        Ok(range)
+    }
+
+    /// Writes another text after this one.
+    pub fn append(&mut self, other: &Text) -> memory::Result<()> {
+        let from = self.bytes.len();
+        append(&mut self.bytes, &other.bytes)?;
+        let shifted = |range: &Range<usize>| from + range.start..from + range.end;
+        for part in &other.parts {
+            push(&mut self.parts, Part { role: part.role, range: shifted(&part.range) })?;
+        }
+        for &call in &other.calls {
+            push(&mut self.calls, from + call)?;
+        }
+        for name in &other.header_names {
+            push(&mut self.header_names, shifted(name))?;
+        }
+        Ok(())
+    }
+
+    /// Reads the text as a host would, and returns the first byte that is not read as what it was written as.
+    pub fn misread(&self, scanner: &mut Scanner) -> Result<Option<usize>, Error> {
+        let mut check = Check { text: self, part: 0, ended: 0, named: 0, wrong: None };
+        scanner.feed(&self.bytes, |event| check.see(&event))?;
+        scanner.finish(|event| check.see(&event))?;
+        if check.ended != self.calls.len() {
+            check.wrong.get_or_insert(self.bytes.len());
+        }
+        Ok(check.wrong)
+    }
+}
+
+/// How far a text has been read.
+struct Check<'a> {
+    text: &'a Text,
+    /// The first part that has not been read whole, or that is empty.
+    part: usize,
+    /// Calls that have ended as they should, and names of headers that have been told.
+    ended: usize,
+    named: usize,
+    wrong: Option<usize>,
+}
+
+impl Check<'_> {
+    fn see(&mut self, event: &crate::Event<'_>) {
+        if self.wrong.is_none() {
+            self.wrong = self.misread(event);
+        }
+    }
+
+    fn misread(&mut self, event: &crate::Event<'_>) -> Option<usize> {
+        let from = event.offset as usize;
+        let roles: &[Role] = match event.kind {
+            Kind::Text => &[Role::Text(event.channel)],
+            Kind::CallName(Some(name)) => {
+                let written = self.text.header_names.get(self.named).map(|range| &self.text.bytes[range.clone()]);
+                self.named += 1;
+                return if written == Some(name) { None } else { Some(from) };
+            }
+            Kind::CallName(None) => &[Role::Name],
+            Kind::CallId => &[Role::Id],
+            Kind::CallKey => &[Role::Key, Role::InnerKey],
+            Kind::CallValue => &[Role::Value],
+            Kind::CallEnd { cause, .. } => {
+                if !matches!(cause, Cause::Marker | Cause::Implied) {
+                    return Some(from);
+                }
+                self.ended += 1;
+                &[]
+            }
+            _ => &[],
+        };
+        if event.bytes.is_empty() {
+            return None;
+        }
+        while self.text.parts.get(self.part).is_some_and(|part| part.range.end <= from) {
+            self.part += 1;
+        }
+        let mut rest = self.text.parts[self.part..].iter().filter(|part| !part.range.is_empty());
+        let next = rest.next();
+        let (is_right, end) = match next {
+            Some(part) if part.range.start <= from => (roles.contains(&part.role), part.range.end),
+            next => (roles.is_empty(), next.map_or(self.text.bytes.len(), |part| part.range.start)),
+        };
+        match from + event.bytes.len() > end {
+            _ if !is_right => Some(from),
+            true => Some(end),
+            false => None,
+        }
+    }
+}
