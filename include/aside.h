@@ -40,7 +40,7 @@
  *     }
  *
  * This header, in order of use: versions; statuses and errors; the opaque types; simple calls; dialects; scanners, with
- * events; rewriters of event streams; and at the end what authors of bindings need.
+ * events; call writers; rewriters of event streams; and at the end what authors of bindings need.
  *
  * Promises. Chunking does not matter: the joined text of each channel, the spans and the attributes are the same for every
  * way to cut a stream. Every byte is in exactly one event, in order. Only bytes that could still become part of a marker,
@@ -61,8 +61,8 @@
  * memory that a scanner owns is valid as long as its description says. Pointers to bytes and arrays are never NULL in what
  * the library fills: if there are none, the length or count is 0, and nothing may be read there. Feeding a scanner allocates
  * nothing, except for headers, for tags with attributes, for the first tokens, and for thoughts if it collects them.
- * If memory runs out while a scanner or a rewriter is made or fed, that is a status; while dialects are found and loaded,
- * it ends the process.
+ * If memory runs out while a scanner, call writer or rewriter is made or fed, that is a status; while dialects are found and
+ * loaded, and while a request's tools are read, it ends the process.
  *
  * Threads. Dialects never change: any number of threads may use one at the same time. A scanner may be used by one thread
  * at a time, not always the same one; two scanners share nothing that changes. Each section says this for its functions,
@@ -157,8 +157,8 @@ enum {
     /** A `size` field, an `event_size` or a `capacity` cannot be right. */
     ASIDE_ERROR_SIZE = -1006,
     /**
-     * The scanner, rewriter, registry, compressor or stream is in use: it was called from its own callback, or, as far as that
-     * can be detected, from two threads at the same time where that is not allowed. Nothing has changed.
+     * The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or, as
+     * far as that can be detected, from two threads at the same time where that is not allowed. Nothing has changed.
      */
     ASIDE_ERROR_BUSY = -1007,
     /**
@@ -168,7 +168,7 @@ enum {
     ASIDE_ERROR_ORDER = -1008,
     /**
      * Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
-     * `aside_sse_reset()`.
+     * `aside_sse_reset()`, a call writer until `aside_call_writer_reset()`.
      */
     ASIDE_ERROR_MEMORY = -1009,
     /** An index is not below the count. */
@@ -228,6 +228,9 @@ typedef struct aside_dialect aside_dialect;
 
 /** The state of one stream. From `aside_scanner_new()`; freed by `aside_scanner_free()`. */
 typedef struct aside_scanner aside_scanner;
+
+/** The state of one stream's tool calls. From `aside_call_writer_new()`; freed by `aside_call_writer_free()`. */
+typedef struct aside_call_writer aside_call_writer;
 
 /** The state of one event stream that is rewritten. From `aside_sse_new()`; freed by `aside_sse_free()`. */
 typedef struct aside_sse aside_sse;
@@ -783,8 +786,9 @@ typedef struct aside_event {
 /**
  * Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
  * `ASIDE_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
- * `event->value_len` bytes; and for an `ASIDE_CALL_NAME` with `event->value_len`: there it has the name. It is never NULL and has no NUL at its end. `event` and `bytes` are valid until the
- * callback returns; copy what is needed longer.
+ * `event->value_len` bytes; and for an `ASIDE_CALL_NAME` with `event->value_len`: there it has the name. It
+ * is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
+ * longer.
  *
  * Return 0 to go on; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
  *
@@ -1019,6 +1023,135 @@ aside_status aside_scanner_take_thought(struct aside_scanner *scanner,
  * `aside_scanner_consumed()`.
  */
 uint64_t aside_scanner_lost_thoughts(const struct aside_scanner *scanner);
+
+/* ========================================================================== *
+ * Call writers: tool calls as JSON for a client
+ *
+ * Threads: one at a time for one call writer.
+ * ========================================================================== */
+
+/** Options of `aside_call_writer_new()`. Set all of it to zero, then `size`; later versions may add fields at the end. */
+typedef struct aside_call_writer_options {
+    /** `sizeof(aside_call_writer_options)` of the caller's header. */
+    size_t size;
+    /**
+     * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`.
+     * Only calls of these are told, and their schemas say of which type each argument is. `[]`: no call is told. NULL:
+     * every call is told, and nothing is known of its arguments.
+     */
+    const char *tools;
+    /** The length of `tools`. */
+    size_t tools_len;
+    /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. NULL: `call_`. */
+    const char *id_prefix;
+    /** The length of `id_prefix`. */
+    size_t id_prefix_len;
+    /**
+     * The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
+     * until its type is known. 0: 1 MiB.
+     */
+    uint64_t max_held;
+} aside_call_writer_options;
+
+/**
+ * The next part of a tool call for a client. Set `size` before the first call; later versions may add fields at the end.
+ * All texts are UTF-8. The pointers are never NULL and lead to memory of the writer, valid until the next call with it.
+ */
+typedef struct aside_call_delta {
+    /** `sizeof(aside_call_delta)` of the caller's header. */
+    size_t size;
+    /** The number of the call in the stream, from 0: `text_at` of its `ASIDE_CALL`. Calls that are not told count too. */
+    uint64_t call;
+    /** The number of the call among those that are told, from 0: `index` of OpenAI's `tool_calls`. */
+    uint64_t index;
+    /** In the first delta of a call its id, otherwise empty. No NUL at its end. */
+    const char *id;
+    /** The length of the id. */
+    size_t id_len;
+    /** In the first delta of a call its name, otherwise empty. No NUL at its end. */
+    const char *name;
+    /** The length of the name. */
+    size_t name_len;
+    /**
+     * The next part of the arguments, perhaps empty. No NUL at its end. The parts of all deltas, joined, are JSON if the
+     * call is whole.
+     */
+    const char *arguments;
+    /** The length of this part. */
+    size_t arguments_len;
+    /**
+     * In the last delta, an id that the model wrote after the first delta had left; otherwise empty. It counts only for a
+     * client that gets whole answers. No NUL at its end.
+     */
+    const char *late_id;
+    /** The length of the late id. */
+    size_t late_id_len;
+    /** 1: the first delta of the call. Otherwise 0. */
+    uint32_t is_first;
+    /** 1: the last delta of the call. Otherwise 0. */
+    uint32_t is_last;
+    /** In the last delta, why the call ended; otherwise 0. */
+    aside_cause cause;
+    /**
+     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it, and each
+     * value could be read. Otherwise 0: what was sent stays sent, and may be no JSON.
+     */
+    uint32_t is_whole;
+} aside_call_delta;
+
+/**
+ * Makes a call writer, at the start of a stream: it makes JSON of the tool calls that a scanner of `dialect` reports,
+ * for a client that takes OpenAI's `tool_calls`. Give the scanner `options.calls`. `options` may be NULL: every call is
+ * told. Neither is used after the call: the dialect may be freed before the writer.
+ *
+ * Returns a writer that the caller owns: `aside_call_writer_free()`. NULL if that fails; `aside_last_status()` is then
+ * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for `tools` that are not JSON
+ * or not a list of tools; the message says where) or `ASIDE_ERROR_MEMORY`.
+ *
+ * Memory: if it runs out while `tools` is read, the process ends.
+ *
+ * Threads: any thread may call this at any time.
+ */
+struct aside_call_writer *aside_call_writer_new(const struct aside_dialect *dialect,
+                                                const struct aside_call_writer_options *options);
+
+/**
+ * Frees a writer and the memory that C has borrowed from it. Does nothing for NULL.
+ *
+ * Threads: no other thread may be using this writer.
+ */
+void aside_call_writer_free(struct aside_call_writer *writer);
+
+/**
+ * Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
+ * after the call. Feed all events of the stream, or at least those of the channel `ASIDE_TOOL`, in their order; those that
+ * belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+ *
+ * Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
+ * `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
+ * `ASIDE_ERROR_OPTION` for an unknown cause (nothing has changed after these); `ASIDE_ERROR_MEMORY`,
+ * `ASIDE_ERROR_PANIC` (the writer stays in error).
+ *
+ * A call that is not told, because `tools` does not have it or because it was cut before its arguments, has no delta from
+ * its `ASIDE_CALL` to its `ASIDE_CALL_END`. A call that was told always has a last delta.
+ *
+ * May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
+ *
+ * Memory: it grows with what is held, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
+ */
+aside_status aside_call_writer_feed(struct aside_call_writer *writer,
+                                    const struct aside_event *event,
+                                    const char *bytes,
+                                    struct aside_call_delta *delta);
+
+/**
+ * Resets the writer for the next stream: the call that is open, the numbers, and every error except `ASIDE_ERROR_PANIC`.
+ * Call it after `aside_scanner_finish()` and `aside_scanner_reset()`. Memory that C has borrowed from the writer is no
+ * longer valid.
+ *
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_call_writer_reset(struct aside_call_writer *writer);
 
 /* ========================================================================== *
  * Rewriters: event streams with the thinking in a field of its own

@@ -171,6 +171,51 @@ static inline aside_status aside_go_counts(aside_go *go, uint32_t channel)
 
 static inline aside_status aside_go_reset(aside_go *go) { return aside_go_fed(go, aside_scanner_reset(aside_go_told(go))); }
 
+/* The state of a call writer. */
+typedef struct aside_go_calls {
+    aside_call_writer *writer;
+    aside_event event; /* the one to be fed, without its bytes */
+    aside_call_delta delta;
+    char message[ASIDE_GO_MESSAGE];
+} aside_go_calls;
+
+static inline void aside_go_calls_free(aside_go_calls *go)
+{
+    aside_call_writer_free(go->writer);
+    free(go);
+}
+
+/* The options in pieces: in a struct the texts would be pointers from Go's memory into Go's memory. */
+static inline aside_status aside_go_calls_new(const aside_dialect *dialect, const char *tools, size_t tools_len,
+                                              const char *id_prefix, size_t id_prefix_len, uint64_t max_held,
+                                              aside_go_calls **out)
+{
+    aside_call_writer_options options = {sizeof options, tools, tools_len, id_prefix, id_prefix_len, max_held};
+    aside_go_calls *go = calloc(1, sizeof *go);
+
+    ASIDE_VERSION_SYMBOL();
+    if (go == NULL)
+        return ASIDE_ERROR_MEMORY;
+    go->writer = aside_call_writer_new(dialect, &options);
+    if (go->writer == NULL) {
+        free(go);
+        return aside_last_status();
+    }
+    *out = go;
+    return ASIDE_OK;
+}
+
+static inline aside_status aside_go_calls_feed(aside_go_calls *go, const char *bytes)
+{
+    go->delta.size = sizeof go->delta;
+    return aside_go_settle(go->message, aside_call_writer_feed(go->writer, &go->event, bytes, &go->delta));
+}
+
+static inline aside_status aside_go_calls_reset(aside_go_calls *go)
+{
+    return aside_go_settle(go->message, aside_call_writer_reset(go->writer));
+}
+
 /* The state of a rewriter. */
 typedef struct aside_go_sse {
     aside_sse *sse;

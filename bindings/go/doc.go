@@ -9,8 +9,9 @@
 // of a marker or complete a character. Time is linear in the length of the stream. No text event cuts a character of valid
 // UTF-8; other bytes pass through.
 //
-// [Splitter] writes each channel to a writer of its own, and [Rewriter] edits the answer of an OpenAI-style server. [Strip],
-// [Join] and [Escape] work on whole texts. A [Compressor] shortens what a tool printed, before a model reads it.
+// [Splitter] writes each channel to a writer of its own, [CallWriter] makes JSON of tool calls, and [Rewriter] edits the answer
+// of an OpenAI-style server. [Strip], [Join] and [Escape] work on whole texts. A [Compressor] shortens what a tool printed,
+// before a model reads it.
 //
 // # Errors
 //
@@ -31,8 +32,8 @@
 //
 // # Goroutines
 //
-// Any number of goroutines may use a [Dialect] or a [Compressor] at once. A [Scanner], [Splitter], [Rewriter] or
-// [ToolStream] admits one call at a time: a second call returns [ErrBusy] and changes nothing. The methods that return no
+// Any number of goroutines may use a [Dialect] or a [Compressor] at once. A [Scanner], [Splitter], [CallWriter], [Rewriter]
+// or [ToolStream] admits one call at a time: a second call returns [ErrBusy] and changes nothing. The methods that return no
 // error, such as [Scanner.Held], may be called at any time.
 //
 // The package binds the C library libaside through cgo. The README says how to link it.

@@ -27,7 +27,7 @@ const (
 	// cancelled by Reset; or a start was set after the stream's first byte; or a tool's output was fed after its end. Nothing
 	// has changed.
 	ErrOrder Status = C.ASIDE_ERROR_ORDER
-	// ErrMemory means that memory ran out. A scanner or rewriter stays in this error until Reset.
+	// ErrMemory means that memory ran out. A scanner, call writer or rewriter stays in this error until Reset.
 	ErrMemory Status = C.ASIDE_ERROR_MEMORY
 	// ErrRange means that there is no such channel, or no such range in an original.
 	ErrRange Status = C.ASIDE_ERROR_RANGE

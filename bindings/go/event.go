@@ -25,11 +25,32 @@ const (
 	// KindBudget says that from here on the thinking exceeds Options.Budget. It has no bytes of the stream and stands between
 	// two characters.
 	KindBudget Kind = C.ASIDE_BUDGET
+
+	// The kinds below come only with Options.Calls, all in the channel tool.
+
+	// KindCall begins a tool call. Text is what begins it, if the opener of its span was not that.
+	KindCall Kind = C.ASIDE_CALL
+	// KindCallName is the name of the call, whole. If Text is empty, the name is the value of a header's field, in Attr.
+	KindCallName Kind = C.ASIDE_CALL_NAME
+	// KindCallID is an id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name
+	// between them.
+	KindCallID Kind = C.ASIDE_CALL_ID
+	// KindCallKey is a key of the arguments, whole. Arguments that are JSON have none.
+	KindCallKey Kind = C.ASIDE_CALL_KEY
+	// KindCallType is the word that says of which type the next value is, whole.
+	KindCallType Kind = C.ASIDE_CALL_TYPE
+	// KindCallValue is a value, or arguments that are JSON, in pieces that cut no character.
+	KindCallValue Kind = C.ASIDE_CALL_VALUE
+	// KindCallValueEnd ends a value. Text is its closer, or empty. Arguments that are JSON have none.
+	KindCallValueEnd Kind = C.ASIDE_CALL_VALUE_END
+	// KindCallEnd ends the call. Text is its last marker, or empty.
+	KindCallEnd Kind = C.ASIDE_CALL_END
 )
 
 // String returns the kind's name, such as "open", or the number of an unknown kind.
 func (k Kind) String() string {
-	return name(uint32(k), "", "open", "attribute", "text", "framing", "close", "reclassify", "budget")
+	return name(uint32(k), "", "open", "attribute", "text", "framing", "close", "reclassify", "budget", "call", "call_name",
+		"call_id", "call_key", "call_type", "call_value", "call_value_end", "call_end")
 }
 
 // Channel says what a stretch of a stream is meant for.
@@ -51,7 +72,7 @@ func (c Channel) String() string {
 	return name(uint32(c), "content", "thinking", "narration", "tool")
 }
 
-// Cause is the reason why a span ended.
+// Cause is the reason why a span or a call ended.
 type Cause uint32
 
 const (
@@ -87,15 +108,16 @@ func name(number uint32, names ...string) string {
 type Event struct {
 	Kind    Kind
 	Channel Channel // of the span that opens or closes, or of the text; of framing, the channel around it
-	Cause   Cause   // of KindClose: why the span ended
-	Rule    uint32  // of KindOpen: the index of the [[span]] in the dialect's file; the number of spans stands for a header
+	Cause   Cause   // of KindClose and KindCallEnd: why the span or the call ended
+	Rule    uint32  // of KindOpen and KindCall: the index of the [[span]] in the dialect's file; a header has the number of spans
 	Tag     uint32  // of KindOpen: the index of the span's opening literal or name; Dialect.Opener returns the words
+	Call    uint32  // of KindCall and KindCallEnd: the number of the call in the stream, from 0
 	Offset  int64   // of Text in the stream, whose first byte has offset 0; of KindAttribute, of the marker
 	Text    []byte  // the bytes; empty for KindAttribute
-	Attr    *Attr   // of KindAttribute; otherwise nil
+	Attr    *Attr   // of KindAttribute, and of a KindCallName without Text, which is its Value; otherwise nil
 }
 
-// Attr is an attribute of a marker. It is borrowed, like the [Event] that has it.
+// Attr is an attribute of a marker, or the name of a call that a header has. It is borrowed, like the [Event] that has it.
 type Attr struct {
 	Name  []byte
 	Value []byte // decoded

@@ -23,7 +23,22 @@ type Options struct {
 	Budget *Limit
 	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
 	StrayClose StrayClose
+	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are
+	// written. Otherwise their bytes are text of the channel tool. A [CallWriter] makes JSON of them.
+	Calls bool
+	// CallsInThinking says what becomes of a tool call that begins inside the thinking.
+	CallsInThinking CallsInThinking
 }
+
+// CallsInThinking says what becomes of a tool call that begins inside the thinking.
+type CallsInThinking uint32
+
+const (
+	// CallsDialect lets the dialect decide: the call ends the thinking, interrupts it, or is text of it.
+	CallsDialect CallsInThinking = C.ASIDE_CALLS_DIALECT
+	// CallsNever makes every tool opener in the thinking text.
+	CallsNever CallsInThinking = C.ASIDE_CALLS_NEVER
+)
 
 // StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
 type StrayClose uint32
@@ -145,6 +160,11 @@ func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 		start:       C.uint32_t(options.Start),
 		stray_close: C.uint32_t(options.StrayClose),
 		collect:     C.uint64_t(options.Collect),
+
+		calls_in_thinking: C.uint32_t(options.CallsInThinking),
+	}
+	if options.Calls {
+		c.calls = 1
 	}
 	if limit := options.Budget; limit != nil {
 		c.has_budget = 1
@@ -625,7 +645,10 @@ func (s *Scanner) event(c *C.aside_event) Event {
 		Tag:     uint32(c.tag),
 		Offset:  int64(c.offset),
 	}
-	if event.Kind != KindAttribute {
+	if event.Kind == KindCall || event.Kind == KindCallEnd {
+		event.Call = uint32(c.text_at)
+	}
+	if event.Kind != KindAttribute && !(event.Kind == KindCallName && c.value_len > 0) {
 		event.Text = s.bytes(uint64(c.offset), int(c.len))
 		return event
 	}

@@ -40,8 +40,8 @@ pub const ASIDE_ERROR_OPTION: i32 = -1005;
 /// A `size` field, an `event_size` or a `capacity` cannot be right.
 pub const ASIDE_ERROR_SIZE: i32 = -1006;
 
-/// The scanner, rewriter, registry, compressor or stream is in use: it was called from its own callback, or, as far as that
-/// can be detected, from two threads at the same time where that is not allowed. Nothing has changed.
+/// The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or, as
+/// far as that can be detected, from two threads at the same time where that is not allowed. Nothing has changed.
 pub const ASIDE_ERROR_BUSY: i32 = -1007;
 
 /// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
@@ -49,7 +49,7 @@ pub const ASIDE_ERROR_BUSY: i32 = -1007;
 pub const ASIDE_ERROR_ORDER: i32 = -1008;
 
 /// Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
-/// `aside_sse_reset()`.
+/// `aside_sse_reset()`, a call writer until `aside_call_writer_reset()`.
 pub const ASIDE_ERROR_MEMORY: i32 = -1009;
 
 /// An index is not below the count.

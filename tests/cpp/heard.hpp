@@ -27,7 +27,9 @@ struct Heard {
 
 inline std::ostream &operator<<(std::ostream &out, const Heard &heard)
 {
-    static const char *const kinds[] = {"?", "open", "attribute", "text", "framing", "close", "reclassify", "budget"};
+    static const char *const kinds[] = {"?",          "open",       "attribute", "text",      "framing", "close",
+                                        "reclassify", "budget",     "call",      "call name", "call id", "call key",
+                                        "call type",  "call value", "value end", "call end"};
     out << heard.offset << ' ' << kinds[static_cast<int>(heard.kind)] << ' ' << aside::name(heard.channel) << " \""
         << heard.bytes << '"';
     if (heard.kind == aside::Kind::attribute)

@@ -97,5 +97,11 @@ int main()
     check(rewriter.try_feed("data: [DO", out) == Status::ok && out.empty(), "rewriting");
     check(rewriter.try_finish(out) == Status::ok && out == "data: [DO", "rewritten");
     check(rewriter.try_reset() == Status::ok && rewriter.too_long() == 0, "as new");
+    aside::CallWriter writer = aside::CallWriter::try_make(dialect);
+    aside::CallDelta delta;
+    const auto write = [&](const aside::Event &event) {
+        check(writer.try_feed(event, delta) == Status::none, "text is no call");
+    };
+    check(scanner.try_feed("text", write) == Status::ok && writer.try_reset() == Status::ok, "a call writer");
     return failures;
 }

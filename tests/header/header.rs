@@ -64,6 +64,7 @@ const SOURCES: &[&str] = &[
     "scanner/progress.rs",
     "scanner/borrowed.rs",
     "scanner/thoughts.rs",
+    "call_writer.rs",
     "sse.rs",
     "compress/types.rs",
     "compress/registry.rs",

@@ -29,21 +29,21 @@
 // finish_events() and the like return ranges. Both report the same events with the same bytes, except for where text
 // is cut: either may report in two events what the other reports in one.
 //
-// Ownership. Dialect, Scanner, Rewriter and Text own what they hold, can be moved and not copied, and free it when
-// they are destroyed. Scanners and rewriters keep what they need of their dialect, which may be destroyed before
+// Ownership. Dialect, Scanner, CallWriter, Rewriter and Text own what they hold, can be moved and not copied, and free it when
+// they are destroyed. Scanners, call writers and rewriters keep what they need of their dialect, which may be destroyed before
 // them. An object that was moved from, or that a failed try_ function returned, is empty: `if (scanner)` tells, and
 // calling an empty one fails with Status::null.
 //
 // Lifetime. An event's views are valid until the callable returns, or until the loop's next step. A thought's views
 // are valid until the next take_thought() or reset() of that scanner, or until it is destroyed; the output of a
-// rewriter, until its next call. Copy what is needed longer.
+// call writer or rewriter, until its next call. Copy what is needed longer.
 //
 // Errors. Functions that fail throw Error, which has the status and the message. Each such function has a form that
 // begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message.
 // Built without exceptions (-fno-exceptions), there are only these forms; run-time type information is not needed
 // either way. A callable whose type is used both in sources with exceptions and in sources without may be compiled
 // as either, and what it throws then ends the process. If memory runs out in a function that finds or loads a
-// dialect, the process ends; elsewhere in this header that is a status.
+// dialect, or reads a request's tools, the process ends; elsewhere in this header that is a status.
 //
 // Exceptions of a callable do not pass through the library: they are caught, pause the scanner, and are thrown again
 // from the function that was given the callable, in the try_ forms too. The scanner is still usable; the event that
@@ -55,10 +55,10 @@
 // another loop over the same range. Pending events come first. After a pause in finish() call it again until it is
 // done: a feed in between fails with Status::order.
 //
-// Threads. Dialects never change: any number of threads may use one. A scanner or rewriter may be used by one thread
-// at a time, not always the same one; two of them share nothing. last_error() is kept for each thread. A scanner
-// must not be used, moved or destroyed from its own callable: the library refuses (Status::busy), and one that is
-// destroyed there is never freed.
+// Threads. Dialects never change: any number of threads may use one. A scanner, call writer or rewriter may be used by
+// one thread at a time, not always the same one; two of them share nothing. last_error() is kept for each thread. A
+// scanner must not be used, moved or destroyed from its own callable: the library refuses (Status::busy), and one that
+// is destroyed there is never freed.
 //
 // Versions. A function that finds or loads a dialect calls the function that carries this header's version in its
 // name, so that a program does not link with an older library. Enumerations may get values that this header does not
@@ -169,6 +169,15 @@ enum class Kind : std::uint32_t {
     close = ASIDE_CLOSE,           ///< a span ends: the bytes are its marker
     reclassify = ASIDE_RECLASSIFY, ///< all content so far was thinking; at most once in a stream
     budget = ASIDE_BUDGET,         ///< the thinking exceeds Options::budget here
+    // Only with Options::calls:
+    call = ASIDE_CALL,                     ///< a tool call begins: the bytes are its marker, or none
+    call_name = ASIDE_CALL_NAME,           ///< its name, whole
+    call_id = ASIDE_CALL_ID,               ///< an id of it, whole; if the whole head is the id, in parts around the name
+    call_key = ASIDE_CALL_KEY,             ///< a key of its arguments, whole; arguments that are JSON have none
+    call_type = ASIDE_CALL_TYPE,           ///< the word for the type of the next value, whole
+    call_value = ASIDE_CALL_VALUE,         ///< a value, or arguments that are JSON, in pieces that cut no character
+    call_value_end = ASIDE_CALL_VALUE_END, ///< the value's closer, or no bytes; arguments that are JSON have none
+    call_end = ASIDE_CALL_END,             ///< the call ends: the bytes are its marker, or none
 };
 
 /// Whose text it is.
@@ -191,7 +200,7 @@ constexpr std::string_view name(Channel channel) noexcept
     return {};
 }
 
-/// Why a span ended.
+/// Why a span or a call ended.
 enum class Cause : std::uint32_t {
     marker = ASIDE_CAUSE_MARKER,       ///< its closing marker came
     implied = ASIDE_CAUSE_IMPLIED,     ///< something else came that ends such a span
@@ -209,13 +218,16 @@ struct Place {
 /// One event. The bytes of all events, in order, are the stream.
 struct Event {
     Kind kind;
-    Channel channel;        ///< of the span or the text; of framing, the channel around it
-    Cause cause;            ///< of a close
-    std::uint32_t rule;     ///< of an open: which [[span]] of the dialect's file, from 0; their number for a header
-    std::uint32_t tag;      ///< of an open: which of the span's opening literals or names; Dialect::opener() has the words
-    std::uint64_t offset;   ///< where the bytes stand in the stream; of an attribute, where the marker does
+    Channel channel;      ///< of the span or the text; of framing, the channel around it
+    Cause cause;          ///< of a close, or of the end of a call
+    std::uint32_t rule;   ///< of an open or a call: which [[span]] of the dialect's file, from 0; their number for a header
+    std::uint32_t tag;    ///< of an open: which of the span's opening literals or names; Dialect::opener() has the words.
+                          ///< Of a call: which of the span's [[span.call]], from 0
+    std::uint32_t call;   ///< of a call or its end: its number in the stream, from 0
+    std::uint64_t offset; ///< where the bytes stand in the stream; of an attribute, where the marker does
     std::string_view bytes; ///< the bytes of the stream; of an attribute, none
-    std::string_view name;  ///< of an attribute
+    std::string_view
+        name; ///< of an attribute; of a call's name, the name: it may stand in a header, then there are no bytes
     std::string_view value; ///< of an attribute, decoded
     Place raw_name;         ///< of an attribute: where the name stands in the marker; len 0 where it has none there
     Place raw_value;        ///< of an attribute: where the value stands in the marker, not decoded
@@ -247,7 +259,13 @@ T check(T made)
 }
 #endif
 
-/// `bytes`: of an attribute, its name and value; otherwise the bytes of the stream.
+/// Returns whether what an event says stands in `aside_fed.attributes`, and not in the stream.
+inline bool is_apart(const aside_event &raw) noexcept
+{
+    return raw.kind == ASIDE_ATTRIBUTE || (raw.kind == ASIDE_CALL_NAME && raw.value_len > 0);
+}
+
+/// `bytes`: of an attribute, its name and value; of a call's name in a header, that name; otherwise the bytes of the stream.
 inline Event read(const aside_event &raw, const char *bytes) noexcept
 {
     Event event{static_cast<Kind>(raw.kind),
@@ -255,6 +273,7 @@ inline Event read(const aside_event &raw, const char *bytes) noexcept
                 static_cast<Cause>(raw.cause),
                 raw.rule,
                 raw.tag,
+                raw.kind == ASIDE_CALL || raw.kind == ASIDE_CALL_END ? raw.text_at : 0,
                 raw.offset,
                 std::string_view(bytes, static_cast<std::size_t>(raw.len)),
                 {},
@@ -264,6 +283,8 @@ inline Event read(const aside_event &raw, const char *bytes) noexcept
     if (event.kind == Kind::attribute) {
         event.name = std::string_view(bytes, raw.name_len);
         event.value = std::string_view(bytes + raw.name_len, raw.value_len);
+    } else if (event.kind == Kind::call_name) {
+        event.name = is_apart(raw) ? std::string_view(bytes, raw.value_len) : event.bytes;
     }
     return event;
 }
@@ -616,6 +637,12 @@ enum class BudgetUnit : std::uint32_t { bytes = ASIDE_BUDGET_BYTES, characters =
 /// What has a budget: each thinking span, or all thinking of the stream together.
 enum class BudgetScope : std::uint32_t { span = ASIDE_BUDGET_SPAN, stream = ASIDE_BUDGET_STREAM };
 
+/// What becomes of a tool call that begins inside the thinking.
+enum class CallsInThinking : std::uint32_t {
+    dialect = ASIDE_CALLS_DIALECT, ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
+    never = ASIDE_CALLS_NEVER,     ///< every tool opener in the thinking is text
+};
+
 /// No budget.
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
 
@@ -631,6 +658,10 @@ struct Options {
     BudgetScope budget_scope = BudgetScope::span;
     /// What becomes of a closer of the thinking that has no opener and comes after content.
     StrayClose stray_close = StrayClose::dialect;
+    /// Report tool calls with their names and arguments, as the kinds from Kind::call on, if the dialect says how they are
+    /// written. Otherwise their bytes are text of the tool channel.
+    bool calls = false;
+    CallsInThinking calls_in_thinking = CallsInThinking::dialect;
 };
 
 /// A token of the model, as the caller's tokenizer knows it: `len` bytes of the chunk, and `special` 1 for one of the
@@ -663,6 +694,8 @@ public:
         raw.start = static_cast<std::uint32_t>(options.start);
         raw.collect = options.collect;
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
+        raw.calls = options.calls ? 1 : 0;
+        raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
         if (options.budget != unlimited) {
             raw.has_budget = 1;
             raw.budget = options.budget;
@@ -1079,7 +1112,7 @@ private:
     /// Returns the event's bytes, in the chunk, in what was held, or, if it spans both, in the scanner's buffer for that.
     const char *find(const aside_event &raw, const aside_fed &fed, const char *chunk) noexcept
     {
-        if (raw.kind == ASIDE_ATTRIBUTE)
+        if (detail::is_apart(raw))
             return fed.attributes + raw.text_at;
         if (raw.len == 0)
             return "";
@@ -1136,6 +1169,144 @@ EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tok
     return {this, EventRange<true>::Work::feed_tokens, chunk, std::data(tokens), std::size(tokens)};
 }
 #endif
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Tool calls as JSON for a client
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// How a call writer differs from the default.
+struct CallWriterOptions {
+    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`. Only
+    /// calls of these are told, and their schemas say of which type each argument is. `[]`: no call is told. Nothing: every
+    /// call is told.
+    std::optional<std::string_view> tools;
+    /// Begins the ids of calls that the model gave none; CallDelta::index follows.
+    std::string_view id_prefix = "call_";
+    /// The most bytes of a call that are held because they cannot leave yet. 0: 1 MiB.
+    std::uint64_t max_held = 0;
+};
+
+/// The next part of a tool call for a client. Its views are UTF-8, and memory of the writer, valid until its next call.
+struct CallDelta {
+    std::uint64_t call = 0;      ///< the number of the call in the stream, as Event::call; calls that are not told count too
+    std::uint64_t index = 0;     ///< the number among those that are told: `index` of OpenAI's `tool_calls`
+    bool is_first = false;       ///< the first delta of the call: it has id and name
+    bool is_last = false;        ///< the last one
+    std::string_view id;         ///< in the first delta
+    std::string_view name;       ///< in the first delta
+    std::string_view arguments;  ///< the next part of them: all parts, joined, are JSON if the call is whole
+    Cause cause = Cause::marker; ///< in the last delta: why the call ended
+    bool is_whole = false;       ///< in the last delta: the arguments are complete
+    std::string_view late_id;    ///< in the last delta: an id that came after the first one, for clients of whole answers
+};
+
+/// Makes OpenAI's `tool_calls` of the events of one stream. One thread at a time; writers share nothing that changes.
+///
+///     aside::Options options;
+///     options.calls = true;
+///     aside::Scanner scanner(dialect, options);
+///     aside::CallWriter writer(dialect, {request.tools});
+///     scanner.feed(chunk, [&](const aside::Event &event) {
+///         if (const auto delta = writer.feed(event))
+///             send(delta->index, delta->id, delta->name, delta->arguments);
+///     });
+class CallWriter {
+public:
+    /// Makes an empty one.
+    CallWriter() noexcept = default;
+
+    /// Makes a writer for the events of scanners of this dialect, which may be destroyed after it; empty if that fails
+    /// (Status::option for tools that cannot be read, and the message says where; Status::memory). If memory runs out while
+    /// the tools are read, the process ends.
+    static CallWriter try_make(const Dialect &dialect, const CallWriterOptions &options = {}) noexcept
+    {
+        aside_call_writer_options raw{};
+        raw.size = sizeof raw;
+        // No view may look as if there were none.
+        const auto begin = [](std::string_view text) { return text.data() == nullptr ? "" : text.data(); };
+        if (options.tools) {
+            raw.tools = begin(*options.tools);
+            raw.tools_len = options.tools->size();
+        }
+        raw.id_prefix = begin(options.id_prefix);
+        raw.id_prefix_len = options.id_prefix.size();
+        raw.max_held = options.max_held;
+        CallWriter writer;
+        writer.handle_.reset(aside_call_writer_new(dialect.handle(), &raw));
+        return writer;
+    }
+
+    /// Takes the next event of the stream. Those that belong to no call change nothing. Status::ok: `delta` is the next part
+    /// of a call. Status::none: there is nothing to send yet. A call that is not told has no delta until its end.
+    Status try_feed(const Event &event, CallDelta &delta) noexcept
+    {
+        aside_event raw{};
+        raw.kind = static_cast<std::uint32_t>(event.kind);
+        raw.channel = static_cast<std::uint32_t>(event.channel);
+        raw.cause = static_cast<std::uint32_t>(event.cause);
+        raw.rule = event.rule;
+        raw.tag = event.tag;
+        raw.text_at = event.call;
+        raw.offset = event.offset;
+        raw.len = event.bytes.size();
+        const bool is_apart = event.kind == Kind::call_name && event.bytes.empty();
+        if (is_apart)
+            raw.value_len = static_cast<std::uint32_t>(event.name.size());
+        aside_call_delta made{};
+        made.size = sizeof made;
+        const Status status = static_cast<Status>(
+            aside_call_writer_feed(handle(), &raw, is_apart ? event.name.data() : event.bytes.data(), &made));
+        if (status != Status::ok)
+            return status;
+        delta.call = made.call;
+        delta.index = made.index;
+        delta.is_first = made.is_first == 1;
+        delta.is_last = made.is_last == 1;
+        delta.id = std::string_view(made.id, made.id_len);
+        delta.name = std::string_view(made.name, made.name_len);
+        delta.arguments = std::string_view(made.arguments, made.arguments_len);
+        delta.cause = static_cast<Cause>(made.cause);
+        delta.is_whole = made.is_whole == 1;
+        delta.late_id = std::string_view(made.late_id, made.late_id_len);
+        return status;
+    }
+
+    /// Resets the writer for the next stream: call it when the scanner was finished or reset. It is then in no error, except
+    /// for Status::panic.
+    Status try_reset() noexcept { return static_cast<Status>(aside_call_writer_reset(handle())); }
+
+#if ASIDE_HAS_EXCEPTIONS
+    /// try_make() that throws.
+    explicit CallWriter(const Dialect &dialect, const CallWriterOptions &options = {})
+        : CallWriter(detail::check(try_make(dialect, options)))
+    {}
+
+    /// try_feed() that throws; nothing if there is nothing to send yet.
+    std::optional<CallDelta> feed(const Event &event)
+    {
+        CallDelta delta;
+        if (detail::check(try_feed(event, delta)) == Status::none)
+            return std::nullopt;
+        return delta;
+    }
+
+    /// try_reset() that throws.
+    void reset() { static_cast<void>(detail::check(try_reset())); }
+#endif
+
+    /// Returns whether it is not empty.
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+    /// Returns the handle for functions of aside.h; the writer still owns it.
+    aside_call_writer *handle() const noexcept { return handle_.get(); }
+
+private:
+    struct Free {
+        void operator()(aside_call_writer *writer) const noexcept { aside_call_writer_free(writer); }
+    };
+
+    std::unique_ptr<aside_call_writer, Free> handle_;
+};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Event streams

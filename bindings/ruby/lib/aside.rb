@@ -10,6 +10,8 @@ require_relative "aside/dialect"
 require_relative "aside/event"
 require_relative "aside/thought"
 require_relative "aside/scanner"
+require_relative "aside/call_delta"
+require_relative "aside/call_writer"
 require_relative "aside/rewriter"
 require_relative "aside/inline_think_filter"
 require_relative "aside/host"
@@ -21,8 +23,8 @@ require_relative "aside/compressor"
 # Splits the output of a language model into thinking, content, narration and tool calls, while it arrives in chunks of any
 # size, and shortens what its tools print. Binds the native library libaside.
 #
-# See Aside::Scanner for streams, Aside::Rewriter for event streams, Aside.strip for whole texts, and Aside::Compressor for
-# tool results.
+# See Aside::Scanner for streams, Aside::CallWriter for tool calls as JSON, Aside::Rewriter for event streams, Aside.strip for
+# whole texts, and Aside::Compressor for tool results.
 #
 # Errors of the library are Aside::Error. Any number of threads may call the functions of this module at once.
 module Aside

@@ -27,9 +27,9 @@ module Support
   def self.merged(events)
     events.each_with_object([]) do |event, merged|
       said = [event.kind, event.channel, event.cause, event.rule, event.tag, event.offset, event.bytes, event.name,
-              event.value]
+              event.value, event.call]
       last = merged.last
-      if last && %i[text framing].include?(event.kind) && last[0..1] == said[0..1] && last[5] + last[6].bytesize == event.offset
+      if last && %i[text framing call_value].include?(event.kind) && last[0..1] == said[0..1] && last[5] + last[6].bytesize == event.offset
         last[6] += event.bytes
       else
         merged << said

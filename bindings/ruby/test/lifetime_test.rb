@@ -21,14 +21,16 @@ class LifetimeTest < Minitest::Test
     assert_operator Integer(output), :<, 20_000_000
   end
 
-  def test_copies_and_rewriters_are_collected
+  def test_copies_and_writers_are_collected
     output, = Support.ruby(<<~'RUBY')
       require "aside"
       first = Aside::Scanner.new("think", collect: 1 << 20)
       first.feed("<think>#{"a" * 20_000}") {}
+      tools = %([{"name": "f", "description": "#{"a" * 20_000}"}])
       resident = Array.new(30) do
         200.times { first.dup.feed("b") {} }
         200.times { Aside::Rewriter.new("think").feed("data: #{"a" * 20_000}") }
+        200.times { Aside::CallWriter.new("think", tools: tools) }
         GC.start
         File.read("/proc/self/statm").split[1].to_i * 4096
       end
@@ -331,7 +333,7 @@ class LifetimeTest < Minitest::Test
 
   def test_what_is_not_dumped
     dialects = [Aside::Dialect.find("think"), Aside::Dialect.load(%(name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<hm>"]\nclose = ["</hm>"]\n))]
-    [*dialects, Aside::Scanner.new("think"), Aside::Rewriter.new("think")].each do |one|
+    [*dialects, Aside::Scanner.new("think"), Aside::CallWriter.new("think"), Aside::Rewriter.new("think")].each do |one|
       assert_raises(TypeError) { Marshal.dump(one) }
       assert_raises(TypeError) { YAML.dump(one) }
     end
@@ -384,6 +386,9 @@ class LifetimeTest < Minitest::Test
       assert_operator raised_everywhere(scanner) { |made| made.feed(chunk) {} }, :>, 5
     end
     assert_operator raised_everywhere(scanner, &:take_thought), :>, 5
+    writer = -> { Aside::CallWriter.new("think") }
+    framing = Aside::Scanner.new("harmony").feed("<|start|>assistant to=functions.f<|channel|>commentary<|message|>").first
+    assert_operator raised_everywhere(writer) { |made| made.feed(framing) }, :>, 5
     rewriter = -> { Aside::Rewriter.new("think") }
     assert_operator raised_everywhere(rewriter) { |made| made.feed("data: 1\n\n") }, :>, 5
     compressor = -> { Aside::Compressor.new }

@@ -110,6 +110,23 @@ close = ["</hm>"]
     scanner.closed?
     dialect.close
 
+    calls = Aside::Dialect.load(%(name = "calls"
+[[span]]
+channel = "tool"
+open = ["<t>"]
+close = ["</t>"]
+[[span.call]]
+body = "object"
+))
+    writer = Aside::CallWriter.new(calls, tools: %([{"name": "f"}]), id_prefix: "c", max_held: 1 << 16)
+    Aside::Scanner.new(calls, calls: true, calls_in_thinking: :never).feed(%(<t>{"name": "f"}</t>)) do |event|
+      [event.kind, event.call, event.name, event.cause]
+      delta = writer.feed(event) or next
+      [delta.call, delta.index, delta.id, delta.name, delta.arguments, delta.cause, delta.late_id, delta.first?, delta.last?,
+       delta.whole?]
+    end
+    [writer.reset.close, writer.closed?]
+
     rewriter = Aside::Rewriter.new("qwen3", body: :events, field: :reasoning)
     rewriter.start_at(nil).use_dialect("think", start: :content).start_from_prompt("")
     rewriter.feed("data: {}

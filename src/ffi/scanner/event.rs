@@ -6,8 +6,9 @@ use libc::c_char;
 use safer_ffi::prelude::*;
 
 use crate::ffi::constants::*;
-use crate::ffi::memory::layout;
-use crate::{Channel, Event, Kind};
+use crate::ffi::memory::{bytes as bytes_of, layout};
+use crate::ffi::status::{fail, fail_with};
+use crate::{Cause, Channel, Event, Kind};
 
 /// One event: 64 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
 /// are the stream.
@@ -52,8 +53,9 @@ pub struct aside_event {
 
 /// Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
 /// `ASIDE_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
-/// `event->value_len` bytes; and for an `ASIDE_CALL_NAME` with `event->value_len`: there it has the name. It is never NULL and has no NUL at its end. `event` and `bytes` are valid until the
-/// callback returns; copy what is needed longer.
+/// `event->value_len` bytes; and for an `ASIDE_CALL_NAME` with `event->value_len`: there it has the name. It
+/// is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
+/// longer.
 ///
 /// Return 0 to go on; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
 ///
@@ -141,6 +143,55 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
         }
     }
     record
+}
+
+/// Returns an event of C's that belongs to a tool call as the scanner reported it, None for all others. It has no field that
+/// later versions may add, so that any version's event will do.
+///
+/// # Safety
+/// `bytes` has as many bytes as an `aside_event_fn` is called with for the event.
+pub(in crate::ffi) unsafe fn call_event<'a>(
+    event: &aside_event,
+    bytes: *const c_char,
+) -> Result<Option<Event<'a>>, aside_status> {
+    let is_of_call = (ASIDE_CALL..=ASIDE_CALL_END).contains(&event.kind) || event.kind == ASIDE_FRAMING;
+    if !is_of_call || event.channel != ASIDE_TOOL {
+        return Ok(None);
+    }
+    let has_field = event.kind == ASIDE_CALL_NAME && event.value_len > 0;
+    let len = if has_field { event.value_len.into() } else { event.len };
+    let len = usize::try_from(len).map_err(|_| fail(ASIDE_ERROR_LENGTH))?;
+    // SAFETY: the caller's promise.
+    let text = unsafe { bytes_of(bytes, len, "bytes") }?;
+    let index = event.text_at.into();
+    let kind = match event.kind {
+        ASIDE_CALL => Kind::Call { rule: event.rule, table: event.tag, index },
+        ASIDE_CALL_NAME => Kind::CallName(has_field.then_some(text)),
+        ASIDE_CALL_ID => Kind::CallId,
+        ASIDE_CALL_KEY => Kind::CallKey,
+        ASIDE_CALL_TYPE => Kind::CallType,
+        ASIDE_CALL_VALUE => Kind::CallValue,
+        ASIDE_CALL_VALUE_END => Kind::CallValueEnd,
+        ASIDE_CALL_END => Kind::CallEnd { index, cause: cause(event.cause)? },
+        _ => Kind::Framing,
+    };
+    let bytes = if has_field { &[] } else { text };
+    Ok(Some(Event { kind, channel: Channel::Tool, offset: event.offset, bytes }))
+}
+
+/// An `ASIDE_CAUSE_` value.
+fn cause(number: aside_cause) -> Result<Cause, aside_status> {
+    Ok(match number {
+        ASIDE_CAUSE_MARKER => Cause::Marker,
+        ASIDE_CAUSE_IMPLIED => Cause::Implied,
+        ASIDE_CAUSE_END => Cause::EndOfStream,
+        ASIDE_CAUSE_FORCED => Cause::Forced,
+        ASIDE_CAUSE_MALFORMED => Cause::Malformed,
+        other => {
+            let message = format_args!("event->cause {other} is not an ASIDE_CAUSE_ value");
+            return Err(fail_with(ASIDE_ERROR_OPTION, message));
+        }
+    })
 }
 
 /// The number of a call, or the largest one: no stream has as many.

@@ -12,3 +12,5 @@ mod sink;
 mod text;
 mod thoughts;
 mod token;
+
+pub(super) use event::{aside_event, call_event};

@@ -19,6 +19,17 @@ module Aside
     # +:close+:: a span ends
     # +:reclassify+:: all content so far was thinking, in a dialect with <tt>stray_close = "reclassify"</tt>; it has no bytes
     # +:budget+:: from here on the thinking exceeds the scanner's +budget+; it has no bytes
+    #
+    # Only from a Scanner with <tt>calls: true</tt>, all in the channel +:tool+:
+    #
+    # +:call+:: a tool call begins; its bytes are what begins it, if the opener of its span was not that
+    # +:call_name+:: its name, whole
+    # +:call_id+:: an id of it, whole; if the whole head is the id, it comes in parts, with the name between them
+    # +:call_key+:: a key of its arguments, whole; arguments that are JSON have none
+    # +:call_type+:: the word for the type of the next value, whole
+    # +:call_value+:: a value, or arguments that are JSON, in pieces that cut no character
+    # +:call_value_end+:: the closer of the value, or no bytes; arguments that are JSON have none
+    # +:call_end+:: the call ends; its bytes are the call's last marker, or none
     def kind
       @kind || :text
     end
@@ -26,21 +37,26 @@ module Aside
     # The channel: +:content+, +:thinking+, +:narration+ or +:tool+. That of framing is the channel around it.
     attr_reader :channel
 
-    # Of +:close+, why the span ended: +:marker+, +:implied+, +:end_of_stream+, or +:forced+ by Scanner#force_close. Otherwise
-    # nil.
+    # Of +:close+ and +:call_end+, why the span or the call ended: +:marker+, +:implied+, +:end_of_stream+, +:forced+ by
+    # Scanner#force_close, or, of a call only, +:malformed+. Otherwise nil.
     attr_reader :cause
 
-    # Of +:open+, the index of the <tt>[[span]]</tt> in the dialect's file; the number of spans stands for a header. Otherwise
-    # nil.
+    # Of +:open+ and +:call+, the index of the <tt>[[span]]</tt> in the dialect's file; the number of spans stands for a header.
+    # Otherwise nil.
     attr_reader :rule
 
-    # Of +:open+, the index of the span's opening literal or name; Dialect#opener returns the words. Otherwise nil.
+    # Of +:open+, the index of the span's opening literal or name; Dialect#opener returns the words. Of +:call+, the index of
+    # the span's <tt>[[span.call]]</tt>. Otherwise nil.
     attr_reader :tag
+
+    # Of +:call+ and +:call_end+, the number of the call in the stream, from 0. Otherwise nil.
+    attr_reader :call
 
     # The offset of its bytes in the stream, in bytes of UTF-8 from 0. Of +:attribute+, the offset of the marker.
     attr_reader :offset
 
-    # Of +:attribute+, the name; otherwise nil.
+    # Of +:attribute+, the name. Of +:call_name+, the name of the call; if it is the value of a header's field, the event has no
+    # bytes. Otherwise nil.
     attr_reader :name
 
     # Of +:attribute+, the decoded value; otherwise nil.
@@ -53,7 +69,7 @@ module Aside
       @offset = offset
       @raw = raw.freeze
       if said
-        @kind, @cause, @rule, @tag, @name, @value = said.values_at(:kind, :cause, :rule, :tag, :name, :value)
+        @kind, @cause, @rule, @tag, @call, @name, @value = said.values_at(:kind, :cause, :rule, :tag, :call, :name, :value)
         @name = @name&.scrub.freeze
         @value = @value&.scrub.freeze
       end
@@ -73,8 +89,8 @@ module Aside
 
     # Returns all values by name, for pattern matching.
     def deconstruct_keys(_keys)
-      { kind: kind, channel: channel, cause: cause, rule: rule, tag: tag, offset: offset, text: text, bytes: bytes,
-        name: name, value: value }
+      { kind: kind, channel: channel, cause: cause, rule: rule, tag: tag, call: call, offset: offset, text: text,
+        bytes: bytes, name: name, value: value }
     end
 
     # Returns whether all values are equal to those of another event.

@@ -18,6 +18,13 @@ module Aside
 
     STARTS = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5 }.freeze
     STRAY_CLOSES = { dialect: 0, text: 1 }.freeze
+    CALLS_IN_THINKING = { dialect: 0, never: 1 }.freeze
+
+    # By number.
+    KINDS = [nil, :open, :attribute, :text, :framing, :close, :reclassify, :budget, :call, :call_name, :call_id, :call_key,
+             :call_type, :call_value, :call_value_end, :call_end].freeze
+    CHANNELS = %i[content thinking narration tool].freeze
+    CAUSES = %i[marker implied end_of_stream forced malformed].freeze
 
     # The structs of the C headers for String#pack and String#unpack. Each unpacked number costs time, so the fields of an event and
     # of a feed's result that every text needs are apart from the others.
@@ -31,10 +38,11 @@ module Aside
     EVENT = "L2x8Q2x32"
     EVENT_SIZE = 64
     EVENT_CAUSE_AT = 8
-    EVENT_RULE_TAG = "Lx16L"
+    EVENT_RULE_TAG = "Lx16L2"
     EVENT_RULE_AT = 12
     EVENT_ATTRIBUTE = "L3"
     EVENT_ATTRIBUTE_AT = 36
+    WHOLE_EVENT = "L4Q2L8"
     # count, offset; consumed; held, held_len; attributes.
     FED = "Jx8Q"
     FED_SIZE = 56
@@ -45,6 +53,10 @@ module Aside
     THOUGHT_SIZE = 88
     ATTRIBUTE = "J4"
     ATTRIBUTE_SIZE = 32
+    CALL_WRITER_OPTIONS = "JpJpJQ"
+    CALL_WRITER_OPTIONS_SIZE = 48
+    CALL_DELTA = "x8Q2J8L4"
+    CALL_DELTA_SIZE = 104
     # A text's address and length: as an argument, and as a result.
     TEXT = "pJ"
     BYTES = ["J2", 16].freeze
@@ -224,6 +236,11 @@ module Aside
       attach_function :aside_scanner_counts, %i[address uint32 buffer_inout], :int32
       attach_function :aside_scanner_take_thought, %i[address buffer_inout], :int32
       attach_function :aside_scanner_lost_thoughts, [:address], :uint64
+
+      attach_function :aside_call_writer_new, %i[address buffer_in], :address
+      attach_function :aside_call_writer_free, [:address], :void
+      attach_function :aside_call_writer_feed, %i[address buffer_in buffer_in buffer_inout], :int32
+      attach_function :aside_call_writer_reset, [:address], :int32
 
       attach_function :aside_sse_new, %i[address buffer_in], :address
       attach_function :aside_sse_free, [:address], :void

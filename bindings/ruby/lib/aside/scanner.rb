@@ -39,10 +39,10 @@ module Aside
     CAPACITY = 64
     # The number of bytes to ask of an IO at a time.
     READ_SIZE = 16_384
-    KINDS = [nil, :open, :attribute, :text, :framing, :close, :reclassify, :budget].freeze
+    KINDS = Native::KINDS
     TEXT = KINDS.index(:text)
-    CHANNELS = %i[content thinking narration tool].freeze
-    CAUSES = %i[marker implied end_of_stream forced malformed].freeze
+    CHANNELS = Native::CHANNELS
+    CAUSES = Native::CAUSES
     UNITS = { bytes: 0, characters: 1 }.freeze
     SCOPES = { span: 0, stream: 1 }.freeze
     # The format that unpacks a number of events, by that number.
@@ -62,16 +62,21 @@ module Aside
     # +budget_scope+:: what the budget applies to: each +:span+, or all thinking of the +:stream+ together
     # +stray_close+:: what becomes of a closer of the thinking that has no opener and comes after content: +:dialect+ (the
     #                 dialect decides), or +:text+, for a host that is sure that its model does not think
+    # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
+    #           they are written. Otherwise their bytes are text of the channel +:tool+
+    # +calls_in_thinking+:: what becomes of a tool call that begins inside the thinking: +:dialect+ (the dialect decides
+    #                       whether it ends the thinking, interrupts it, or is text of it), or +:never+ (it is text)
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
     def initialize(dialect, start: nil, collect: 0, budget: nil, budget_unit: :bytes, budget_scope: :span,
-                   stray_close: :dialect)
+                   stray_close: :dialect, calls: false, calls_in_thinking: :dialect)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       options = [Native::OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
                  Native.number("stray_close", stray_close, Native::STRAY_CLOSES), Native.count("collect", collect),
                  Native.count("budget", budget || 0), budget ? 1 : 0, Native.number("budget_unit", budget_unit, UNITS),
-                 Native.number("budget_scope", budget_scope, SCOPES), 0, 0, 0].pack(Native::OPTIONS)
+                 Native.number("budget_scope", budget_scope, SCOPES), calls ? 1 : 0,
+                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING), 0].pack(Native::OPTIONS)
       make_room
       @due = []
       @converter = nil
@@ -467,11 +472,18 @@ module Aside
     # Makes an event; +at+ is its place in the array.
     def event(kind, channel, offset, raw, at)
       case kind
-      when :open
-        rule, tag = @events.unpack("@#{at + Native::EVENT_RULE_AT}#{Native::EVENT_RULE_TAG}")
-        Event.new(channel, offset, raw, { kind: kind, rule: rule, tag: tag })
+      when :open, :call
+        rule, tag, call = @events.unpack("@#{at + Native::EVENT_RULE_AT}#{Native::EVENT_RULE_TAG}")
+        Event.new(channel, offset, raw, { kind: kind, rule: rule, tag: tag, call: (call if kind == :call) })
       when :close
-        Event.new(channel, offset, raw, { kind: kind, cause: CAUSES[@events.unpack1("@#{at + Native::EVENT_CAUSE_AT}L")] })
+        Event.new(channel, offset, raw, { kind: kind, cause: cause(at) })
+      when :call_end
+        call = @events.unpack1("@#{at + Native::EVENT_ATTRIBUTE_AT}L")
+        Event.new(channel, offset, raw, { kind: kind, cause: cause(at), call: call })
+      when :call_name
+        name_at, _, name_len = @events.unpack("@#{at + Native::EVENT_ATTRIBUTE_AT}#{Native::EVENT_ATTRIBUTE}")
+        name = name_len.zero? ? raw : Native.text(name_at + @fed.unpack1(Native::FED_ATTRIBUTES), name_len)
+        Event.new(channel, offset, raw, { kind: kind, name: name })
       when :attribute
         name_at, name_len, value_len = @events.unpack("@#{at + Native::EVENT_ATTRIBUTE_AT}#{Native::EVENT_ATTRIBUTE}")
         name_at += @fed.unpack1(Native::FED_ATTRIBUTES)
@@ -481,6 +493,11 @@ module Aside
       else
         Event.new(channel, offset, raw, { kind: kind })
       end
+    end
+
+    # Returns the cause of the event at this place in the array.
+    def cause(at)
+      CAUSES[@events.unpack1("@#{at + Native::EVENT_CAUSE_AT}L")]
     end
 
     def attributes(at, count)

@@ -1,0 +1,158 @@
+package aside
+
+// #include "bridge.h"
+import "C"
+
+import "runtime"
+
+// CallWriterOptions are the options of a call writer.
+type CallWriterOptions struct {
+	// Tools is the request's tools as JSON: an array of objects with name and parameters, which may also be inside function.
+	// Only calls of these are told, and their schemas say of which type each argument is. nil: every call is told. A gateway
+	// that serves requests without tools passes `[]`, so that no call is told.
+	Tools []byte
+	// IDPrefix begins the ids of calls that the model gave none; the Index of the call follows. Empty: "call_".
+	IDPrefix string
+	// MaxHeld is how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
+	// value until its type is known. 0: 1 MiB.
+	MaxHeld uint64
+}
+
+// CallDelta is the next part of a tool call for a client. It belongs to the caller.
+type CallDelta struct {
+	Call        uint64 // the number of the call in the stream, from 0, as Event.Call; calls that are not told count too
+	Index       uint64 // the number of the call among those that are told, from 0: index of OpenAI's tool_calls
+	First, Last bool   // the first delta of the call, the last one
+	ID, Name    string // in the first delta; otherwise empty
+	Arguments   string // the next part of them, perhaps empty; all parts, joined, are JSON if the call is whole
+	Cause       Cause  // in the last delta: why the call ended
+	Whole       bool   // in the last delta: the call ended by its marker or what follows it, and each value could be read
+	LateID      string // in the last delta: an id that came after the first delta; it counts for clients of whole answers
+}
+
+// CallWriter makes OpenAI's tool_calls of the events of one stream: a name, and arguments as JSON, which leave while the model
+// writes them. It repairs and completes nothing. Chunking does not change the arguments.
+//
+// One call at a time may use a writer. A second one returns [ErrBusy] and changes nothing.
+type CallWriter struct {
+	use exclusive
+	c   *C.aside_go_calls // nil once closed
+	_   noCopy
+}
+
+// NewCallWriter returns a writer for the events of scanners of a dialect that have Options.Calls. The options may be nil. The
+// error is [ErrOption] for tools that cannot be read, and says where; [ErrNull] or [ErrClosed] for a dialect that is nil or
+// closed, and [ErrMemory].
+//
+// The dialect may be closed before the writer. Close frees the writer; the garbage collector frees a forgotten one.
+func NewCallWriter(d *Dialect, options *CallWriterOptions) (*CallWriter, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	defer d.leave()
+	if options == nil {
+		options = &CallWriterOptions{}
+	}
+	prefix := options.IDPrefix
+	if prefix == "" {
+		prefix = "call_"
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	w := &CallWriter{}
+	if status := C.aside_go_calls_new(d.c, data(options.Tools), C.size_t(len(options.Tools)), chars(prefix),
+		C.size_t(len(prefix)), C.uint64_t(options.MaxHeld), &w.c); status != C.ASIDE_OK {
+		return nil, lastFailure(status)
+	}
+	runtime.SetFinalizer(w, (*CallWriter).Close)
+	return w, nil
+}
+
+// Close frees the writer. It returns [ErrBusy] and frees nothing while a call is in progress. Closing it again does nothing.
+func (w *CallWriter) Close() error {
+	if !w.use.enter() {
+		return ErrBusy
+	}
+	defer w.use.leave()
+	if w.c != nil {
+		runtime.SetFinalizer(w, nil)
+		C.aside_go_calls_free(w.c)
+		w.c = nil
+	}
+	return nil
+}
+
+// Feed takes the next event of the stream. It returns a delta if a part of a call can leave now; otherwise nil. Events that
+// belong to no call change nothing. A call that is not told, because Tools does not have it or because it was cut before its
+// arguments, has no delta; any other has a last one.
+func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
+	if !w.use.enter() {
+		return nil, ErrBusy
+	}
+	defer w.use.leave()
+	if w.c == nil {
+		return nil, ErrClosed
+	}
+	if event.Channel != ChannelTool || event.Kind < KindCall && event.Kind != KindFraming {
+		return nil, nil
+	}
+	text := event.Text
+	w.c.event = C.aside_event{
+		kind:    C.uint32_t(event.Kind),
+		channel: C.uint32_t(event.Channel),
+		cause:   C.uint32_t(event.Cause),
+		rule:    C.uint32_t(event.Rule),
+		offset:  C.uint64_t(event.Offset),
+		len:     C.uint64_t(len(text)),
+		tag:     C.uint32_t(event.Tag),
+		text_at: C.uint32_t(event.Call),
+	}
+	if event.Kind == KindCallName && event.Attr != nil {
+		text = event.Attr.Value
+		w.c.event.value_len = C.uint32_t(len(text))
+	}
+	switch status := C.aside_go_calls_feed(w.c, data(text)); status {
+	case C.ASIDE_OK:
+		return w.delta(), nil
+	case C.ASIDE_NONE:
+		return nil, nil
+	default:
+		return nil, w.failure(status)
+	}
+}
+
+// Reset forgets the stream, and every error but [ErrDefect]: call it after the scanner's Finish and Reset.
+func (w *CallWriter) Reset() error {
+	if !w.use.enter() {
+		return ErrBusy
+	}
+	defer w.use.leave()
+	if w.c == nil {
+		return ErrClosed
+	}
+	if status := C.aside_go_calls_reset(w.c); status != C.ASIDE_OK {
+		return w.failure(status)
+	}
+	return nil
+}
+
+// delta returns a copy of what the library has written.
+func (w *CallWriter) delta() *CallDelta {
+	c := &w.c.delta
+	return &CallDelta{
+		Call:      uint64(c.call),
+		Index:     uint64(c.index),
+		First:     c.is_first == 1,
+		Last:      c.is_last == 1,
+		ID:        string(borrowed(c.id, c.id_len)),
+		Name:      string(borrowed(c.name, c.name_len)),
+		Arguments: string(borrowed(c.arguments, c.arguments_len)),
+		Cause:     Cause(c.cause),
+		Whole:     c.is_whole == 1,
+		LateID:    string(borrowed(c.late_id, c.late_id_len)),
+	}
+}
+
+func (w *CallWriter) failure(status C.aside_status) error {
+	return &failure{Status(status), C.GoString(&w.c.message[0])}
+}

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Aside
+  # The next part of a tool call for a client, from CallWriter#feed. It and everything that it returns is frozen.
+  #
+  #   delta = writer.feed(event)
+  #   print delta.name, "(" if delta&.first?
+  #   print delta.arguments if delta
+  #   print ")" if delta&.last?
+  class CallDelta
+    # The number of the call in the stream, from 0: Event#call. Calls that are not told count too.
+    attr_reader :call
+
+    # The number of the call among those that are told, from 0: +index+ of OpenAI's +tool_calls+.
+    attr_reader :index
+
+    # In the first delta of a call, its id; otherwise nil.
+    attr_reader :id
+
+    # In the first delta of a call, its name; otherwise nil.
+    attr_reader :name
+
+    # The next part of the arguments, perhaps empty. The parts of all deltas, joined, are JSON if the call is whole.
+    attr_reader :arguments
+
+    # In the last delta, why the call ended: +:marker+, +:implied+, +:end_of_stream+, +:forced+ or +:malformed+. Otherwise nil.
+    attr_reader :cause
+
+    # In the last delta, an id that the model wrote after the first delta had left, if there is one. It counts only for a
+    # client that gets whole answers. Otherwise nil.
+    attr_reader :late_id
+
+    def initialize(call:, index:, id:, name:, arguments:, cause:, whole:, late_id:) # :nodoc:
+      @call = call
+      @index = index
+      @id = id.freeze
+      @name = name.freeze
+      @arguments = arguments.freeze
+      @cause = cause
+      @whole = whole
+      @late_id = late_id.freeze
+      freeze
+    end
+
+    # Returns whether it is the first delta of its call.
+    def first?
+      !@name.nil?
+    end
+
+    # Returns whether it is the last delta of its call.
+    def last?
+      !@cause.nil?
+    end
+
+    # Returns whether it is the last delta of a call whose arguments are complete: the call ended by its marker or by what
+    # follows it, and each value could be read. Of any other call, what was sent stays sent, and may be no JSON.
+    def whole?
+      @whole
+    end
+
+    def inspect # :nodoc:
+      said = { call: call, index: index, id: id, name: name, arguments: arguments, cause: cause, late_id: late_id }.compact
+      "#<#{self.class} #{said.map { |key, value| "#{key}=#{value.inspect}" }.join(" ")}>"
+    end
+  end
+end

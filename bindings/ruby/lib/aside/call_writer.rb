@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+module Aside
+  # Makes OpenAI's +tool_calls+ of the events of one stream: a name, and arguments as JSON, which leave while the model writes
+  # them. The types of a request's +tools+ say whether <tt>42</tt> between two tags is a number or a text. Nothing is repaired or
+  # completed. Chunking does not change the arguments.
+  #
+  #   tools = JSON.generate([{ name: "add", parameters: { properties: { a: { type: "integer" } } } }])
+  #   scanner = Aside::Scanner.new("qwen3", calls: true)
+  #   writer = Aside::CallWriter.new("qwen3", tools: tools)
+  #   scanner.feed(%(<tool_call>{"name": "add", "arguments": {"a": 40}}</tool_call>)) do |event|
+  #     delta = writer.feed(event) or next
+  #     print delta.name, " " if delta.first?
+  #     print delta.arguments
+  #   end
+  #
+  # [Threads] One thread at a time may use a writer; another one gets a BusyError, and nothing has changed. A writer stays in the
+  #           Ractor that made it; in a Ractor other than the main one, call #close. An exception from outside, such as that of
+  #           Timeout, can lose the delta of a call.
+  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and
+  #          #close are of use.
+  class CallWriter
+    include Handle
+
+    # The numbers of the kinds that a call consists of.
+    NUMBERS = Native::KINDS.each_with_index.select { |kind, _| kind == :framing || kind&.start_with?("call") }.to_h.freeze
+    TOOL = Native::CHANNELS.index(:tool)
+    private_constant :NUMBERS, :TOOL
+
+    # Makes a writer for the events of scanners of a dialect. +dialect+ is a Dialect or the name of one.
+    #
+    # +tools+:: the request's +tools+ as JSON: an array of objects with +name+ and +parameters+, which may also be inside
+    #           +function+. Only calls of these are told, so of <tt>"[]"</tt> none is. nil: every call is told
+    # +id_prefix+:: begins the ids of calls that the model gave none; CallDelta#index follows
+    # +max_held+:: how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
+    #              value until its type is known; 0 stands for 1 MiB
+    #
+    # Raises UnknownDialectError for an unknown name, and OptionError, which says where, for tools that cannot be read.
+    def initialize(dialect, tools: nil, id_prefix: "call_", max_held: 0)
+      dialect = Dialect.of(dialect)
+      @dialect = dialect.name
+      tools = Native.utf8(tools) if tools
+      id_prefix = Native.utf8(id_prefix)
+      options = [Native::CALL_WRITER_OPTIONS_SIZE, tools, tools ? tools.bytesize : 0, id_prefix, id_prefix.bytesize,
+                 Native.count("max_held", max_held)].pack(Native::CALL_WRITER_OPTIONS)
+      @lock = Lock.new
+      @delta = [Native::CALL_DELTA_SIZE].pack("J").ljust(Native::CALL_DELTA_SIZE, "\0")
+      own(Error.check_address(Native.aside_call_writer_new(dialect.handle, options)), :aside_call_writer_free)
+    end
+
+    # Takes the next Event of the stream, and returns a CallDelta if a part of a call can leave now; otherwise nil. Events that
+    # belong to no call change nothing. A call that is not told, because +tools+ does not have it or because it was cut before
+    # its arguments, has no delta; any other has a last one.
+    def feed(event)
+      exclusively do
+        handle = address
+        number = NUMBERS[event.kind]
+        next unless number && event.channel == :tool
+
+        bytes = event.bytes
+        name = event.name if bytes.empty?
+        status = Native.aside_call_writer_feed(handle, packed(number, event, bytes, name), name || bytes, @delta)
+        delta unless Error.check(status) == Native::NONE
+      end
+    end
+
+    # Forgets the stream, and every error but DefectError: call it after Scanner#finish and Scanner#reset. Returns the writer.
+    def reset
+      exclusively { Error.check(Native.aside_call_writer_reset(address)) }
+      self
+    end
+
+    # Frees the writer at once, and not when Ruby collects it. May be called again; every other method then raises ClosedError.
+    # Returns nil.
+    def close
+      exclusively { Native.aside_call_writer_free(disown) unless closed? }
+      nil
+    end
+
+    private
+
+    def described
+      @dialect
+    end
+
+    # Returns an event as the library takes it. +name+ is one that is not in the stream.
+    def packed(number, event, bytes, name)
+      [number, TOOL, Native::CAUSES.index(event.cause) || 0, event.rule || 0, event.offset, bytes.bytesize, event.tag || 0,
+       event.call || 0, 0, name ? name.bytesize : 0, 0, 0, 0, 0].pack(Native::WHOLE_EVENT)
+    end
+
+    # Returns what the library has written.
+    def delta
+      call, index, id, id_len, name, name_len, arguments, arguments_len, late_id, late_id_len, first, last, cause, whole =
+        @delta.unpack(Native::CALL_DELTA)
+      CallDelta.new(call: call, index: index, id: (Native.text(id, id_len) if first == 1),
+                    name: (Native.text(name, name_len) if first == 1), arguments: Native.text(arguments, arguments_len),
+                    cause: (Native::CAUSES[cause] if last == 1), whole: whole == 1,
+                    late_id: (Native.text(late_id, late_id_len) if late_id_len.positive?))
+    end
+  end
+end

@@ -1,0 +1,351 @@
+//! Call writers for C: events of a scanner go in, and what a client is sent of the calls comes out. An event becomes one delta
+//! at most, so that a host of any language asks for it with one plain call and needs no callback.
+
+use std::ptr;
+use std::sync::Arc;
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::constants::*;
+use super::dialect::aside_dialect;
+use super::handle_guard::{HandleGuard, is_ready};
+use super::memory::{Versioned, as_c_ptr, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
+use super::scanner::{aside_event, call_event};
+use super::status::{fail, fail_no_handle, fail_null, fail_with, failed, guard_handle};
+use crate::call_writer::{CallWriter, Delta, Options, Tools};
+use crate::memory::{self, append_text, copy_text};
+use crate::{Dialect, Event};
+
+/// Room for a delta that a writer keeps from call to call; thousands of them may wait for their next event.
+const KEPT: usize = 4096;
+
+/// The state of one stream's tool calls. From `aside_call_writer_new()`; freed by `aside_call_writer_free()`.
+#[derive_ReprC]
+#[repr(opaque)]
+pub struct aside_call_writer {
+    guard: HandleGuard<Stream>,
+}
+
+/// Options of `aside_call_writer_new()`. Set all of it to zero, then `size`; later versions may add fields at the end.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_call_writer_options {
+    /// `sizeof(aside_call_writer_options)` of the caller's header.
+    pub size: size_t,
+    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`.
+    /// Only calls of these are told, and their schemas say of which type each argument is. `[]`: no call is told. NULL:
+    /// every call is told, and nothing is known of its arguments.
+    pub tools: *const c_char,
+    /// The length of `tools`.
+    pub tools_len: size_t,
+    /// Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. NULL: `call_`.
+    pub id_prefix: *const c_char,
+    /// The length of `id_prefix`.
+    pub id_prefix_len: size_t,
+    /// The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
+    /// until its type is known. 0: 1 MiB.
+    pub max_held: u64,
+}
+
+impl Versioned for aside_call_writer_options {
+    const FIRST: usize = size_of::<size_t>();
+}
+
+/// The next part of a tool call for a client. Set `size` before the first call; later versions may add fields at the end.
+/// All texts are UTF-8. The pointers are never NULL and lead to memory of the writer, valid until the next call with it.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_call_delta {
+    /// `sizeof(aside_call_delta)` of the caller's header.
+    pub size: size_t,
+    /// The number of the call in the stream, from 0: `text_at` of its `ASIDE_CALL`. Calls that are not told count too.
+    pub call: u64,
+    /// The number of the call among those that are told, from 0: `index` of OpenAI's `tool_calls`.
+    pub index: u64,
+    /// In the first delta of a call its id, otherwise empty. No NUL at its end.
+    pub id: *const c_char,
+    /// The length of the id.
+    pub id_len: size_t,
+    /// In the first delta of a call its name, otherwise empty. No NUL at its end.
+    pub name: *const c_char,
+    /// The length of the name.
+    pub name_len: size_t,
+    /// The next part of the arguments, perhaps empty. No NUL at its end. The parts of all deltas, joined, are JSON if the
+    /// call is whole.
+    pub arguments: *const c_char,
+    /// The length of this part.
+    pub arguments_len: size_t,
+    /// In the last delta, an id that the model wrote after the first delta had left; otherwise empty. It counts only for a
+    /// client that gets whole answers. No NUL at its end.
+    pub late_id: *const c_char,
+    /// The length of the late id.
+    pub late_id_len: size_t,
+    /// 1: the first delta of the call. Otherwise 0.
+    pub is_first: u32,
+    /// 1: the last delta of the call. Otherwise 0.
+    pub is_last: u32,
+    /// In the last delta, why the call ended; otherwise 0.
+    pub cause: aside_cause,
+    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it, and each
+    /// value could be read. Otherwise 0: what was sent stays sent, and may be no JSON.
+    pub is_whole: u32,
+}
+
+impl Versioned for aside_call_delta {
+    const FIRST: usize = size_of::<aside_call_delta>();
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_call_writer_options 48: size 0, tools 8, tools_len 16, id_prefix 24, id_prefix_len 32, max_held 40);
+    assert!(aside_call_writer_options::FIRST == 8);
+    layout!(aside_call_delta 104: size 0, call 8, index 16, id 24, id_len 32, name 40, name_len 48, arguments 56,
+        arguments_len 64, late_id 72, late_id_len 80, is_first 88, is_last 92, cause 96, is_whole 100);
+    assert!(aside_call_delta::FIRST == 104);
+};
+
+// A writer may go from thread to thread.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<CallWriter>();
+};
+
+/// What a writer's handle holds.
+struct Stream {
+    writer: CallWriter,
+    dialect: Dialect,
+    joined: Joined,
+}
+
+/// The deltas of one event, joined: they are of the same call, so that they are one delta too. C borrows the texts.
+#[derive(Default)]
+struct Joined {
+    call: u64,
+    index: u64,
+    is_first: bool,
+    /// The cause, and whether the call is whole.
+    end: Option<(aside_cause, bool)>,
+    id: String,
+    name: String,
+    arguments: String,
+    late_id: String,
+}
+
+impl Joined {
+    fn clear(&mut self) {
+        if self.arguments.capacity() > KEPT {
+            self.arguments = String::new();
+        }
+        for text in [&mut self.id, &mut self.name, &mut self.arguments, &mut self.late_id] {
+            text.clear();
+        }
+        (self.is_first, self.end) = (false, None);
+    }
+
+    fn add(&mut self, delta: &Delta<'_>) -> memory::Result<()> {
+        (self.call, self.index) = (delta.call, delta.index);
+        self.is_first |= delta.name.is_some();
+        append_text(&mut self.id, delta.id.unwrap_or_default())?;
+        append_text(&mut self.name, delta.name.unwrap_or_default())?;
+        append_text(&mut self.arguments, delta.arguments)?;
+        if let Some(end) = delta.end {
+            append_text(&mut self.late_id, end.late_id.unwrap_or_default())?;
+            self.end = Some((end.cause as u32, end.is_whole));
+        }
+        Ok(())
+    }
+
+    fn record(&self, size: size_t) -> aside_call_delta {
+        let (cause, is_whole) = self.end.unwrap_or_default();
+        aside_call_delta {
+            size,
+            call: self.call,
+            index: self.index,
+            id: as_c_ptr(self.id.as_bytes()),
+            id_len: self.id.len(),
+            name: as_c_ptr(self.name.as_bytes()),
+            name_len: self.name.len(),
+            arguments: as_c_ptr(self.arguments.as_bytes()),
+            arguments_len: self.arguments.len(),
+            late_id: as_c_ptr(self.late_id.as_bytes()),
+            late_id_len: self.late_id.len(),
+            is_first: self.is_first.into(),
+            is_last: self.end.is_some().into(),
+            cause,
+            is_whole: is_whole.into(),
+        }
+    }
+}
+
+impl Stream {
+    /// Feeds one event. Returns whether there is a delta.
+    fn feed(&mut self, event: &Event<'_>) -> Result<bool, aside_status> {
+        let Stream { writer, dialect, joined } = self;
+        joined.clear();
+        let mut has_delta = false;
+        let mut joining = Ok(());
+        let written = writer.event(dialect, event, |delta| {
+            has_delta = true;
+            if joining.is_ok() {
+                joining = joined.add(&delta);
+            }
+        });
+        written.map_err(failed)?;
+        joining.map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+        Ok(has_delta)
+    }
+}
+
+/// The caller's options, whichever version of the struct they are.
+///
+/// # Safety
+/// `options` is NULL or has as many bytes as its `size` says; its texts are as long as it says.
+unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, aside_status> {
+    if options.is_null() {
+        return Ok(Options::default());
+    }
+    // SAFETY: the caller's promise; the struct is made of plain numbers and pointers that may be NULL.
+    let all = unsafe { read_sized(options, "options") }?;
+    let mut read = Options::default();
+    // SAFETY: the caller's promise.
+    let (tools, id_prefix) = unsafe {
+        (text(all.tools, all.tools_len, "options.tools")?, text(all.id_prefix, all.id_prefix_len, "options.id_prefix")?)
+    };
+    if let Some(tools) = tools {
+        let tools =
+            Tools::read(tools).map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("options.{error}")))?;
+        read.tools = Some(Arc::new(tools));
+    }
+    if let Some(id_prefix) = id_prefix {
+        read.id_prefix = copy_text(id_prefix).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+    }
+    if all.max_held > 0 {
+        read.max_held = usize::try_from(all.max_held).unwrap_or(usize::MAX);
+    }
+    Ok(read)
+}
+
+/// A text of the options; None for NULL.
+///
+/// # Safety
+/// A pointer that is not NULL leads to `len` bytes that nobody changes during `'a`.
+unsafe fn text<'a>(at: *const c_char, len: size_t, what: &str) -> Result<Option<&'a str>, aside_status> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { bytes(at, len, what) }?;
+    let text =
+        std::str::from_utf8(text).map_err(|_| fail_with(ASIDE_ERROR_OPTION, format_args!("{what}: not UTF-8")))?;
+    Ok((!at.is_null()).then_some(text))
+}
+
+/// Makes a call writer, at the start of a stream: it makes JSON of the tool calls that a scanner of `dialect` reports,
+/// for a client that takes OpenAI's `tool_calls`. Give the scanner `options.calls`. `options` may be NULL: every call is
+/// told. Neither is used after the call: the dialect may be freed before the writer.
+///
+/// Returns a writer that the caller owns: `aside_call_writer_free()`. NULL if that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for `tools` that are not JSON
+/// or not a list of tools; the message says where) or `ASIDE_ERROR_MEMORY`.
+///
+/// Memory: if it runs out while `tools` is read, the process ends.
+///
+/// Threads: any thread may call this at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_call_writer_new(
+    dialect: *const aside_dialect,
+    options: *const aside_call_writer_options,
+) -> *mut aside_call_writer {
+    guard_handle(|| {
+        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        let Some(dialect) = (unsafe { dialect.as_ref() }) else {
+            fail_no_handle("dialect");
+            return ptr::null_mut();
+        };
+        // SAFETY: NULL or as large as it says, as the caller promises.
+        let Ok(options) = (unsafe { self::options(options) }) else {
+            return ptr::null_mut();
+        };
+        let stream =
+            Stream { writer: CallWriter::new(options), dialect: dialect.dialect.clone(), joined: Joined::default() };
+        into_handle(aside_call_writer { guard: HandleGuard::new(stream) })
+    })
+}
+
+/// Frees a writer and the memory that C has borrowed from it. Does nothing for NULL.
+///
+/// Threads: no other thread may be using this writer.
+#[ffi_export]
+pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) {
+    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    unsafe { free(writer, |writer| writer.guard.close()) }
+}
+
+/// Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
+/// after the call. Feed all events of the stream, or at least those of the channel `ASIDE_TOOL`, in their order; those that
+/// belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+///
+/// Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
+/// `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
+/// `ASIDE_ERROR_OPTION` for an unknown cause (nothing has changed after these); `ASIDE_ERROR_MEMORY`,
+/// `ASIDE_ERROR_PANIC` (the writer stays in error).
+///
+/// A call that is not told, because `tools` does not have it or because it was cut before its arguments, has no delta from
+/// its `ASIDE_CALL` to its `ASIDE_CALL_END`. A call that was told always has a last delta.
+///
+/// May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
+///
+/// Memory: it grows with what is held, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
+#[ffi_export]
+pub unsafe extern "C" fn aside_call_writer_feed(
+    writer: *mut aside_call_writer,
+    event: *const aside_event,
+    bytes: *const c_char,
+    delta: *mut aside_call_delta,
+) -> aside_status {
+    // SAFETY: every version begins with its size, and the caller promises that many bytes.
+    let size = match unsafe { size_of_given(delta, "delta") } {
+        Ok(size) => size,
+        Err(status) => return status,
+    };
+    // SAFETY: NULL or a writer that is still there, as the caller promises.
+    let Some(writer) = (unsafe { writer.as_ref() }) else { return fail_no_handle("writer") };
+    if event.is_null() {
+        return fail_null("event");
+    }
+    // SAFETY: not NULL, and the caller promises an event and its bytes.
+    let event = match unsafe { call_event(&event.read_unaligned(), bytes) } {
+        Ok(Some(event)) => event,
+        Ok(None) => return ASIDE_NONE,
+        Err(status) => return status,
+    };
+    // SAFETY: only calls that have entered use the stream; `delta` may be written as far as its size says.
+    unsafe {
+        writer.guard.enter(is_ready, |stream| match stream.feed(&event) {
+            Ok(true) => {
+                fill_sized(delta, size, stream.joined.record(size));
+                ASIDE_OK
+            }
+            Ok(false) => ASIDE_NONE,
+            Err(status) => status,
+        })
+    }
+}
+
+/// Resets the writer for the next stream: the call that is open, the numbers, and every error except `ASIDE_ERROR_PANIC`.
+/// Call it after `aside_scanner_finish()` and `aside_scanner_reset()`. Memory that C has borrowed from the writer is no
+/// longer valid.
+///
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_call_writer_reset(writer: *mut aside_call_writer) -> aside_status {
+    // SAFETY: the caller promises a writer that is NULL or there, and only calls that have entered use the stream.
+    unsafe {
+        let Some(writer) = writer.as_ref() else { return fail_no_handle("writer") };
+        writer.guard.renew(|stream| {
+            stream.writer.reset();
+            stream.joined = Joined::default();
+        })
+    }
+}
