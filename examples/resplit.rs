@@ -6,7 +6,9 @@
 use std::error::Error;
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use aside::call_writer::Tools;
 use aside::sse::{Field, Options, Rewriter};
 use aside::{Dialect, Start, StrayClose};
 
@@ -24,6 +26,8 @@ Usage: resplit [OPTIONS] DIALECT [FIELD] < STREAM
                    what becomes of a closer of the thinking without an opener, after content:
                    dialect (default), what the dialect says; text, it stays, for a model that
                    does not think
+  --calls          also makes `tool_calls` of the calls in the text
+  --tools FILE     the `tools` of the request, a JSON array: calls of other tools stay content
   --help, --version
 ";
 
@@ -33,6 +37,8 @@ struct Settings {
     field: Field,
     start: Option<Start>,
     stray_close: StrayClose,
+    calls: bool,
+    tools: Option<Arc<Tools>>,
 }
 
 fn main() -> ExitCode {
@@ -56,6 +62,7 @@ fn main() -> ExitCode {
 /// Returns none if all that was asked for is printed.
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>, Box<dyn Error>> {
     let (mut names, mut start, mut stray_close) = (Vec::new(), None, StrayClose::Dialect);
+    let (mut calls, mut tools) = (false, None);
     while let Some(argument) = arguments.next() {
         let (option, value) = match argument.split_once('=') {
             Some((option, value)) if option.starts_with("--") => (option, Some(value.to_owned())),
@@ -82,6 +89,12 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>
                     _ => return Err(format!("--stray-close: `{value}` is neither dialect nor text").into()),
                 };
             }
+            ("--calls", None) => calls = true,
+            ("--tools", value) => {
+                let file = value.or_else(|| arguments.next()).ok_or("--tools: the value is missing")?;
+                let text = std::fs::read_to_string(&file).map_err(|error| format!("--tools: {file}: {error}"))?;
+                tools = Some(Arc::new(Tools::read(&text).map_err(|error| format!("{file}: {error}"))?));
+            }
             _ if argument.starts_with('-') => return Err(format!("{argument}: there is no such option").into()),
             _ => names.push(argument),
         }
@@ -92,7 +105,10 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>
         [] => return Err("the dialect is missing".into()),
         [_, _, other, ..] => return Err(format!("{other}: there are too many arguments").into()),
     };
-    Ok(Some(Settings { dialect: Dialect::find(dialect)?, field, start, stray_close }))
+    if tools.is_some() && !calls {
+        return Err("--tools goes with --calls".into());
+    }
+    Ok(Some(Settings { dialect: Dialect::find(dialect)?, field, start, stray_close, calls, tools }))
 }
 
 fn known(name: &str) -> Result<Field, String> {
@@ -102,7 +118,11 @@ fn known(name: &str) -> Result<Field, String> {
 }
 
 fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
-    let options = Options::new().field(settings.field).stray_close(settings.stray_close);
+    let options = Options::new()
+        .field(settings.field)
+        .stray_close(settings.stray_close)
+        .calls(settings.calls)
+        .tools(settings.tools.clone());
     let mut rewriter = Rewriter::new(&settings.dialect, &options)?;
     // A gateway keeps its rewriters, and sets this for each answer, as its request says.
     rewriter.start_at(settings.start).map_err(|error| format!("{}: {error}", settings.dialect.name()))?;

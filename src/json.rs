@@ -311,6 +311,19 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     append(out, &text[from..])
 }
 
+/// Returns a number as its digits, written to the end of `digits`.
+pub fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &str {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return std::str::from_utf8(&digits[at..]).unwrap_or_default();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

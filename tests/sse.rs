@@ -93,7 +93,7 @@ fn nothing_changes_where_nothing_is_to_be_split() {
     for file in files {
         let stream = std::fs::read(&file).unwrap();
         let name = file.display().to_string();
-        for (dialect, options) in [(&qwen3, off), (&foreign(), Options::default())] {
+        for (dialect, options) in [(&qwen3, off.clone()), (&foreign(), Options::default())] {
             let ways = [vec![&stream[..]], support::bytes(&stream), support::random_cuts(&mut random, &stream, 7)];
             for chunks in ways.into_iter().chain([support::random_cuts(&mut random, &stream, 2000)]) {
                 same(&stream, &rewrite(dialect, &options, &chunks), &name);
@@ -1331,7 +1331,7 @@ fn what_is_no_text_passes_and_is_said() {
                     rewriter.feed(b"data", &mut out).unwrap();
                     assert!(!rewriter.is_encoded());
                 }
-                let mut rewriter = Rewriter::new(&dialect, &options.off(true)).unwrap();
+                let mut rewriter = Rewriter::new(&dialect, &options.clone().off(true)).unwrap();
                 rewriter.feed(&stream, &mut Vec::new()).unwrap();
                 assert!(!rewriter.is_encoded());
             }

@@ -30,7 +30,6 @@ fn what_says_how_and_why_is_a_plain_value() {
     is_plain::<KnownModel>();
     is_plain::<sse::Field>();
     is_plain::<sse::Body>();
-    is_plain::<sse::Options>();
 }
 
 #[test]
@@ -53,6 +52,7 @@ fn events_may_be_kept_as_long_as_their_bytes() {
 #[test]
 fn a_dialect_is_shared_and_a_scanner_is_sent() {
     is_shared::<Dialect>();
+    is_shared::<sse::Options>();
     is_shared::<Scanner>();
     is_sent::<sse::Rewriter>();
     fn is_pulled<T: Debug>() {}

@@ -91,12 +91,12 @@ fn same(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) -> 
 
 fn raw(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) {
     same(dialect, options, stream, lengths);
-    let off = options.off(true);
+    let off = options.clone().off(true);
     assert_eq!(same(dialect, &off, stream, lengths), stream);
     // Half a character is held back, and an escape may be a marker's.
     let escapes = stream.windows(2).any(|pair| pair == b"\\u");
     if std::str::from_utf8(stream).is_ok() && !stream.contains(&0x7F) && !escapes {
-        let options = options.start(None);
+        let options = options.clone().start(None);
         assert_eq!(same(&FOREIGN, &options, stream, lengths), stream, "{}", stream.escape_ascii());
     }
 }

@@ -43,6 +43,11 @@ impl CallWriter {
     }
 }
 
+/// Returns whether calls are told in this span, or in the messages with headers.
+pub fn has_tables(dialect: &Dialect, rule: u32) -> bool {
+    table_of(dialect, rule, 0).is_some()
+}
+
 /// The table with this number of a span, or of the messages with headers.
 fn table_of(dialect: &Dialect, rule: u32, table: u32) -> Option<&CallTable> {
     let compiled = &dialect.compiled;

@@ -17,6 +17,11 @@ impl Held {
         Held { text: String::new(), most }
     }
 
+    /// Sets the most bytes. What is held already stays.
+    pub fn limit(&mut self, most: usize) {
+        self.most = most;
+    }
+
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -88,5 +88,6 @@ mod tests;
 #[cfg(test)]
 use delta::Piece;
 pub use delta::{Delta, End};
+pub(crate) use events::has_tables;
 pub use tools::{Tools, ToolsError};
 pub use writer::{CallWriter, Options, Standing};

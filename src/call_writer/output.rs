@@ -1,7 +1,7 @@
 //! The way out: what a call's deltas say first and last, and the small pieces of its arguments, joined.
 
 use super::delta::{Delta, End, Sink};
-use crate::{Error, memory::append_text};
+use crate::{Error, json::decimal, memory::append_text};
 
 /// Small pieces are joined up to this length.
 const BUFFER: usize = 2048;
@@ -123,17 +123,5 @@ impl Put for Output<'_, '_> {
         }
         self.front.buffer.push_str(text);
         Ok(())
-    }
-}
-
-fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &str {
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return std::str::from_utf8(&digits[at..]).unwrap_or_default();
-        }
     }
 }

@@ -67,6 +67,12 @@ impl Tools {
         Ok(Tools { document, by_name })
     }
 
+    /// Is there no tool?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
+
     /// Is there a tool of this name?
     #[must_use]
     pub fn has(&self, name: &str) -> bool {

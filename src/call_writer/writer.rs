@@ -133,6 +133,24 @@ impl CallWriter {
         self.told + u64::from(self.standing() == Standing::Told)
     }
 
+    /// Drops the open call if nothing of it has left.
+    pub(crate) fn drop_call(&mut self) {
+        if self.standing() == Standing::Undecided {
+            self.is_dropped = true;
+            self.held.clear();
+        }
+    }
+
+    /// Returns how many bytes of the open call are held.
+    pub(crate) fn held(&self) -> usize {
+        self.held.as_str().len()
+    }
+
+    /// Lowers what may be held to `most` bytes until it is called again, for a host with many streams.
+    pub(crate) fn limit(&mut self, most: usize) {
+        self.held.limit(most.min(self.options.max_held).min(u32::MAX as usize));
+    }
+
     /// Begins a call that is written by `table`. `call` is its number in the stream.
     pub(crate) fn begin(&mut self, table: &CallTable, call: u64) {
         self.rules = Rules {

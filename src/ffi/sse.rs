@@ -196,7 +196,8 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
     }
     let stray_close = stray_close(all.stray_close)?;
     let max_event = (all.max_event > 0).then(|| usize::try_from(all.max_event).unwrap_or(usize::MAX));
-    Ok(Options { start: start(all.start)?, field, body, max_event, off: all.off == 1, stray_close })
+    let options = Options::new().start(start(all.start)?).field(field).body(body).max_event(max_event);
+    Ok(options.off(all.off == 1).stray_close(stray_close))
 }
 
 /// Makes a rewriter. The bytes of an OpenAI-style answer go in, an event stream or a JSON body; the same bytes come

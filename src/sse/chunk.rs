@@ -2,9 +2,10 @@
 //! unread.
 
 use super::options::Field;
+use super::parts::Target;
 use crate::Error;
 use crate::json::{Reader, Span, unescape};
-use crate::memory::{self, append, append_all};
+use crate::memory::{self, append, append_all, append_text, push};
 
 /// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
@@ -36,6 +37,8 @@ pub struct Choice {
     pub index: Option<u64>,
     /// Whether `finish_reason` says something.
     pub finishes: bool,
+    /// The value of `finish_reason`, if that is `"stop"`.
+    pub stop: Option<Span>,
     /// The `content`, if it is a string.
     pub content: Option<Member>,
     /// Whether there was another `content` before.
@@ -44,10 +47,23 @@ pub struct Choice {
     pub is_split: bool,
     /// The field for reasoning, if it is there and empty.
     pub field: Option<Member>,
+    /// The `tool_calls`, if they are there and empty.
+    pub calls: Option<Member>,
     /// The `role`, if it is a string and the only one.
     pub role: Option<Member>,
     /// A field other than the text that clients show as a part of its own.
     pub part: Option<Part>,
+}
+
+impl Choice {
+    /// Returns the field for such text, if it is there and empty. The content never is.
+    pub fn empty(&self, target: Target) -> Option<&Member> {
+        match target {
+            Target::Reasoning => self.field.as_ref(),
+            Target::Calls => self.calls.as_ref(),
+            Target::Content => None,
+        }
+    }
 }
 
 /// A field that ends the text before it: clients close their text part there, and show what comes later after it.
@@ -132,7 +148,8 @@ fn choice(text: &[u8], reader: &mut Reader<'_>, part: &[u8], field: Field, place
     let mut choice = Choice { index: Some(place as u64), ..Choice::default() };
     members(text, reader, |reader, name, _| {
         if name == part {
-            choice = Choice { index: choice.index, finishes: choice.finishes, ..Choice::default() };
+            let Choice { index, finishes, .. } = choice;
+            choice = Choice { index, finishes, stop: choice.stop.take(), ..Choice::default() };
         }
         if name == part && reader.peek() == Some(b'{') {
             return delta(text, reader, field, &mut choice);
@@ -140,7 +157,10 @@ fn choice(text: &[u8], reader: &mut Reader<'_>, part: &[u8], field: Field, place
         let value = reader.value()?;
         match name {
             b"index" => choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok()),
-            b"finish_reason" => choice.finishes = says(text, &value),
+            b"finish_reason" => {
+                choice.finishes = says(text, &value);
+                choice.stop = (text[value.clone()] == *b"\"stop\"").then_some(value);
+            }
             _ => {}
         }
         Some(())
@@ -181,6 +201,9 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice
                     }
                 } else if let Some(place) = place(&CALLS) {
                     calls[place] = says;
+                    if place == 0 {
+                        choice.calls = Some(member);
+                    }
                 } else if let Some(place) = place(&PARTS) {
                     parts[place] = says;
                 }
@@ -195,6 +218,34 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice
         _ => None,
     };
     Some(())
+}
+
+/// Writes the letters and digits of the chunk's `id`, the last `most` of them; of `created`, if it has none.
+pub fn write_id(text: &[u8], most: usize, out: &mut String) -> memory::Result<()> {
+    let (mut id, mut created) = (Vec::new(), Vec::new());
+    let mut memory = Ok(());
+    // It was read before: it is an object.
+    let _ = members(text, &mut Reader::new(text), |reader, name, _| {
+        let value = &text[reader.value()?];
+        let (found, value) = match (name, value) {
+            (b"id", [b'"', value @ .., b'"']) => (&mut id, value),
+            (b"created", [b'0'..=b'9' | b'"', ..]) => (&mut created, value),
+            _ => return Some(()),
+        };
+        found.clear();
+        unescape(value, |part| {
+            let part = part.iter().copied().filter(u8::is_ascii_alphanumeric);
+            for byte in part {
+                if memory.is_ok() {
+                    memory = push(found, byte);
+                }
+            }
+        });
+        memory.is_ok().then_some(())
+    });
+    memory?;
+    let found = if id.is_empty() { created } else { id };
+    append_text(out, str::from_utf8(&found[found.len().saturating_sub(most)..]).unwrap_or_default())
 }
 
 /// Writes the beginning of an extra chunk of the same stream, up to the choice's own members.

@@ -8,13 +8,17 @@
 // `event` cuts the stream into events, `chunk` finds the fields of one by means of `crate::json`, and `rewrite` splits their text.
 // What is not split must go out as it came in, to the byte.
 
+mod calls;
 mod chunk;
 mod event;
 mod options;
+mod parts;
 mod rewrite;
 
 use std::fmt;
+use std::sync::Arc;
 
+use crate::call_writer::Tools;
 use crate::memory::{self, append};
 use crate::{Dialect, Error, Start};
 use event::EventFramer;
@@ -118,10 +122,9 @@ impl Rewriter {
     /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
     #[doc(alias = "aside_sse_new")]
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewriter, Error> {
-        let scanner = crate::Options::new().start(options.start).stray_close(options.stray_close);
         Ok(Rewriter {
-            rewrite: Rewrite::new(dialect, scanner, options.field)?,
-            options: *options,
+            rewrite: Rewrite::new(dialect, options)?,
+            options: options.clone(),
             mode: first_mode(options),
             framer: EventFramer::START,
             braces: Braces::START,
@@ -178,6 +181,31 @@ impl Rewriter {
     pub fn use_dialect(&mut self, dialect: &Dialect, start: Option<Start>) -> Result<(), Error> {
         self.before_stream()?;
         self.rewrite.start_at(Some(dialect), start)
+    }
+
+    /// Sets the tools of the next stream's request, before its first byte, if calls are wanted ([`Options::calls`]): a call of
+    /// another tool stays content. With `None`, calls become `tool_calls` whatever they call.
+    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own tools.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use aside::{Dialect, call_writer::Tools, sse::{Options, Rewriter}};
+    ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new().calls(true))?;
+    /// // A request that names no tools asks for no calls.
+    /// let tools = Tools::read("[]")?;
+    /// rewriter.use_tools(Arc::new(tools))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamBegun`] if the stream has begun. Nothing has changed then.
+    pub fn use_tools(&mut self, tools: impl Into<Option<Arc<Tools>>>) -> Result<(), Error> {
+        self.before_stream()?;
+        self.rewrite.use_tools(tools.into());
+        Ok(())
     }
 
     /// Says where the next stream starts, before its first byte: each choice's text comes after a rendered prompt that ends

@@ -1,6 +1,9 @@
 //! The options of a rewriter. They stand apart from it, because the files that it is built on need them too.
 
-use crate::{Start, StrayClose};
+use std::sync::Arc;
+
+use crate::call_writer::{self, Tools};
+use crate::{CallsInThinking, Start, StrayClose};
 
 /// Name of the field that the thinking goes to.
 ///
@@ -65,7 +68,7 @@ pub enum Body {
 /// assert_eq!(out, b"{\"choices\":[{\"message\":{\"reasoning\":\"hm\",\"content\":\"Yes.\"}}]}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 #[must_use = "options change nothing until a rewriter is made with them"]
 pub struct Options {
     pub(crate) start: Option<Start>,
@@ -74,11 +77,18 @@ pub struct Options {
     pub(crate) max_event: Option<usize>,
     pub(crate) off: bool,
     pub(crate) stray_close: StrayClose,
+    pub(crate) calls: bool,
+    pub(crate) tools: Option<Arc<Tools>>,
+    pub(crate) calls_in_thinking: CallsInThinking,
+    pub(crate) max_held: Option<usize>,
 }
 
 impl Options {
     /// The default of [`max_event`](Options::max_event): 16 MiB. Memory is used for what comes, not reserved in advance.
     pub const MAX_EVENT: usize = 16 << 20;
+
+    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for what is held, not for what may be.
+    pub const MAX_HELD: usize = call_writer::Options::MAX_HELD;
 
     /// Returns the default options.
     pub fn new() -> Options {
@@ -113,5 +123,60 @@ impl Options {
     /// Sets what becomes of a closer of the thinking that stands in the content after other text.
     pub fn stray_close(self, stray_close: StrayClose) -> Options {
         Options { stray_close, ..self }
+    }
+
+    /// Makes `tool_calls` of the calls that the model writes as text, if the dialect says how they are written. A choice in
+    /// which the server does so itself is left alone from then on.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use aside::{Dialect, call_writer::Tools, sse::{Options, Rewriter}};
+    ///
+    /// let tools = Tools::read(r#"[{"type": "function", "function": {"name": "f"}}]"#)?;
+    /// let dialect = Dialect::from_toml(
+    ///     r#"
+    ///     name = "mine"
+    ///     [[span]]
+    ///     channel = "tool"
+    ///     open = ["<tool_call>"]
+    ///     close = ["</tool_call>"]
+    ///     [[span.call]]
+    ///     body = "object"
+    ///     "#,
+    /// )?;
+    /// let mut rewriter = Rewriter::new(&dialect, &Options::new().calls(true).tools(Arc::new(tools)))?;
+    /// let mut out = Vec::new();
+    /// rewriter.feed(
+    ///     r#"{"id":"c1","choices":[{"message":{"content":"<tool_call>{\"name\": \"f\"}</tool_call>"},"finish_reason":"stop"}]}"#,
+    ///     &mut out,
+    /// )?;
+    /// assert_eq!(
+    ///     String::from_utf8(out)?,
+    ///     r#"{"id":"c1","choices":[{"message":{"content":null,"tool_calls":[{"id":"call_c1_0_0","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#,
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn calls(self, calls: bool) -> Options {
+        Options { calls, ..self }
+    }
+
+    /// Sets the tools of the request: a call of another tool stays content. With `None`, calls become `tool_calls` whatever
+    /// they call. A gateway takes a request that names no tools as one with an empty list. A rewriter that serves several
+    /// requests gets the tools of each by [`Rewriter::use_tools`](super::Rewriter::use_tools).
+    pub fn tools(self, tools: impl Into<Option<Arc<Tools>>>) -> Options {
+        Options { tools: tools.into(), ..self }
+    }
+
+    /// Sets what becomes of a tool call inside the thinking.
+    pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> Options {
+        Options { calls_in_thinking, ..self }
+    }
+
+    /// Sets the most bytes of a choice's text that are held until it is clear whether a tool call is for the client, and the
+    /// most of a value that are held until its type is clear. With `None`, [`Options::MAX_HELD`]. In all choices together, at
+    /// most 4 MiB of text are held.
+    pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
+        Options { max_held: bytes.into(), ..self }
     }
 }

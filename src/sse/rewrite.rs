@@ -3,12 +3,17 @@
 
 use std::{mem, slice};
 
-use super::chunk::{self, CHOICES, Choice, Part};
+use std::sync::Arc;
+
+use super::calls::{Calls, MOST_WAITING, Settings};
+use super::chunk::{self, CHOICES, Choice, Member, Part};
 use super::event::Event;
-use super::options::Field;
-use crate::json::{self, Span, escape};
-use crate::memory::{self, append, append_all, push};
-use crate::{Channel, Dialect, Error, Kind, Scanner, Start};
+use super::options::{Field, Options};
+use super::parts::{Parts, Run, Target};
+use crate::call_writer::Tools;
+use crate::json::{self, Span};
+use crate::memory::{self, TryBox, append, append_all, append_text, push};
+use crate::{Dialect, Error, Scanner, Start};
 
 /// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
 /// field. Otherwise a few bytes of text could become many times as many bytes of chunks.
@@ -17,75 +22,13 @@ const ALONE: usize = 32;
 /// The most bytes that extra chunks add to an event that has the data of many.
 const MOST_ADDED: usize = 1 << 20;
 
+/// The reason that a choice finishes for if it has told a call.
+const TOLD_STOP: &[u8] = b"\"tool_calls\"";
+
+/// How much of a chunk's id the ids of its calls have.
+const ID_LEN: usize = 24;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// A stretch of text for one field.
-struct Run {
-    reasoning: bool,
-    text: Span,
-}
-
-/// What a scanner has reported: stretches of text, of which neighbours are for different fields.
-struct Parts {
-    text: Vec<u8>,
-    runs: Vec<Run>,
-    memory: Result<(), Error>,
-}
-
-impl Parts {
-    fn clear(&mut self) {
-        self.text.clear();
-        self.runs.clear();
-    }
-
-    fn take(&mut self, event: &crate::Event<'_>) {
-        if event.kind == Kind::Reclassify {
-            self.runs.iter_mut().for_each(|run| run.reasoning = true);
-        }
-        // A tool call is kept as the model wrote it, for the host's own parser.
-        let shown = event.kind == Kind::Text || event.channel == Channel::Tool;
-        if shown && !event.bytes.is_empty() && self.memory.is_ok() {
-            self.memory = self.push(event.channel == Channel::Thinking, event.bytes);
-        }
-    }
-
-    fn push(&mut self, reasoning: bool, bytes: &[u8]) -> Result<(), Error> {
-        let start = self.text.len();
-        append(&mut self.text, bytes)?;
-        match self.runs.last_mut() {
-            Some(run) if run.reasoning == reasoning => run.text.end = self.text.len(),
-            _ => {
-                push(&mut self.runs, Run { reasoning, text: start..self.text.len() })?;
-            }
-        }
-        Ok(())
-    }
-
-    fn scan(&mut self, scanner: &mut Scanner, call: Call<'_>) -> Result<(), Error> {
-        let take = |event: crate::Event<'_>| self.take(&event);
-        match call {
-            Call::Feed(text) => scanner.feed(text, take),
-            Call::Flush => scanner.flush(take),
-            Call::Tool => scanner.pass_call(take),
-            Call::Finish => scanner.finish(take),
-        }?;
-        mem::replace(&mut self.memory, Ok(()))
-    }
-
-    /// Writes `"name":"text"`, of all runs for that field.
-    fn write_field(&self, runs: &[Run], reasoning: bool, field: Field, out: &mut Vec<u8>) -> memory::Result<()> {
-        write_name(reasoning, field, out)?;
-        self.write_string(runs, reasoning, out)
-    }
-
-    fn write_string(&self, runs: &[Run], reasoning: bool, out: &mut Vec<u8>) -> memory::Result<()> {
-        append(out, b"\"")?;
-        for run in runs.iter().filter(|run| run.reasoning == reasoning) {
-            escape(&self.text[run.text.clone()], out)?;
-        }
-        append(out, b"\"")
-    }
-}
 
 #[derive(Clone, Copy)]
 enum Call<'a> {
@@ -101,9 +44,73 @@ struct ChoiceStream {
     scanner: Scanner,
     /// It has finished, or the server splits it itself, so its text passes from here on.
     over: bool,
+    /// The server has made a call of its own.
+    has_own_calls: bool,
+    /// Its calls, if they are wanted and some text has come.
+    calls: TryBox<Calls>,
     /// How an extra chunk for held text begins, and how its lines end.
     head: Vec<u8>,
     line_end: &'static [u8],
+}
+
+impl ChoiceStream {
+    fn new(index: u64, scanner: Scanner) -> ChoiceStream {
+        ChoiceStream {
+            index,
+            scanner,
+            over: false,
+            has_own_calls: false,
+            calls: TryBox::NONE,
+            head: Vec::new(),
+            line_end: b"\n",
+        }
+    }
+
+    /// Goes back to the start of a stream, its scanner apart.
+    fn begin(&mut self) {
+        (self.over, self.has_own_calls, self.calls) = (false, false, TryBox::NONE);
+    }
+
+    /// Returns where the reason to finish stands, if a call that was told is one.
+    fn told_stop(&self, choice: &Choice) -> Option<Span> {
+        choice.stop.clone().filter(|_| self.calls.get().is_some_and(Calls::has_ended))
+    }
+
+    /// Returns whether the end of the stream may report something.
+    fn holds(&self) -> bool {
+        !self.scanner.held().is_empty() || self.calls.get().is_some_and(Calls::is_inside)
+    }
+
+    /// Reads on. `waiting` counts the bytes of calls that wait in all choices.
+    fn scan(&mut self, call: Call<'_>, dialect: &Dialect, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
+        let ChoiceStream { scanner, calls, .. } = self;
+        let mut calls = calls.get_mut();
+        *waiting -= calls.as_ref().map_or(0, |calls| calls.waiting());
+        let room = MOST_WAITING.saturating_sub(*waiting);
+        let mut taken = Ok(());
+        let take = |event: crate::Event<'_>| {
+            if taken.is_ok() {
+                taken = match &mut calls {
+                    Some(calls) => calls.take(dialect, &event, room, parts),
+                    None => parts.take(&event).map_err(Into::into),
+                };
+            }
+        };
+        match call {
+            Call::Feed(text) => scanner.feed(text, take),
+            Call::Flush => scanner.flush(take),
+            Call::Tool => scanner.pass_call(take),
+            Call::Finish => scanner.finish(take),
+        }?;
+        taken?;
+        if let Some(calls) = calls {
+            if !matches!(call, Call::Feed(_)) {
+                calls.release(parts)?;
+            }
+            *waiting += calls.waiting();
+        }
+        Ok(())
+    }
 }
 
 /// The changes of an event or body: a range of it, and the stretch of `text` that is put there.
@@ -125,10 +132,10 @@ impl Edits {
         Ok(())
     }
 
-    /// Returns where the string is that an edit has written, and leaves an empty one in its place.
-    fn take(&mut self, edit: usize) -> memory::Result<Span> {
+    /// Returns where the value is that an edit has written, and leaves an empty one in its place.
+    fn take(&mut self, edit: usize, empty: &[u8]) -> memory::Result<Span> {
         let start = self.text.len();
-        append(&mut self.text, b"\"\"")?;
+        append(&mut self.text, empty)?;
         Ok(mem::replace(&mut self.list[edit].1, start..self.text.len()))
     }
 
@@ -156,7 +163,7 @@ impl Edits {
 /// the event, the edit's text must go into an extra chunk as well.
 struct DeferredEdit {
     index: u64,
-    reasoning: bool,
+    target: Target,
     edit: usize,
 }
 
@@ -175,7 +182,11 @@ struct ChoiceStreams {
     /// The scanner of which each choice's is a copy, if a prompt has said where this stream starts.
     prompted: Option<Scanner>,
     field: Field,
+    /// What the host says of calls, if it wants them.
+    calls: Option<Settings>,
     all: Vec<ChoiceStream>,
+    /// How many bytes of calls wait in all choices.
+    waiting: usize,
     /// What the scanner has reported last.
     parts: Parts,
     /// The changes of the event or body.
@@ -192,12 +203,13 @@ impl ChoiceStreams {
     /// Begins each choice again, after `[DONE]` or an error.
     fn restart(&mut self) -> Result<(), Error> {
         self.all.truncate(1);
+        self.waiting = 0;
         for stream in &mut self.all {
             match &self.prompted {
                 Some(prompted) => stream.scanner = prompted.try_clone()?,
                 None => stream.scanner.reset(),
             }
-            stream.over = false;
+            stream.begin();
         }
         Ok(())
     }
@@ -205,7 +217,11 @@ impl ChoiceStreams {
     /// Goes back to the rewriter's own dialect and start.
     fn begin_stream(&mut self) {
         self.all.truncate(1);
+        self.waiting = 0;
         self.prompted = None;
+        if let Some(calls) = &mut self.calls {
+            calls.tools.clone_from(&calls.own_tools);
+        }
         let first = &mut self.all[0];
         if let Some(Own { scanner, options }) = self.own.take() {
             self.dialect = scanner.dialect().clone();
@@ -213,7 +229,7 @@ impl ChoiceStreams {
             first.scanner = scanner;
         }
         first.scanner.reset();
-        first.over = false;
+        first.begin();
     }
 
     /// Sets how all choices of the next stream begin; `scanner` is that of the first one.
@@ -241,7 +257,7 @@ impl ChoiceStreams {
             return Ok(None);
         }
         let scanner = self.scanner()?;
-        push(&mut self.all, ChoiceStream { index, scanner, over: false, head: Vec::new(), line_end: b"\n" })?;
+        push(&mut self.all, ChoiceStream::new(index, scanner))?;
         Ok(Some(self.all.len() - 1))
     }
 
@@ -260,10 +276,10 @@ impl ChoiceStreams {
     fn release(&mut self, call: Call<'_>, due: impl Fn(u64) -> bool, out: &mut Vec<u8>) -> Result<(), Error> {
         for stream in self.all.iter_mut().filter(|stream| due(stream.index)) {
             self.parts.clear();
-            self.parts.scan(&mut stream.scanner, call)?;
+            stream.scan(call, &self.dialect, &mut self.waiting, &mut self.parts)?;
             let extra =
                 ExtraChunk { head: &stream.head, index: stream.index, field: self.field, line_end: stream.line_end };
-            extra.write(&self.parts, &self.parts.runs, None, &mut self.alone, out)?;
+            extra.write(&self.parts, self.parts.runs(), None, &mut self.alone, out)?;
         }
         Ok(())
     }
@@ -289,9 +305,22 @@ impl ChoiceStreams {
         let content = choice.content.as_ref().filter(|content| !choice.is_split && content.value.len() > 2);
         let mut text = &b""[..];
         self.parts.clear();
+        if choice.part == Some(Part::Call) && !mem::replace(&mut stream.has_own_calls, true) {
+            if let Some(calls) = stream.calls.get_mut() {
+                self.waiting -= calls.waiting();
+                calls.release(&mut self.parts)?;
+            }
+            stream.calls = TryBox::NONE;
+        }
         if let Some(content) = content {
+            if let Some(settings) = self.calls.as_ref().filter(|settings| settings.are_wanted())
+                && !stream.has_own_calls
+                && stream.calls.get().is_none()
+            {
+                stream.calls = TryBox::new(Calls::new(settings, &id_prefix(data, index)?, false)?)?;
+            }
             text = decode(&data[content.value.clone()], &mut self.decoded)?;
-            self.parts.scan(&mut stream.scanner, Call::Feed(text))?;
+            stream.scan(Call::Feed(text), &self.dialect, &mut self.waiting, &mut self.parts)?;
         }
         stream.over = choice.finishes || choice.is_split || over;
         let end = match choice.part {
@@ -301,16 +330,16 @@ impl ChoiceStreams {
             None => None,
         };
         if let Some(end) = end {
-            self.parts.scan(&mut stream.scanner, end)?;
+            stream.scan(end, &self.dialect, &mut self.waiting, &mut self.parts)?;
         }
 
         // The last stretch stays in the event, which has all else: `finish_reason`, `usage`, and fields that are not known.
-        let runs = &self.parts.runs[..];
+        let runs = self.parts.runs();
         let (inside, before) = match (content, runs.split_last()) {
             (Some(_), Some((inside, before))) => (Some(inside), before),
             _ => (None, runs),
         };
-        let holds = !stream.scanner.held().is_empty();
+        let holds = stream.holds();
         if (holds || !before.is_empty()) && self.head.is_empty() {
             let name = &raw[event.name.clone()];
             if !matches!(name.len(), 0 | 1024..) && name != b"error" {
@@ -329,51 +358,52 @@ impl ChoiceStreams {
             let extra = ExtraChunk { head: &self.head, index, field, line_end: event.line_end };
             // If the choice came in this event before, that text must not come after this.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
-                let text = edits.take(deferred.edit)?;
-                extra.write_one(None, deferred.reasoning, out, |out| append(out, &edits.text[text]))?;
+                let empty = if deferred.target == Target::Calls { &b"null"[..] } else { b"\"\"" };
+                let value = edits.take(deferred.edit, empty)?;
+                extra.write_one(None, deferred.target, out, |out| append(out, &edits.text[value]))?;
             }
             extra.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
             for part in role.into_iter().flat_map(|role| lines(data, without(data, role.span()))) {
                 edits.replace(part, |_| Ok(()))?;
             }
         }
+        if let Some(stop) = stream.told_stop(choice) {
+            edits.replace(stop, |out| append(out, TOLD_STOP))?;
+        }
         let Some(content) = content else { return Ok(()) };
         let whole = content.value.clone();
+        let Some(run) = inside else { return Ok(edits.replace(whole, |out| append(out, b"\"\""))?) };
+        let target = run.target();
         let edit = edits.list.len();
-        match (inside.map(slice::from_ref), &choice.field) {
-            (None, _) => edits.replace(whole, |out| append(out, b"\"\"")),
-            (Some([run]), _) if !run.reasoning && parts.text[run.text.clone()] == *text => {
+        let write = |out: &mut Vec<u8>| parts.write(slice::from_ref(run), target, false, out);
+        match (target, choice.empty(target)) {
+            (Target::Content, _) if parts.text_of(run) == text => {
                 if again {
                     edits.replace(whole.clone(), |out| append(out, &data[whole]))
                 } else {
                     Ok(())
                 }
             }
-            (Some(run @ [Run { reasoning: false, .. }]), _) => {
-                edits.replace(whole, |out| parts.write_string(run, false, out))
-            }
-            (Some(run), Some(empty)) => {
+            (Target::Content, _) => edits.replace(whole, write),
+            (_, Some(empty)) => {
                 edits.replace(whole, |out| append(out, b"null"))?;
-                let mut run = Some(run);
-                lines(data, empty.value.clone()).try_for_each(|part| {
-                    edits.replace(part, |out| run.take().map_or(Ok(()), |run| parts.write_string(run, true, out)))
-                })
+                let mut parts = lines(data, empty.value.clone());
+                parts.next().map_or(Ok(()), |first| edits.replace(first, write))?;
+                parts.try_for_each(|rest| edits.replace(rest, |_| Ok(())))
             }
-            (Some(run), None) => {
+            (_, None) => {
                 edits.replace(content.key.clone(), |out| {
                     // Otherwise the first one would count.
                     append(out, if choice.is_doubled { b"\"content\":null," } else { b"" })?;
-                    append_all(out, &[b"\"", field.name().as_bytes(), b"\""])
+                    append_all(out, &[b"\"", target.name(field).as_bytes(), b"\""])
                 })?;
-                edits.replace(whole, |out| parts.write_string(run, true, out))
+                edits.replace(whole, write)
             }
         }?;
-        if let (true, Some(Run { reasoning, .. })) = (again, inside) {
-            // With thinking, another edit comes first, of the content.
-            push(
-                &mut self.deferred,
-                DeferredEdit { index, reasoning: *reasoning, edit: edit + usize::from(*reasoning) },
-            )?;
+        if again {
+            // With another field than the content, another edit comes first, of the content.
+            let edit = edit + usize::from(target != Target::Content);
+            push(&mut self.deferred, DeferredEdit { index, target, edit })?;
         }
         Ok(())
     }
@@ -382,30 +412,52 @@ impl ChoiceStreams {
     fn message(&mut self, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
         let Some(content) = choice.content.as_ref().filter(|_| !choice.is_split) else { return Ok(()) };
         let text = decode(&raw[content.value.clone()], &mut self.decoded)?;
+        let stream = &mut self.all[0];
+        stream.begin();
         if let Some(prompted) = &self.prompted {
-            self.all[0].scanner = prompted.try_clone()?;
+            stream.scanner = prompted.try_clone()?;
         }
-        let scanner = &mut self.all[0].scanner;
+        if let Some(settings) = self.calls.as_ref().filter(|settings| settings.are_wanted())
+            && choice.part != Some(Part::Call)
+        {
+            let id_prefix = id_prefix(raw, choice.index.unwrap_or(0))?;
+            stream.calls = TryBox::new(Calls::new(settings, &id_prefix, true)?)?;
+        }
         self.parts.clear();
-        self.parts.scan(scanner, Call::Feed(text))?;
-        self.parts.scan(scanner, Call::Finish)?;
+        let mut waiting = 0;
+        stream.scan(Call::Feed(text), &self.dialect, &mut waiting, &mut self.parts)?;
+        stream.scan(Call::Finish, &self.dialect, &mut waiting, &mut self.parts)?;
 
         let (parts, edits, field) = (&self.parts, &mut self.edits, self.field);
-        let runs = &parts.runs[..];
-        let reasons = runs.iter().any(|run| run.reasoning);
-        match &choice.field {
-            _ if !reasons && parts.text == text => Ok(()),
-            Some(empty) if reasons => {
-                edits.replace(empty.value.clone(), |out| parts.write_string(runs, true, out))?;
-                edits.replace(content.value.clone(), |out| parts.write_string(runs, false, out))
-            }
-            None if reasons => edits.replace(content.span(), |out| {
-                parts.write_field(runs, true, field, out)?;
-                append(out, b",")?;
-                parts.write_field(runs, false, field, out)
-            }),
-            _ => edits.replace(content.value.clone(), |out| parts.write_string(runs, false, out)),
-        }?;
+        if let Some(stop) = stream.told_stop(choice) {
+            edits.replace(stop, |out| append(out, TOLD_STOP))?;
+        }
+        if !parts.has(Target::Reasoning) && !parts.has(Target::Calls) && parts.text() == text {
+            return Ok(());
+        }
+        let write = |target: Target, out: &mut Vec<u8>| match target {
+            // A message of calls alone has no content.
+            Target::Content if parts.has(Target::Calls) && !parts.has(target) => append(out, b"null"),
+            _ => parts.write(parts.runs(), target, true, out),
+        };
+        // What has no field yet stands around the content.
+        edits.replace(content.value.clone(), |out| write(Target::Content, out))?;
+        for target in [Target::Reasoning, Target::Calls].into_iter().filter(|&target| parts.has(target)) {
+            let Member { key, value } = content;
+            let name = target.name(field).as_bytes();
+            match (choice.empty(target), target) {
+                (Some(empty), _) => edits.replace(empty.value.clone(), |out| write(target, out)),
+                (None, Target::Reasoning) => edits.replace(key.start..value.start, |out| {
+                    append_all(out, &[b"\"", name, b"\":"])?;
+                    write(target, out)?;
+                    append(out, b",\"content\":")
+                }),
+                (None, _) => edits.replace(value.end..value.end, |out| {
+                    append_all(out, &[b",\"", name, b"\":"])?;
+                    write(target, out)
+                }),
+            }?;
+        }
         Ok(())
     }
 }
@@ -420,15 +472,22 @@ pub struct Rewrite {
 }
 
 impl Rewrite {
-    pub fn new(dialect: &Dialect, options: crate::Options, field: Field) -> Result<Rewrite, Error> {
+    pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
+        let scanner = crate::Options::new()
+            .start(options.start)
+            .stray_close(options.stray_close)
+            .calls(options.calls)
+            .calls_in_thinking(options.calls_in_thinking);
         let mut streams = ChoiceStreams {
             dialect: dialect.clone(),
-            options,
+            options: scanner,
             own: None,
             prompted: None,
-            field,
+            field: options.field,
+            calls: options.calls.then(|| Settings::new(options)),
             all: Vec::new(),
-            parts: Parts { text: Vec::new(), runs: Vec::new(), memory: Ok(()) },
+            waiting: 0,
+            parts: Parts::default(),
             edits: Edits { list: Vec::new(), text: Vec::new() },
             deferred: Vec::new(),
             head: Vec::new(),
@@ -458,9 +517,15 @@ impl Rewrite {
         Ok(start)
     }
 
+    /// Sets the tools of the next stream's request, if calls are wanted.
+    pub fn use_tools(&mut self, tools: Option<Arc<Tools>>) {
+        if let Some(calls) = &mut self.streams.calls {
+            calls.tools = tools;
+        }
+    }
+
     pub fn begin_stream(&mut self) {
         self.streams.begin_stream();
-        self.streams.parts.memory = Ok(());
         self.fresh = true;
         self.event = Event::new();
     }
@@ -573,10 +638,15 @@ fn is_data(data: &[u8]) -> bool {
     json::is_json(data) || is_done(data)
 }
 
-/// Writes `"name":`.
-fn write_name(reasoning: bool, field: Field, out: &mut Vec<u8>) -> memory::Result<()> {
-    let name = if reasoning { field.name() } else { "content" };
-    append_all(out, &[b"\"", name.as_bytes(), b"\":"])
+/// Returns how ids begin that the model does not write.
+fn id_prefix(data: &[u8], index: u64) -> memory::Result<String> {
+    let mut prefix = String::new();
+    append_text(&mut prefix, "call_")?;
+    chunk::write_id(data, ID_LEN, &mut prefix)?;
+    append_text(&mut prefix, "_")?;
+    append_text(&mut prefix, json::decimal(index, &mut [0; 20]))?;
+    append_text(&mut prefix, "_")?;
+    Ok(prefix)
 }
 
 /// Returns the text of a string that has its quotes.
@@ -634,11 +704,11 @@ impl ExtraChunk<'_> {
     ) -> memory::Result<()> {
         let (single, joined) = runs.split_at(runs.len().min(*alone));
         *alone -= single.len();
-        let has = |&field: &bool| joined.iter().any(|run| run.reasoning == field);
-        let single = single.iter().map(|run| (slice::from_ref(run), run.reasoning));
-        let joined = [true, false].into_iter().filter(has).map(|reasoning| (joined, reasoning));
-        for (runs, reasoning) in single.chain(joined) {
-            self.write_one(role.take(), reasoning, out, |out| parts.write_string(runs, reasoning, out))?;
+        let has = |&target: &Target| joined.iter().any(|run| run.target() == target);
+        let single = single.iter().map(|run| (slice::from_ref(run), run.target()));
+        let joined = Target::ALL.into_iter().filter(has).map(|target| (joined, target));
+        for (runs, target) in single.chain(joined) {
+            self.write_one(role.take(), target, out, |out| parts.write(runs, target, false, out))?;
         }
         Ok(())
     }
@@ -646,31 +716,18 @@ impl ExtraChunk<'_> {
     fn write_one(
         &self,
         role: Option<&[u8]>,
-        reasoning: bool,
+        target: Target,
         out: &mut Vec<u8>,
-        string: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+        value: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
         append(out, self.head)?;
-        put_number(out, self.index)?;
+        append(out, json::decimal(self.index, &mut [0; 20]).as_bytes())?;
         append(out, b",\"delta\":{")?;
         if let Some(role) = role {
             append_all(out, &[b"\"role\":", role, b","])?;
         }
-        write_name(reasoning, self.field, out)?;
-        string(out)?;
+        append_all(out, &[b"\"", target.name(self.field).as_bytes(), b"\":"])?;
+        value(out)?;
         append_all(out, &[b"},\"finish_reason\":null}]}", self.line_end, self.line_end])
-    }
-}
-
-fn put_number(out: &mut Vec<u8>, mut number: u64) -> memory::Result<()> {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return append(out, &digits[at..]);
-        }
     }
 }

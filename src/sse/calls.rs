@@ -1,0 +1,379 @@
+//! Tool calls in a choice's text: between what the scanner reports and what goes into the fields. A client must get each byte
+//! of a tool region once, as a part of a call or as content, and cannot take back what it got. So the text of a region waits
+//! here until a call of it is told, or until it is clear that none will be; but never an answer to its end.
+
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::mem;
+use std::sync::Arc;
+
+use rustc_hash::FxHasher;
+
+use super::options::Options;
+use super::parts::{Id, Parts};
+use crate::call_writer::{self, CallWriter, Delta, Standing, Tools};
+use crate::json::Span;
+use crate::memory::{append, append_text, copy_text, push};
+use crate::{Cause, Channel, Dialect, Error, Event, Kind};
+
+/// The most bytes that wait in all choices together.
+pub const MOST_WAITING: usize = 4 << 20;
+
+/// Memory for waiting text that is kept from one region to the next.
+const KEPT: usize = 4096;
+
+/// The most ids of a choice that are compared with later ones. Those of further calls are all made here.
+const IDS: usize = 1024;
+
+/// What the host says of calls.
+pub struct Settings {
+    /// The tools of the stream's request.
+    pub tools: Option<Arc<Tools>>,
+    /// Those of other streams.
+    pub own_tools: Option<Arc<Tools>>,
+    /// The most bytes that wait in a choice.
+    max_held: usize,
+}
+
+impl Settings {
+    pub fn new(options: &Options) -> Settings {
+        let max_held = options.max_held.unwrap_or(Options::MAX_HELD);
+        Settings { tools: options.tools.clone(), own_tools: options.tools.clone(), max_held }
+    }
+
+    /// Returns whether a call may be told.
+    pub fn are_wanted(&self) -> bool {
+        self.tools.as_ref().is_none_or(|tools| !tools.is_empty())
+    }
+}
+
+/// The calls of one choice.
+pub struct Calls {
+    writer: CallWriter,
+    region: Region,
+    told: Told,
+    max_held: usize,
+    /// Of an answer that is not a stream: the call that is being read.
+    whole: Option<WholeCall>,
+}
+
+/// The region that is being read: a tool span.
+#[derive(Default)]
+struct Region {
+    is_open: bool,
+    /// A call of it was told, so that what is not a call goes out at once, and its markers not at all.
+    has_told: bool,
+    /// More has come than may wait. Until a call is told, only a call waits then.
+    is_full: bool,
+    /// Text that waits.
+    text: Vec<u8>,
+    /// Stretches of it that belong to calls that will not be told.
+    own: Vec<Span>,
+    call: OpenCall,
+}
+
+/// What is known of the call that is being read.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum OpenCall {
+    #[default]
+    None,
+    /// Its bytes wait, from this place in the waiting text on.
+    Waits(usize),
+    Told,
+    /// It will not be told.
+    Dropped,
+}
+
+/// What clients have been told.
+struct Told {
+    id_prefix: String,
+    /// Hashes of the ids that the model has written.
+    ids: Vec<u64>,
+    /// A call has ended as it should.
+    has_ended: bool,
+}
+
+/// A call that is told if it is whole.
+#[derive(Default)]
+struct WholeCall {
+    index: u64,
+    id: String,
+    name: String,
+    arguments: String,
+    is_whole: bool,
+}
+
+impl Calls {
+    /// Returns the calls of a choice. `id_prefix` begins the ids that the model does not write; `is_body` says that the answer
+    /// is not a stream.
+    pub fn new(settings: &Settings, id_prefix: &str, is_body: bool) -> Result<Calls, Error> {
+        let options = call_writer::Options {
+            tools: settings.tools.clone(),
+            id_prefix: copy_text(id_prefix)?,
+            max_held: settings.max_held,
+        };
+        Ok(Calls {
+            writer: CallWriter::new(options),
+            region: Region::default(),
+            told: Told { id_prefix: copy_text(id_prefix)?, ids: Vec::new(), has_ended: false },
+            max_held: settings.max_held,
+            whole: is_body.then(WholeCall::default),
+        })
+    }
+
+    /// Returns whether a call was told and has ended as it should.
+    pub fn has_ended(&self) -> bool {
+        self.told.has_ended
+    }
+
+    /// Returns how many bytes of the text wait: here, or in the writer, or in both.
+    pub fn waiting(&self) -> usize {
+        self.region.len().max(self.writer.held())
+    }
+
+    /// Returns whether the end of the stream would report something.
+    pub fn is_inside(&self) -> bool {
+        self.region.is_open
+    }
+
+    /// Takes the next event of the scanner. At most `room` bytes may wait.
+    pub fn take(&mut self, dialect: &Dialect, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
+        if event.channel != Channel::Tool {
+            return Ok(parts.take(event)?);
+        }
+        // What waits in a body is no more than the body.
+        let room = if self.whole.is_some() { usize::MAX } else { room.min(self.max_held) };
+        let region = &mut self.region;
+        match event.kind {
+            Kind::Open { rule, .. } => {
+                region.close(parts)?;
+                region.is_open = call_writer::has_tables(dialect, rule);
+                region.take(event.bytes, room, parts)
+            }
+            Kind::Close(_) => {
+                region.take(event.bytes, room, parts)?;
+                region.close(parts)
+            }
+            // It belongs to no call.
+            Kind::Text => {
+                region.release(parts)?;
+                Ok(parts.push_content(event.bytes)?)
+            }
+            Kind::Call { .. } => {
+                region.call = OpenCall::Waits(region.text.len());
+                self.part(dialect, event, room, parts)
+            }
+            _ if region.call == OpenCall::None => region.take(event.bytes, room, parts),
+            _ => self.part(dialect, event, room, parts),
+        }
+    }
+
+    /// Lets go of what waits: a call that is not told yet will not be.
+    pub fn release(&mut self, parts: &mut Parts) -> Result<(), Error> {
+        if let OpenCall::Waits(_) = self.region.call {
+            self.writer.drop_call();
+            self.region.call = OpenCall::Dropped;
+        }
+        self.region.release(parts)
+    }
+
+    /// Takes a part of a call. Whether it is told must not depend on how the text was cut: it is dropped if it is undecided
+    /// after all the bytes that may wait, and one more comes.
+    fn part(&mut self, dialect: &Dialect, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
+        self.writer.limit(room);
+        let mut event = event.clone();
+        while let OpenCall::Waits(start) = self.region.call {
+            let left = room.saturating_sub(self.region.len());
+            if event.bytes.len() <= left {
+                break;
+            }
+            // Other parts come whole.
+            if matches!(event.kind, Kind::CallValue | Kind::Framing) {
+                let (first, rest) = event.bytes.split_at(left);
+                self.feed(dialect, &Event { bytes: first, ..event.clone() }, room, parts)?;
+                event.bytes = rest;
+                if !matches!(self.region.call, OpenCall::Waits(_)) {
+                    break;
+                }
+            }
+            self.region.is_full = true;
+            match start {
+                0 => self.release(parts)?,
+                // What stands before it goes first.
+                start => self.region.release_to(start, parts)?,
+            }
+        }
+        self.feed(dialect, &event, room, parts)
+    }
+
+    fn feed(&mut self, dialect: &Dialect, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
+        let Calls { writer, region, told, whole, .. } = self;
+        let mut taken = Ok(());
+        writer.event(dialect, event, |delta| {
+            if taken.is_ok() {
+                taken = match whole {
+                    Some(whole) => whole.take(&delta),
+                    None => told.take(&delta, region, parts),
+                };
+            }
+        })?;
+        taken?;
+        if region.call == OpenCall::Dropped {
+            // Not even its first byte could wait.
+            writer.drop_call();
+        }
+        let is_over = writer.standing() == Standing::Between;
+        if let Some(whole) = whole
+            && is_over
+        {
+            let call = mem::take(whole);
+            if call.is_whole {
+                region.tell(parts)?;
+                told.write(call, parts)?;
+            }
+        }
+        match region.call {
+            OpenCall::Waits(start) if is_over || writer.standing() == Standing::Dropped => {
+                region.call = OpenCall::Dropped;
+                region.own(start..region.text.len())?;
+                region.take_own(event.bytes, room, parts)?;
+            }
+            OpenCall::Waits(_) => append(&mut region.text, event.bytes)?,
+            OpenCall::Dropped => region.take_own(event.bytes, room, parts)?,
+            OpenCall::Told | OpenCall::None => {}
+        }
+        if is_over {
+            region.call = OpenCall::None;
+        }
+        Ok(())
+    }
+}
+
+impl Region {
+    /// Returns what the waiting text takes.
+    fn len(&self) -> usize {
+        self.text.len() + size_of::<Span>() * self.own.len()
+    }
+
+    /// Takes bytes that are gone if a call of the region is told: markers and framing.
+    fn take(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
+        if self.has_told {
+            return Ok(());
+        }
+        self.is_full |= self.len() + bytes.len() > room;
+        if self.is_full || !self.is_open {
+            self.release(parts)?;
+            return Ok(parts.push_content(bytes)?);
+        }
+        Ok(append(&mut self.text, bytes)?)
+    }
+
+    /// Takes bytes of a call that will not be told.
+    fn take_own(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
+        if self.has_told {
+            self.release(parts)?;
+            return Ok(parts.push_content(bytes)?);
+        }
+        let start = self.text.len();
+        self.take(bytes, room, parts)?;
+        self.own(start.min(self.text.len())..self.text.len())
+    }
+
+    /// Notes that a stretch of the waiting text belongs to a call that will not be told.
+    fn own(&mut self, span: Span) -> Result<(), Error> {
+        match self.own.last_mut() {
+            _ if span.is_empty() => {}
+            Some(last) if last.end == span.start => last.end = span.end,
+            _ => push(&mut self.own, span)?,
+        }
+        Ok(())
+    }
+
+    /// Lets go of what waits before a call that is told: of that, only other calls are text.
+    fn tell(&mut self, parts: &mut Parts) -> Result<(), Error> {
+        self.own.iter().try_for_each(|span| parts.push_content(&self.text[span.clone()]))?;
+        self.clear();
+        (self.has_told, self.call) = (true, OpenCall::Told);
+        Ok(())
+    }
+
+    /// Lets go of all that waits.
+    fn release(&mut self, parts: &mut Parts) -> Result<(), Error> {
+        parts.push_content(&self.text)?;
+        self.clear();
+        Ok(())
+    }
+
+    /// Lets go of what waits before the open call.
+    fn release_to(&mut self, start: usize, parts: &mut Parts) -> Result<(), Error> {
+        parts.push_content(&self.text[..start])?;
+        self.text.drain(..start);
+        self.own.clear();
+        self.call = OpenCall::Waits(0);
+        Ok(())
+    }
+
+    /// Ends the region.
+    fn close(&mut self, parts: &mut Parts) -> Result<(), Error> {
+        self.release(parts)?;
+        *self = Region { text: mem::take(&mut self.text), ..Region::default() };
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.own.clear();
+        if self.text.capacity() > KEPT {
+            (self.text, self.own) = (Vec::new(), Vec::new());
+        }
+    }
+}
+
+impl Told {
+    /// Takes a delta of a stream.
+    fn take(&mut self, delta: &Delta<'_>, region: &mut Region, parts: &mut Parts) -> Result<(), Error> {
+        if let (Some(id), Some(name)) = (delta.id, delta.name) {
+            region.tell(parts)?;
+            let id = self.id(id, delta.index)?;
+            parts.push_call(delta.index, id, name)?;
+        }
+        parts.push_arguments(delta.index, delta.arguments)?;
+        self.has_ended |= delta.end.is_some_and(|end| matches!(end.cause, Cause::Marker | Cause::Implied));
+        Ok(())
+    }
+
+    /// Writes a call that is whole.
+    fn write(&mut self, call: WholeCall, parts: &mut Parts) -> Result<(), Error> {
+        let id = self.id(&call.id, call.index)?;
+        parts.push_call(call.index, id, &call.name)?;
+        parts.push_arguments(call.index, &call.arguments)?;
+        self.has_ended = true;
+        Ok(())
+    }
+
+    /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be
+    /// that of a later call.
+    fn id<'a>(&'a mut self, id: &'a str, number: u64) -> Result<Id<'a>, Error> {
+        let hash = BuildHasherDefault::<FxHasher>::default().hash_one(id);
+        if id.starts_with(&self.id_prefix) || self.ids.len() == IDS || self.ids.contains(&hash) {
+            return Ok(Id::Made { prefix: &self.id_prefix, number });
+        }
+        push(&mut self.ids, hash)?;
+        Ok(Id::Given(id))
+    }
+}
+
+impl WholeCall {
+    fn take(&mut self, delta: &Delta<'_>) -> Result<(), Error> {
+        self.index = delta.index;
+        append_text(&mut self.id, delta.id.unwrap_or_default())?;
+        append_text(&mut self.name, delta.name.unwrap_or_default())?;
+        append_text(&mut self.arguments, delta.arguments)?;
+        if let Some(end) = delta.end {
+            self.is_whole = end.is_whole;
+            if let Some(late) = end.late_id {
+                self.id = copy_text(late)?;
+            }
+        }
+        Ok(())
+    }
+}

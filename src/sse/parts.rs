@@ -1,0 +1,199 @@
+//! What the text of one event comes to: stretches for different fields, in their order, and how they are written as the values
+//! of those fields. A call's arguments are JSON already, and clients want them as a string.
+
+use super::options::Field;
+use crate::json::{Span, decimal, escape};
+use crate::memory::{self, append, append_all, push};
+use crate::{Channel, Event, Kind};
+
+/// A field that text goes to.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Target {
+    Reasoning,
+    Content,
+    Calls,
+}
+
+impl Target {
+    pub const ALL: [Target; 3] = [Target::Reasoning, Target::Content, Target::Calls];
+
+    /// Returns the field's name, if the one for the thinking is `field`.
+    pub fn name(self, field: Field) -> &'static str {
+        match self {
+            Target::Reasoning => field.name(),
+            Target::Content => "content",
+            Target::Calls => "tool_calls",
+        }
+    }
+}
+
+/// The id of a call.
+pub enum Id<'a> {
+    Given(&'a str),
+    Made { prefix: &'a str, number: u64 },
+}
+
+/// What a stretch is.
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Reasoning,
+    Content,
+    /// The id and, from this place in the text on, the name of the call with this number.
+    Call {
+        index: u64,
+        name: usize,
+    },
+    Arguments {
+        index: u64,
+    },
+}
+
+/// A stretch of text for one field.
+pub struct Run {
+    what: What,
+    text: Span,
+}
+
+impl Run {
+    pub fn target(&self) -> Target {
+        match self.what {
+            What::Reasoning => Target::Reasoning,
+            What::Content => Target::Content,
+            What::Call { .. } | What::Arguments { .. } => Target::Calls,
+        }
+    }
+}
+
+/// Stretches of text, of which neighbours are for different fields or calls.
+#[derive(Default)]
+pub struct Parts {
+    text: Vec<u8>,
+    runs: Vec<Run>,
+}
+
+impl Parts {
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.runs.clear();
+    }
+
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Returns the whole text, with the ids and names of calls.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    pub fn text_of(&self, run: &Run) -> &[u8] {
+        &self.text[run.text.clone()]
+    }
+
+    /// Returns whether there is something for a field.
+    pub fn has(&self, target: Target) -> bool {
+        self.runs.iter().any(|run| run.target() == target)
+    }
+
+    /// Takes an event of which no call is told: a tool call is kept as the model wrote it, for the host's own parser.
+    pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
+        if event.kind == Kind::Reclassify {
+            // All content so far was thinking.
+            for run in self.runs.iter_mut().filter(|run| run.what == What::Content) {
+                run.what = What::Reasoning;
+            }
+        }
+        match event.channel {
+            Channel::Thinking if event.kind == Kind::Text => self.push(What::Reasoning, event.bytes),
+            Channel::Tool => self.push_content(event.bytes),
+            Channel::Content | Channel::Narration if event.kind == Kind::Text => self.push_content(event.bytes),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn push_content(&mut self, bytes: &[u8]) -> memory::Result<()> {
+        self.push(What::Content, bytes)
+    }
+
+    /// Adds the beginning of a call.
+    pub fn push_call(&mut self, index: u64, id: Id<'_>, name: &str) -> memory::Result<()> {
+        let start = self.text.len();
+        match id {
+            Id::Given(id) => append(&mut self.text, id.as_bytes())?,
+            Id::Made { prefix, number } => {
+                append_all(&mut self.text, &[prefix.as_bytes(), decimal(number, &mut [0; 20]).as_bytes()])?;
+            }
+        }
+        let what = What::Call { index, name: self.text.len() };
+        append(&mut self.text, name.as_bytes())?;
+        push(&mut self.runs, Run { what, text: start..self.text.len() })
+    }
+
+    pub fn push_arguments(&mut self, index: u64, arguments: &str) -> memory::Result<()> {
+        self.push(What::Arguments { index }, arguments.as_bytes())
+    }
+
+    fn push(&mut self, what: What, bytes: &[u8]) -> memory::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let start = self.text.len();
+        append(&mut self.text, bytes)?;
+        match self.runs.last_mut() {
+            Some(run) if run.what == what => {
+                run.text.end = self.text.len();
+                Ok(())
+            }
+            _ => push(&mut self.runs, Run { what, text: start..self.text.len() }),
+        }
+    }
+
+    /// Writes the value of a field: what `runs` have for it. `is_whole` is said of an answer that is not a stream, in which calls
+    /// have no number.
+    pub fn write(&self, runs: &[Run], target: Target, is_whole: bool, out: &mut Vec<u8>) -> memory::Result<()> {
+        let mut runs = runs.iter().filter(|run| run.target() == target);
+        if target == Target::Calls {
+            return self.write_calls(runs, is_whole, out);
+        }
+        append(out, b"\"")?;
+        runs.try_for_each(|run| escape(self.text_of(run), out))?;
+        append(out, b"\"")
+    }
+
+    /// Writes a list of calls. Stretches of one call become one entry, since clients that look for the entries of a call take
+    /// the first one.
+    fn write_calls<'a>(
+        &self,
+        runs: impl Iterator<Item = &'a Run>,
+        is_whole: bool,
+        out: &mut Vec<u8>,
+    ) -> memory::Result<()> {
+        let mut open = None;
+        append(out, b"[")?;
+        for run in runs {
+            let index = match run.what {
+                What::Call { index, .. } | What::Arguments { index } => index,
+                What::Reasoning | What::Content => continue,
+            };
+            if open != Some(index) {
+                let before = if open.is_some() { &b"\"}},{"[..] } else { b"{" };
+                append(out, before)?;
+                open = Some(index);
+                if !is_whole {
+                    append_all(out, &[b"\"index\":", decimal(index, &mut [0; 20]).as_bytes(), b","])?;
+                }
+                if let What::Call { name, .. } = run.what {
+                    append(out, b"\"id\":\"")?;
+                    escape(&self.text[run.text.start..name], out)?;
+                    append(out, b"\",\"type\":\"function\",\"function\":{\"name\":\"")?;
+                    escape(&self.text[name..run.text.end], out)?;
+                    append(out, b"\",\"arguments\":\"")?;
+                    continue;
+                }
+                append(out, b"\"function\":{\"arguments\":\"")?;
+            }
+            escape(self.text_of(run), out)?;
+        }
+        append_all(out, &[if open.is_some() { b"\"}}" } else { b"" }, b"]"])
+    }
+}

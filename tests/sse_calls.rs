@@ -1,0 +1,489 @@
+//! Tool calls that a model writes as text, made `tool_calls` of a stream's chunks and of a body: what a client puts together
+//! from them must be the calls, the content and the thinking of the text, however the server cut the text and the network the
+//! stream. Each byte of a call's region is told once, as a part of a call or as content.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use aside::call_writer::Tools;
+use aside::sse::{Options, Rewriter};
+use aside::{CallsInThinking, Dialect};
+use samples::Random;
+use serde_json::{Value, json};
+
+const TAGS: &str = include_str!("dialects/calls-tags.toml");
+
+/// The tools of every request here.
+const TOOLS: &str = r#"[
+    {"type": "function", "function": {"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}}}},
+    {"name": "g"}
+]"#;
+
+fn dialect(toml: &str) -> Dialect {
+    Dialect::from_toml(toml).unwrap()
+}
+
+fn wanting() -> Options {
+    Options::new().calls(true).tools(Arc::new(Tools::read(TOOLS).unwrap()))
+}
+
+fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut rewriter = Rewriter::new(dialect, options).unwrap();
+    let mut out = Vec::new();
+    for chunk in chunks {
+        rewriter.feed(chunk, &mut out).unwrap();
+    }
+    rewriter.finish(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// What becomes of a stream or body, which is the same at every cut.
+fn out(dialect: &Dialect, options: &Options, input: &str) -> String {
+    let input = input.as_bytes();
+    let whole = rewrite(dialect, options, [input]);
+    for at in 0..input.len() {
+        assert_eq!(rewrite(dialect, options, [&input[..at], &input[at..]]), whole, "cut at {at}");
+    }
+    assert_eq!(rewrite(dialect, options, input.chunks(1)), whole, "byte by byte");
+    whole
+}
+
+// -------------------------------------------------------------------------------------------------------------- clients
+
+/// What a client has of a choice when the answer is over.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Said {
+    thinking: String,
+    content: String,
+    /// Id, name and arguments.
+    calls: Vec<[String; 3]>,
+    finish: String,
+}
+
+impl Said {
+    fn new(thinking: &str, content: &str, calls: &[[&str; 3]], finish: &str) -> Said {
+        let calls = calls.iter().map(|call| call.map(str::to_owned)).collect();
+        Said { thinking: thinking.into(), content: content.into(), calls, finish: finish.into() }
+    }
+
+    /// Takes a delta, or a message.
+    fn take(&mut self, choice: &Value) {
+        let part = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        self.thinking += &text(&part["reasoning_content"]);
+        self.content += &text(&part["content"]);
+        let fields = ["reasoning_content", "content"].iter().filter(|name| !text(&part[**name]).is_empty()).count();
+        let calls = part["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
+        if choice["delta"].is_object() {
+            assert!(fields + usize::from(!calls.is_empty()) <= 1, "two fields in one chunk: {choice}");
+        }
+        for (place, call) in calls.iter().enumerate() {
+            let index = call["index"].as_u64().map_or(place, |index| index as usize);
+            assert!(index <= self.calls.len(), "{choice}");
+            if index == self.calls.len() {
+                assert_eq!(call["type"], "function", "{choice}");
+                let id = call["id"].as_str().unwrap().to_owned();
+                assert!(self.calls.iter().all(|other| other[0] != id), "{choice}");
+                self.calls.push([id, call["function"]["name"].as_str().unwrap().to_owned(), String::new()]);
+            } else {
+                assert_eq!(index + 1, self.calls.len(), "a call after the next has begun: {choice}");
+                assert!(call["id"].is_null() && call["function"]["name"].is_null(), "{choice}");
+            }
+            self.calls[index][2] += call["function"]["arguments"].as_str().unwrap();
+        }
+        self.finish += &text(&choice["finish_reason"]);
+    }
+}
+
+/// What a client makes of a stream or of a body.
+fn client(output: &str) -> BTreeMap<u64, Said> {
+    let mut said: BTreeMap<u64, Said> = BTreeMap::new();
+    let datas = support::client::events(output).into_iter().map(|event| event.data);
+    let datas: Vec<String> = if output.starts_with('{') { vec![output.to_owned()] } else { datas.collect() };
+    for data in datas.iter().filter(|data| *data != "[DONE]") {
+        let value: Value = serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"));
+        for choice in value["choices"].as_array().unwrap() {
+            said.entry(choice["index"].as_u64().unwrap()).or_default().take(choice);
+        }
+    }
+    said
+}
+
+/// What a client makes of an answer of one choice.
+fn said(output: &str) -> Said {
+    client(output).remove(&0).unwrap_or_default()
+}
+
+// -------------------------------------------------------------------------------------------------------------- servers
+
+fn chunk(delta: &Value, finish: &Value) -> String {
+    let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+    format!("data: {}\n\n", json!({"id": "chatcmpl-A1", "created": 7, "choices": [choice]}))
+}
+
+fn content(text: &str) -> String {
+    chunk(&json!({"content": text}), &Value::Null)
+}
+
+fn finish(reason: &str) -> String {
+    chunk(&json!({}), &reason.into())
+}
+
+/// A stream of chunks with these pieces of text.
+fn stream<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
+    pieces.into_iter().map(content).collect::<String>() + &finish("stop") + "data: [DONE]\n\n"
+}
+
+fn body(text: &str) -> String {
+    let message = json!({"role": "assistant", "content": text});
+    json!({"id": "chatcmpl-A1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).to_string()
+}
+
+/// A text in pieces of about `len` bytes that cut no character.
+fn pieces(text: &str, mut len: impl FnMut() -> usize) -> Vec<&str> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let mut at = len().clamp(1, rest.len());
+        while !rest.is_char_boundary(at) {
+            at += 1;
+        }
+        let piece;
+        (piece, rest) = rest.split_at(at);
+        pieces.push(piece);
+    }
+    pieces
+}
+
+/// What a client gets of a text, which is the same however the server and the network cut it.
+fn told(dialect: &Dialect, options: &Options, text: &str) -> Said {
+    let mut random = Random::new(text.len() as u64);
+    let run = |input: &str, lens: &mut dyn FnMut() -> usize| {
+        let chunks: Vec<&[u8]> = pieces(input, lens).into_iter().map(str::as_bytes).collect();
+        said(&rewrite(dialect, options, chunks))
+    };
+    let whole = run(&stream([text]), &mut || usize::MAX);
+    for len in [1, 7] {
+        assert_eq!(run(&stream(pieces(text, || len)), &mut || usize::MAX), whole, "in pieces of {len}: {text}");
+    }
+    for _ in 0..4 {
+        let cut = stream(pieces(text, || 1 + random.below(20)));
+        assert_eq!(run(&cut, &mut || 1 + random.below(300)), whole, "cut at random: {text}");
+    }
+    whole
+}
+
+// ---------------------------------------------------------------------------------------------------------------- cases
+
+const F: &str = r#"<tool_call>
+{"name": "f", "arguments": {"x": 1}}
+</tool_call>"#;
+const F_CALL: [&str; 3] = ["call_chatcmplA1_0_0", "f", r#"{"x": 1}"#];
+
+/// A text, and what a client gets.
+type Case<'a> = (&'a str, &'a str, &'a str, &'a [[&'a str; 3]], &'a str);
+
+const CASES: &[Case<'_>] = &[
+    // Text, thinking, content, calls, reason.
+    (F, "", "", &[F_CALL], "tool_calls"),
+    (
+        "<think>hm<tool_call>{\"name\":\"g\"}</tool_call>ok",
+        "hm",
+        "ok",
+        &[["call_chatcmplA1_0_0", "g", "{}"]],
+        "tool_calls",
+    ),
+    // The types of the schema; two calls in one region.
+    (
+        "Go.<tool_call><function=f>\n<parameter=x>\n42\n</parameter>\n</function>\n{\"name\":\"g\",\"arguments\":{\"a\":\"</tool_call>\"}}</tool_call>",
+        "",
+        "Go.",
+        &[["call_chatcmplA1_0_0", "f", "{\"x\":42}"], ["call_chatcmplA1_0_1", "g", "{\"a\":\"</tool_call>\"}"]],
+        "tool_calls",
+    ),
+    // Nothing in the region is told: all of it stays.
+    ("a<tool_call>\nno call\n</tool_call>b", "", "a<tool_call>\nno call\n</tool_call>b", &[], "stop"),
+    (
+        "<tool_call>{\"name\": \"no\", \"arguments\": {}}</tool_call>",
+        "",
+        "<tool_call>{\"name\": \"no\", \"arguments\": {}}</tool_call>",
+        &[],
+        "stop",
+    ),
+    // A call of another tool stays, its region's markers do not.
+    (
+        "<tool_call>[{\"name\":\"no\",\"arguments\":{\"x\":1}},\n{\"name\":\"g\",\"id\":\"7\"}]</tool_call>.",
+        "",
+        "{\"name\":\"no\",\"arguments\":{\"x\":1}}.",
+        &[["7", "g", "{}"]],
+        "tool_calls",
+    ),
+    (
+        "<tool_call>{\"name\":\"g\",\"id\":\"7\"},{\"name\":\"no\"}</tool_call>.",
+        "",
+        "{\"name\":\"no\"}.",
+        &[["7", "g", "{}"]],
+        "tool_calls",
+    ),
+    // Text before a call lets go of the opener; text after it stays.
+    (
+        "<tool_call>{\"name\":\"no\"} so <function=g></function> and\n</tool_call>.",
+        "",
+        "<tool_call>{\"name\":\"no\"} so and\n.",
+        &[["call_chatcmplA1_0_0", "g", "{}"]],
+        "tool_calls",
+    ),
+    // A call that breaks off, before and after its first argument.
+    ("<tool_call>{\"name\":\"f\"", "", "<tool_call>{\"name\":\"f\"", &[], "stop"),
+    ("<tool_call>{\"name\":\"f\",\"arguments\":{\"x\":", "", "", &[["call_chatcmplA1_0_0", "f", "{\"x\":"]], "stop"),
+    (
+        "<tool_call>{\"name\":\"f\",\"arguments\":{\"x\":1]} no</tool_call>yes",
+        "",
+        "]} noyes",
+        &[["call_chatcmplA1_0_0", "f", "{\"x\":1"]],
+        "stop",
+    ),
+    // A mention is not a call.
+    (
+        "<think>I write <tool_call> here</think>And <tool_call> there",
+        "I write <tool_call> here",
+        "And <tool_call> there",
+        &[],
+        "stop",
+    ),
+    // The same id twice, and one that looks like one of ours.
+    (
+        "<tool_call>{\"name\":\"g\",\"id\":\"a\"}{\"name\":\"g\",\"id\":\"a\"}{\"name\":\"g\",\"id\":\"call_chatcmplA1_0_3\"}{\"name\":\"g\"}</tool_call>",
+        "",
+        "",
+        &[
+            ["a", "g", "{}"],
+            ["call_chatcmplA1_0_1", "g", "{}"],
+            ["call_chatcmplA1_0_2", "g", "{}"],
+            ["call_chatcmplA1_0_3", "g", "{}"],
+        ],
+        "tool_calls",
+    ),
+    // What a string of JSON must escape, in a name and in arguments.
+    (
+        "<tool_call>{\"name\":\"g\",\"arguments\":\"{\\\"a\\\":\\\"\\\\\\\"é\\\\n\\\"}\"}</tool_call>",
+        "",
+        "",
+        &[["call_chatcmplA1_0_0", "g", "{\"a\":\"\\\"é\\n\"}"]],
+        "tool_calls",
+    ),
+];
+
+#[test]
+fn a_client_gets_each_byte_once() {
+    let dialect = dialect(TAGS);
+    for (text, thinking, left, calls, reason) in CASES {
+        let wanted = Said::new(thinking, left, calls, reason);
+        assert_eq!(told(&dialect, &wanting(), text), wanted, "{text}");
+        let plain = told(&dialect, &Options::new(), text);
+        assert!(plain.calls.is_empty() && plain.finish == "stop", "{text}");
+    }
+}
+
+#[test]
+fn the_options_do_what_they_say() {
+    let dialect = dialect(TAGS);
+    // Without a list of tools, every call is told; with an empty one, none is.
+    let text = "<tool_call>{\"name\":\"no\",\"arguments\":{\"x\":1}}</tool_call>";
+    let any = told(&dialect, &Options::new().calls(true), text);
+    assert_eq!(any.calls, [["call_chatcmplA1_0_0", "no", "{\"x\":1}"].map(str::to_owned)]);
+    let none = Arc::new(Tools::read("[]").unwrap());
+    let none = Options::new().calls(true).tools(none);
+    assert_eq!(told(&dialect, &none, F), Said::new("", F, &[], "stop"));
+    assert_eq!(out(&dialect, &none, &stream([F])), out(&dialect, &Options::new(), &stream([F])));
+    let never = wanting().calls_in_thinking(CallsInThinking::Never);
+    let text = format!("<think>{F}</think>{F}");
+    assert_eq!(told(&dialect, &never, &text), Said::new(F, "", &[F_CALL], "tool_calls"));
+}
+
+#[test]
+fn calls_leave_in_a_field_of_their_own() {
+    let input = stream(["Go.<tool_call>{\"name\":\"g\",\"argu", "ments\":{\"a\":", "1}}</tool_call>"]);
+    let deltas = |output: &str| -> Vec<Value> {
+        let datas = support::client::events(output).into_iter().filter(|event| event.data != "[DONE]");
+        let choice = datas.map(|event| serde_json::from_str::<Value>(&event.data).unwrap()["choices"][0].clone());
+        choice.map(|choice| json!([choice["delta"], choice["finish_reason"]])).collect()
+    };
+    let function = json!({"name": "g", "arguments": ""});
+    let first = json!([{"index": 0, "id": "call_chatcmplA1_0_0", "type": "function", "function": function}]);
+    let next = |arguments: &str| json!([{"index": 0, "function": {"arguments": arguments}}]);
+    let wanted = [
+        json!([{"content": "Go."}, null]),
+        json!([{"tool_calls": first}, null]),
+        json!([{"tool_calls": next("{\"a\":")}, null]),
+        json!([{"tool_calls": next("1}")}, null]),
+        json!([{}, "tool_calls"]),
+    ];
+    assert_eq!(deltas(&out(&dialect(TAGS), &wanting(), &input)), wanted);
+    // Where a server writes an empty list with every delta, that is filled.
+    for empty in ["[]", "null"] {
+        let with = |text: &str| content(text).replace("\"content\"", &format!("\"tool_calls\": {empty}, \"content\""));
+        let output =
+            out(&dialect(TAGS), &wanting(), &(with("<tool_call>{\"name\":\"g\",\"arguments\":{\"a\":") + &with("1}}")));
+        let last = r#"{"tool_calls": [{"index":0,"function":{"arguments":"1}"}}], "content":null}"#;
+        assert!(output.contains(last), "{output}\nhas not {last}");
+    }
+}
+
+#[test]
+fn a_body_has_whole_calls() {
+    let dialect = dialect(TAGS);
+    for (text, thinking, left, calls, reason) in CASES {
+        // What breaks off stays as it was written.
+        let broken = reason == &"stop" && !calls.is_empty();
+        let wanted = if broken { Said::new("", text, &[], "stop") } else { Said::new(thinking, left, calls, reason) };
+        assert_eq!(said(&rewrite(&dialect, &wanting(), [body(text).as_bytes()])), wanted, "{text}");
+    }
+    // An id that comes after the arguments counts here alone.
+    let text = "<tool_call>{\"name\":\"g\",\"arguments\":{},\"id\":\"late\"}</tool_call>";
+    let late = |output: &str| said(output).calls[0][0].clone();
+    assert_eq!(late(&rewrite(&dialect, &wanting(), [body(text).as_bytes()])), "late");
+    assert_eq!(late(&rewrite(&dialect, &wanting(), [stream([text]).as_bytes()])), "call_chatcmplA1_0_0");
+    // All else stays as it was, to the byte.
+    let input = |members: &str| {
+        format!("{{\"id\":\"x\", \"choices\":[{{\"message\":{{{members}}}, \"finish_reason\" :\"stop\"}}] }}\n")
+    };
+    let call = r#"{"id":"call_x_0_0","type":"function","function":{"name":"g","arguments":"{}"}}"#;
+    let text = "<tool_call>{\\\"name\\\":\\\"g\\\"}</tool_call>";
+    for (members, wanted) in [
+        ("\"content\": \"T\" ,\"a\" :1", "\"content\": null,\"tool_calls\":[C] ,\"a\" :1"),
+        ("\"tool_calls\": [ ], \"content\" : \"aT\"", "\"tool_calls\": [C], \"content\" : \"a\""),
+        ("\"content\":\"T\",\"tool_calls\":null", "\"content\":null,\"tool_calls\":[C]"),
+        ("\"content\": \"<think>b</think>aT\"", "\"reasoning_content\":\"b\",\"content\":\"a\",\"tool_calls\":[C]"),
+    ] {
+        let wanted = input(&wanted.replace('C', call)).replace("\"stop\"", "\"tool_calls\"");
+        assert_eq!(out(&dialect, &wanting(), &input(&members.replace('T', text))), wanted);
+    }
+    // A server that has made calls of its own.
+    let own = input(&format!("\"content\":\"{text}\",\"tool_calls\":[{{\"id\":\"1\"}}]"));
+    assert_eq!(out(&dialect, &wanting(), &own), own);
+}
+
+#[test]
+fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
+    let dialect = dialect(TAGS);
+    let own = chunk(
+        &json!({"tool_calls": [{"index": 0, "id": "s", "type": "function", "function": {"name": "h", "arguments": "{}"}}]}),
+        &Value::Null,
+    );
+    // What waited leaves before, as content.
+    let input = content("a<tool_call>{\"name\":\"g\"") + &own + &content(F) + &finish("tool_calls");
+    let wanted = Said::new("", &format!("a<tool_call>{{\"name\":\"g\"{F}"), &[["s", "h", "{}"]], "tool_calls");
+    assert_eq!(said(&out(&dialect, &wanting(), &input)), wanted);
+    // Text in the same chunk stands before the calls.
+    let both = own.replace("\"tool_calls\"", &format!("\"content\":{},\"tool_calls\"", Value::from(F)));
+    let output = out(&dialect, &wanting(), &(both.clone() + &finish("stop")));
+    assert_eq!(output, both + &finish("stop"));
+    // What is said of one choice says nothing of another.
+    let other = content(F).replace("\"index\":0", "\"index\":1");
+    let all = client(&out(&dialect, &wanting(), &(own + &other)));
+    assert_eq!(all[&1].calls, [["call_chatcmplA1_1_0", "f", "{\"x\": 1}"].map(str::to_owned)]);
+    // An empty list says nothing, and neither does what a client shows next to the text.
+    for beside in [json!({"tool_calls": []}), json!({"refusal": null}), json!({"annotations": [1]})] {
+        let input = content("<tool_call>{\"name\":\"g\"") + &chunk(&beside, &Value::Null) + &content("}</tool_call>");
+        assert_eq!(said(&out(&dialect, &wanting(), &input)).calls.len(), 1, "{beside}");
+    }
+    // A part of another kind ends the text, so that nothing may wait; a call that was told goes on.
+    let refusal = chunk(&json!({"refusal": "no"}), &Value::Null);
+    let input = content("<tool_call>{\"name\":\"g\"") + &refusal + &content("}</tool_call>") + &finish("stop");
+    let output = out(&dialect, &wanting(), &input);
+    assert_eq!(said(&output), Said::new("", "<tool_call>{\"name\":\"g\"}</tool_call>", &[], "stop"));
+    assert!(output.find("name").unwrap() < output.find("refusal").unwrap());
+    let input = content("<tool_call>{\"name\":\"g\",\"arguments\":{\"a\"") + &refusal + &content(":1}}</tool_call>");
+    assert_eq!(said(&out(&dialect, &wanting(), &input)).calls[0][2], "{\"a\":1}");
+}
+
+#[test]
+fn a_call_changes_no_reason_but_stop() {
+    let dialect = dialect(TAGS);
+    for reason in ["length", "content_filter", "tool_calls", "function_call"] {
+        let input = content(F) + &finish(reason);
+        assert_eq!(said(&out(&dialect, &wanting(), &input)).finish, reason);
+    }
+    // It may stand in the chunk that ends the call, and before the delta.
+    let last = chunk(&json!({"content": F}), &"stop".into());
+    assert_eq!(said(&out(&dialect, &wanting(), &last)), Said::new("", "", &[F_CALL], "tool_calls"));
+    let before = "data: {\"choices\":[{\"finish_reason\": \"stop\",\"delta\":{\"content\":\"<tool_call>{\\\"name\\\":\\\"g\\\"}</tool_call>\"},\"index\":0}]}\n\n";
+    assert!(
+        out(&dialect, &wanting(), before).contains("{\"finish_reason\": \"tool_calls\",\"delta\":{\"tool_calls\":[")
+    );
+    // Another choice's reason is its own, and so is that of the next stream.
+    let one = |index: u64, text: &str| content(text).replace("\"index\":0", &format!("\"index\":{index}"));
+    let end = |index: u64| finish("stop").replace("\"index\":0", &format!("\"index\":{index}"));
+    let all = client(&out(&dialect, &wanting(), &(one(0, F) + &one(1, "a") + &end(1) + &end(0))));
+    assert_eq!((&*all[&0].finish, &*all[&1].finish), ("tool_calls", "stop"));
+    let two = stream([F]) + &stream(["a"]);
+    let (first, second) = (stream([F]), stream(["a"]));
+    assert_eq!(
+        out(&dialect, &wanting(), &two),
+        out(&dialect, &wanting(), &first) + &out(&dialect, &wanting(), &second)
+    );
+}
+
+#[test]
+fn ids_are_made_of_the_chunks() {
+    let dialect = dialect(TAGS);
+    let id = |members: &str| {
+        let text = "<tool_call>{\\\"name\\\":\\\"g\\\"}</tool_call>";
+        let choice = format!("{{\"index\":2,\"delta\":{{\"content\":\"{text}\"}}}}");
+        let output = out(&dialect, &wanting(), &format!("data: {{{members}\"choices\":[{choice}]}}\n\n"));
+        client(&output)[&2].calls[0][0].clone()
+    };
+    assert_eq!(id("\"id\":\"chatcmpl-0123456789-abcdefghijklmnopqrstuvwxyz\","), "call_cdefghijklmnopqrstuvwxyz_2_0");
+    assert_eq!(id("\"created\":17,\"id\":\"a-\\u0062\\u00e9\","), "call_ab_2_0");
+    assert_eq!(id("\"created\":17,\"id\":\"\","), "call_17_2_0");
+    assert_eq!(id("\"id\":null,\"created\":17,"), "call_17_2_0");
+    assert_eq!(id(""), "call__2_0");
+}
+
+#[test]
+fn no_more_waits_than_may() {
+    let dialect = dialect(TAGS);
+    let text = "<tool_call>{\"name\":\"no\",\"arguments\":{}},{\"x\":12345,\"name\":\"g\",\"arguments\":{\"b\":1}}</tool_call>.";
+    let mut seen = Vec::new();
+    for most in 0..text.len() {
+        let said = told(&dialect, &wanting().max_held(most), text);
+        let lost = text.len() - said.content.len();
+        assert!(
+            text.starts_with(&said.content[..said.content.len() - 1]) || !said.calls.is_empty(),
+            "{most}: {said:?}"
+        );
+        assert!(said.calls.is_empty() == (lost == 0), "{most}: {said:?}");
+        let row = (said.content, said.calls.len());
+        if seen.last() != Some(&row) {
+            seen.push(row);
+        }
+    }
+    let own = "{\"name\":\"no\",\"arguments\":{}}";
+    let wanted = [
+        // Not even the second call can wait.
+        (text.to_owned(), 0),
+        // It can, alone.
+        (format!("<tool_call>{own},."), 1),
+        // All of it.
+        (format!("{own}."), 1),
+    ];
+    assert_eq!(seen, wanted);
+    // Arguments before a name are bounded too, in the text and in the writer.
+    let early = format!("<tool_call>{{\"arguments\":\"{}\",\"name\":\"g\"}}</tool_call>", "a".repeat(200));
+    assert!(told(&dialect, &wanting().max_held(100), &early).calls.is_empty());
+    assert_eq!(told(&dialect, &wanting().max_held(300), &early).calls.len(), 1);
+    // 4 MiB in all choices together: the fifth one's text does not wait.
+    let long = format!("<tool_call>{{\"arguments\":[\"{}", "a".repeat(1_000_000));
+    let of = |index: u64, text: &str| content(text).replace("\"index\":0", &format!("\"index\":{index}"));
+    let input: String = (0..6).map(|index| of(index, &long)).collect();
+    let mut rewriter = Rewriter::new(&dialect, &wanting()).unwrap();
+    let mut output = Vec::new();
+    rewriter.feed(&input, &mut output).unwrap();
+    let texts = client(std::str::from_utf8(&output).unwrap());
+    let lens: Vec<usize> = (0..6).map(|index| texts[&index].content.len()).collect();
+    assert_eq!(lens, [0, 0, 0, 0, long.len(), long.len()]);
+    output.clear();
+    rewriter.finish(&mut output).unwrap();
+    let texts = client(std::str::from_utf8(&output).unwrap());
+    assert!((0..4).all(|index| texts[&index].content == long) && texts.len() == 4);
+}
