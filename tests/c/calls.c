@@ -38,14 +38,15 @@ static const char headers[] = "name = \"headers\"\n"
 static const struct {
     const char *dialect, *text, *spans, *tool;
 } cases[] = {
-    {tags, "a<tool_call>{\"name\":\"f\",\"id\":\"7\",\"arguments\":{\"x\":\"</tool_call>\"}}</tool_call>b", "(3{0nfi7}0)0",
+    {tags, "a<tool_call>{\"name\":\"f\",\"id\":\"7\",\"arguments\":{\"x\":\"</tool_call>\"}}</tool_call>b", "(3{00nfi7}00)0",
      "{\"x\":\"</tool_call>\"}"},
     {tags, "<tool_call><function=f><parameter=k>v\xC3\xA9</parameter></function>{\"name\":1}</tool_call>",
-     "(3{0nfkke}0{1}4)0",
+     "(3{01nfkke}00{10}14)0",
      "v\xC3\xA9"
      "1}"},
-    {tags, "<tool_call>{\"name\":\"f\",\"arguments\":{\"x", "(3{0nf}2)2", "{\"x"},
-    {headers, " to=functions.f<|message|>{\"x\":1}<|end|>", "(3recipient=functions.f;end=<|message|>;{0nf}1)0", "{\"x\":1}"},
+    {tags, "<tool_call>{\"name\":\"f\",\"arguments\":{\"x", "(3{00nf}02)2", "{\"x"},
+    {headers, " to=functions.f<|message|>{\"x\":1}<|end|>", "(3recipient=functions.f;end=<|message|>;{00nf}01)0",
+     "{\"x\":1}"},
 };
 
 static struct heard heard;

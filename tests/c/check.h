@@ -41,8 +41,8 @@ struct heard {
     size_t text_len[4];
     char all[HEARD_MAX]; /* every byte, in order */
     size_t all_len;
-    /* "(1" for an open thinking span, ")0" for a close by its marker, "name=value;"; for calls "{" and its number, a letter
-     * and the bytes of each word, "}" and its cause. Values are text of their channel. */
+    /* "(1" for an open thinking span, ")0" for a close by its marker, "name=value;"; for calls "{", its number and that of its
+     * table, a letter and the bytes of each word, "}", its number and its cause. Values are text of their channel. */
     char spans[HEARD_MAX];
     size_t spans_len;
     unsigned long events;
@@ -113,8 +113,9 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
     case ASIDE_CALL:
     case ASIDE_CALL_END:
         mark[0] = event->kind == ASIDE_CALL ? '{' : '}';
-        mark[1] = (char)('0' + (event->kind == ASIDE_CALL ? event->text_at : event->cause));
-        heard_add(heard->spans, &heard->spans_len, mark, 2);
+        mark[1] = (char)('0' + event->text_at);
+        mark[2] = (char)('0' + (event->kind == ASIDE_CALL ? event->tag : event->cause));
+        heard_add(heard->spans, &heard->spans_len, mark, 3);
         break;
     case ASIDE_CALL_NAME:
     case ASIDE_CALL_ID:

@@ -1,8 +1,21 @@
-/* Memory that runs out must not end the process: while a scanner collects, or a rewriter reads, it is a status, which stays until
- * reset. And dialects that were loaded before are found without any. */
+/* Memory that runs out must not end the process: while a scanner collects, a call writer holds a value, or a rewriter reads, it is a
+ * status, which stays until reset. And dialects that were loaded before are found without any. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <sys/resource.h>
+
+static const char calls_toml[] = "name = \"calls\"\n"
+                                 "[[span]]\n"
+                                 "channel = \"tool\"\n"
+                                 "open = [\"<tool_call>\"]\n"
+                                 "close = [\"</tool_call>\"]\n"
+                                 "[[span.call]]\n"
+                                 "body = \"tags\"\n"
+                                 "begin = \"<function=\"\n"
+                                 "name_end = [\">\"]\n"
+                                 "key = [\"<parameter=\", \">\"]\n"
+                                 "value = [\"\", \"</parameter>\"]\n"
+                                 "end = \"</function>\"\n";
 
 static int32_t ignore(void *user, const aside_event *event, const char *bytes)
 {
@@ -10,6 +23,41 @@ static int32_t ignore(void *user, const aside_event *event, const char *bytes)
     (void)event;
     (void)bytes;
     return 0;
+}
+
+/* A value without end, whose type nobody has said, and without a limit; memory is limited by now. */
+static void endless_value(const aside_dialect *dialect, const char *block, size_t len)
+{
+    aside_call_writer_options options = {.size = sizeof options, .max_held = (uint64_t)-1};
+    aside_call_writer *writer = aside_call_writer_new(dialect, &options);
+    aside_call_delta delta = {.size = sizeof delta};
+    aside_event call = {.kind = ASIDE_CALL, .channel = ASIDE_TOOL};
+    aside_event name = {.kind = ASIDE_CALL_NAME, .channel = ASIDE_TOOL, .len = 1};
+    aside_event key = {.kind = ASIDE_CALL_KEY, .channel = ASIDE_TOOL, .len = 1};
+    aside_event value = {.kind = ASIDE_CALL_VALUE, .channel = ASIDE_TOOL, .len = len};
+    aside_event end = {.kind = ASIDE_CALL_VALUE_END, .channel = ASIDE_TOOL};
+    aside_status status = ASIDE_NONE;
+    int i;
+
+    CHECK(writer != NULL);
+    CHECK_STATUS(aside_call_writer_feed(writer, &call, "", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &name, "f", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &key, "k", &delta), ASIDE_OK);
+    for (i = 0; i < 1024 && status == ASIDE_NONE; i++)
+        status = aside_call_writer_feed(writer, &value, block, &delta);
+    CHECK_STATUS(status, ASIDE_ERROR_MEMORY);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, "", &delta), ASIDE_ERROR_MEMORY);
+    CHECK_STATUS(aside_call_writer_reset(writer), ASIDE_OK);
+
+    /* All of a block leaves as one string. */
+    CHECK_STATUS(aside_call_writer_feed(writer, &call, "", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &name, "f", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &key, "k", &delta), ASIDE_OK);
+    CHECK(delta.arguments_len == 5 && memcmp(delta.arguments, "{\"k\":", 5) == 0);
+    CHECK_STATUS(aside_call_writer_feed(writer, &value, block, &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, "", &delta), ASIDE_OK);
+    CHECK(delta.arguments_len == len + 2 && memcmp(delta.arguments + 1, block, len) == 0);
+    aside_call_writer_free(writer);
 }
 
 /* An event without end and without a limit; memory is limited by now. */
@@ -145,8 +193,10 @@ int main(void)
     aside_thought thought;
     aside_scanner *scanner;
     aside_status status = ASIDE_OK;
+    aside_dialect *calls;
     int i;
 
+    CHECK_STATUS(aside_dialect_load(calls_toml, sizeof calls_toml - 1, &calls), ASIDE_OK);
     memset(block, 'a', sizeof block);
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
@@ -180,6 +230,8 @@ int main(void)
     CHECK(thought.text_len == 1);
     aside_scanner_free(scanner);
 
+    endless_value(calls, block, sizeof block);
+    aside_dialect_free(calls);
     endless_event(block, sizeof block);
     many_that_wait(block, sizeof block);
     return 0;
