@@ -1201,18 +1201,42 @@ typedef struct aside_sse_options {
     uint64_t max_event;
     /** What becomes of a closer of the thinking without an opener, after content. */
     aside_stray_close stray_close;
+    /**
+     * 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
+     * `finish_reason` `tool_calls` of `stop`. A choice in which the server does so itself is left alone from then on. 0:
+     * calls stay in the text.
+     */
+    uint32_t calls;
+    /**
+     * With `calls`, the request's `tools`, as for a call writer: calls of other tools stay in the text. `[]`: all do. NULL:
+     * none does. Not used after the call.
+     */
+    const char *tools;
+    /** The length of `tools`. */
+    size_t tools_len;
+    /**
+     * In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client, and
+     * the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
+     * are held.
+     */
+    uint64_t max_held;
+    /** What becomes of a tool call that begins inside the thinking. */
+    aside_calls_in_thinking calls_in_thinking;
     /** 0. */
     uint32_t reserved;
 } aside_sse_options;
 
 /**
  * Makes a rewriter. The bytes of an OpenAI-style answer go in, an event stream or a JSON body; the same bytes come
- * out, with the thinking moved from `content` to a field of its own. `options` may be NULL: `reasoning_content`, and
+ * out, with the thinking moved from `content` to a field of its own, and with `options.calls` the tool calls to
+ * `tool_calls`. `options` may be NULL: `reasoning_content`, and
  * the start that the dialect says. Neither is used after the call: the dialect may be freed before the rewriter.
  *
  * Returns a rewriter that the caller owns: `aside_sse_free()`. NULL if that fails; `aside_last_status()` is then
- * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
- * `ASIDE_ERROR_MEMORY`.
+ * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
+ * does not have, and for `tools` that cannot be read; the message says where) or `ASIDE_ERROR_MEMORY`.
+ *
+ * Memory: if it runs out while `tools` is read, the process ends.
  *
  * Threads: any thread may call this at any time.
  */
@@ -1251,6 +1275,21 @@ aside_status aside_sse_start_at(struct aside_sse *sse,
 aside_status aside_sse_use_dialect(struct aside_sse *sse,
                                    const struct aside_dialect *dialect,
                                    aside_start start);
+
+/**
+ * Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. For a
+ * rewriter that serves one request after another; a request without `tools` gets `[]`. Finishing or resetting the rewriter
+ * restores its own. `tools` is not used after the call; it must not be memory of the rewriter.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that
+ * cannot be read (the message says where), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
+ *
+ * Memory: if it runs out while `tools` is read, the process ends.
+ */
+aside_status aside_sse_use_tools(struct aside_sse *sse,
+                                 const char *tools,
+                                 size_t len);
 
 /**
  * Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that

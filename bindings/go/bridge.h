@@ -232,15 +232,19 @@ static inline void aside_go_sse_free(aside_go_sse *go)
     free(go);
 }
 
+/* The tools by themselves: in the struct they would be a pointer from Go's memory into Go's memory. */
 static inline aside_status aside_go_sse_new(const aside_dialect *dialect, const aside_sse_options *options,
-                                            aside_go_sse **out)
+                                            const char *tools, size_t tools_len, aside_go_sse **out)
 {
     aside_go_sse *go = calloc(1, sizeof *go);
+    aside_sse_options all = *options;
 
     ASIDE_VERSION_SYMBOL();
     if (go == NULL)
         return ASIDE_ERROR_MEMORY;
-    go->sse = aside_sse_new(dialect, options);
+    all.tools = tools;
+    all.tools_len = tools_len;
+    go->sse = aside_sse_new(dialect, &all);
     if (go->sse == NULL) {
         free(go);
         return aside_last_status();
@@ -277,6 +281,11 @@ static inline aside_status aside_go_sse_start_at(aside_go_sse *go, uint32_t star
 static inline aside_status aside_go_sse_use_dialect(aside_go_sse *go, const aside_dialect *dialect, uint32_t start)
 {
     return aside_go_sse_done(go, aside_sse_use_dialect(go->sse, dialect, start));
+}
+
+static inline aside_status aside_go_sse_use_tools(aside_go_sse *go, const char *tools, size_t len)
+{
+    return aside_go_sse_done(go, aside_sse_use_tools(go->sse, tools, len));
 }
 
 static inline aside_status aside_go_sse_start_from_prompt(aside_go_sse *go, const char *tail, size_t len, uint32_t *start)

@@ -20,6 +20,18 @@ type RewriterOptions struct {
 	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content, in the text of
 	// each choice. It applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
+
+	// Calls makes tool_calls of the calls that the model writes as text, if the dialect says how they are written. A choice in
+	// which the server does so itself is left alone from then on.
+	Calls bool
+	// Tools is the request's tools as JSON, as for a [CallWriter]: calls of others stay in the text. nil: every call is told.
+	// A gateway that serves requests without tools passes `[]`.
+	Tools []byte
+	// CallsInThinking says what becomes of a tool call that begins inside the thinking.
+	CallsInThinking CallsInThinking
+	// MaxHeld is how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the client.
+	// 0: 1 MiB.
+	MaxHeld uint64
 }
 
 // Field is the name of the field for the thinking.
@@ -47,7 +59,8 @@ const (
 )
 
 // Rewriter reads the bytes of an OpenAI-style answer, an event stream or a JSON body, and returns the same bytes with the
-// thinking moved from content to a field of its own. What it cannot read passes unchanged.
+// thinking moved from content to a field of its own, and with RewriterOptions.Calls the tool calls to tool_calls. What it
+// cannot read passes unchanged.
 //
 // One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing. Methods that return no error may
 // be called at any time.
@@ -61,7 +74,7 @@ type Rewriter struct {
 }
 
 // NewRewriter returns a rewriter at the start of a stream. The options may be nil. The error is [ErrOption] for a start that
-// the dialect does not have, [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory].
+// the dialect does not have and for tools that cannot be read, [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory].
 //
 // The dialect may be closed before the rewriter. Close frees the rewriter; the garbage collector frees a forgotten one.
 func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
@@ -79,14 +92,21 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		body:        C.uint32_t(options.Body),
 		max_event:   C.uint64_t(options.MaxEvent),
 		stray_close: C.uint32_t(options.StrayClose),
+		max_held:    C.uint64_t(options.MaxHeld),
+
+		calls_in_thinking: C.uint32_t(options.CallsInThinking),
 	}
 	if options.Off {
 		c.off = 1
 	}
+	if options.Calls {
+		c.calls = 1
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w := &Rewriter{}
-	if status := C.aside_go_sse_new(d.c, &c, &w.c); status != C.ASIDE_OK {
+	tools, size := data(options.Tools), C.size_t(len(options.Tools))
+	if status := C.aside_go_sse_new(d.c, &c, tools, size, &w.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
 	runtime.SetFinalizer(w, (*Rewriter).Close)
@@ -129,6 +149,14 @@ func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 	}
 	defer d.leave()
 	return w.do(func() C.aside_status { return C.aside_go_sse_use_dialect(w.c, d.c, C.uint32_t(start)) })
+}
+
+// UseTools sets the tools of the next stream's request, before its first byte, as RewriterOptions.Tools. For a rewriter that
+// serves one request after another. Finish and Reset go back to the rewriter's own tools.
+//
+// The error is [ErrOption] for tools that cannot be read, and says where, and [ErrOrder] if the stream has begun.
+func (w *Rewriter) UseTools(tools []byte) error {
+	return w.do(func() C.aside_status { return C.aside_go_sse_use_tools(w.c, data(tools), C.size_t(len(tools))) })
 }
 
 // StartFromPrompt sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt

@@ -83,6 +83,61 @@ func TestRewriter(t *testing.T) {
 	}
 }
 
+func TestRewriterCalls(t *testing.T) {
+	const call = `<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>`
+	const body = `{"id":"c1","choices":[{"message":{"content":"<think>hm` + call + `"},"finish_reason":"stop"}]}`
+	const told = `{"id":"c1","choices":[{"message":{"reasoning_content":"hm","content":null,"tool_calls":[{"id":"call_c1_0_0",` +
+		`"type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}}]},"finish_reason":"tool_calls"}]}`
+	const text = `{"id":"c1","choices":[{"message":{"reasoning_content":"hm","content":"` + call + `"},"finish_reason":"stop"}]}`
+	const thought = `{"id":"c1","choices":[{"message":{"reasoning_content":"hm` + call + `","content":""},"finish_reason":"stop"}]}`
+	dialect := loadDialect(t, "calls-tags.toml")
+	newCalls := func(options aside.RewriterOptions) *aside.Rewriter {
+		options.Calls = true
+		rewriter, err := aside.NewRewriter(dialect, &options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { rewriter.Close() })
+		return rewriter
+	}
+	check := func(rewriter *aside.Rewriter, wanted string) {
+		t.Helper()
+		if got := rewrite(t, rewriter, body[:60], body[60:]); got != wanted {
+			t.Error(got)
+		}
+	}
+	check(newCalls(aside.RewriterOptions{}), told)
+	// A region of which no name comes soon enough stays in the text.
+	const chunk = `data: {"id":"c1","choices":[{"index":0,"delta":{"content":"` + call + `"}}]}` + "\n\n"
+	if got := rewrite(t, newCalls(aside.RewriterOptions{MaxHeld: 4}), chunk); got != chunk {
+		t.Error(got)
+	}
+	check(newCalls(aside.RewriterOptions{CallsInThinking: aside.CallsNever}), thought)
+	rewriter := newCalls(aside.RewriterOptions{Tools: []byte("[]")})
+	check(rewriter, text)
+	if err := rewriter.UseTools([]byte(`[{"name": "f"}]`)); err != nil {
+		t.Error(err)
+	}
+	check(rewriter, told)
+	check(rewriter, text) // its own tools again
+	if err := rewriter.UseTools(nil); err != nil {
+		t.Error(err)
+	}
+	check(rewriter, told)
+	if err := rewriter.UseTools([]byte{}); !errors.Is(err, aside.ErrOption) || !strings.Contains(err.Error(), "tools: not JSON") {
+		t.Error(err)
+	}
+	if _, err := aside.NewRewriter(dialect, &aside.RewriterOptions{Tools: []byte("{}")}); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
+	}
+	if _, err := rewriter.Feed(nil, []byte("{")); err != nil {
+		t.Error(err)
+	}
+	if err := rewriter.UseTools(nil); !errors.Is(err, aside.ErrOrder) {
+		t.Error(err)
+	}
+}
+
 func TestRewriterMisuse(t *testing.T) {
 	for _, options := range []aside.RewriterOptions{{Field: 9}, {Body: 9}, {Start: aside.StartHeader}} {
 		if _, err := aside.NewRewriter(find(t, "qwen3"), &options); !errors.Is(err, aside.ErrOption) {

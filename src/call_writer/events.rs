@@ -13,6 +13,7 @@ impl CallWriter {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). The writer must then be reset.
+    #[doc(alias = "aside_call_writer_feed")]
     pub fn event(
         &mut self,
         dialect: &Dialect,

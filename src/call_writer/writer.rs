@@ -92,6 +92,7 @@ struct Rules {
 impl CallWriter {
     /// Returns a writer for one stream.
     #[must_use]
+    #[doc(alias = "aside_call_writer_new")]
     pub fn new(options: Options) -> CallWriter {
         CallWriter {
             // Places in what is held are of 32 bits.
@@ -111,6 +112,7 @@ impl CallWriter {
     }
 
     /// Forgets the stream. The next call is the first one of another.
+    #[doc(alias = "aside_call_writer_reset")]
     pub fn reset(&mut self) {
         (self.told, self.is_open) = (0, false);
         self.held.clear();

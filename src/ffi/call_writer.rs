@@ -2,7 +2,6 @@
 //! at most, so that a host of any language asks for it with one plain call and needs no callback.
 
 use std::ptr;
-use std::sync::Arc;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
@@ -13,7 +12,8 @@ use super::handle_guard::{HandleGuard, is_ready};
 use super::memory::{Versioned, as_c_ptr, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
 use super::scanner::{aside_event, call_event};
 use super::status::{fail, fail_no_handle, fail_null, fail_with, failed, guard_handle};
-use crate::call_writer::{CallWriter, Delta, Options, Tools};
+use super::tools::tools;
+use crate::call_writer::{CallWriter, Delta, Options};
 use crate::memory::{self, append_text, copy_text};
 use crate::{Dialect, Event};
 
@@ -212,33 +212,19 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
     let all = unsafe { read_sized(options, "options") }?;
     let mut read = Options::default();
     // SAFETY: the caller's promise.
-    let (tools, id_prefix) = unsafe {
-        (text(all.tools, all.tools_len, "options.tools")?, text(all.id_prefix, all.id_prefix_len, "options.id_prefix")?)
+    let id_prefix = unsafe {
+        read.tools = tools(all.tools, all.tools_len, "options.")?;
+        bytes(all.id_prefix, all.id_prefix_len, "options.id_prefix")?
     };
-    if let Some(tools) = tools {
-        let tools =
-            Tools::read(tools).map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("options.{error}")))?;
-        read.tools = Some(Arc::new(tools));
-    }
-    if let Some(id_prefix) = id_prefix {
+    if !all.id_prefix.is_null() {
+        let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, "options.id_prefix: not UTF-8");
+        let id_prefix = std::str::from_utf8(id_prefix).map_err(not_utf8)?;
         read.id_prefix = copy_text(id_prefix).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     }
     if all.max_held > 0 {
         read.max_held = usize::try_from(all.max_held).unwrap_or(usize::MAX);
     }
     Ok(read)
-}
-
-/// A text of the options; None for NULL.
-///
-/// # Safety
-/// A pointer that is not NULL leads to `len` bytes that nobody changes during `'a`.
-unsafe fn text<'a>(at: *const c_char, len: size_t, what: &str) -> Result<Option<&'a str>, aside_status> {
-    // SAFETY: the caller's promise.
-    let text = unsafe { bytes(at, len, what) }?;
-    let text =
-        std::str::from_utf8(text).map_err(|_| fail_with(ASIDE_ERROR_OPTION, format_args!("{what}: not UTF-8")))?;
-    Ok((!at.is_null()).then_some(text))
 }
 
 /// Makes a call writer, at the start of a stream: it makes JSON of the tool calls that a scanner of `dialect` reports,

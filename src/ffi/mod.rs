@@ -18,4 +18,5 @@ mod scanner;
 mod simple;
 mod sse;
 mod status;
+mod tools;
 mod version;

@@ -3,7 +3,7 @@
 
 use super::constants::*;
 use super::status::fail_with;
-use crate::{Channel, Start, StrayClose};
+use crate::{CallsInThinking, Channel, Start, StrayClose};
 
 /// An `ASIDE_START_` value.
 pub(super) fn start(number: aside_start) -> Result<Option<Start>, aside_status> {
@@ -25,6 +25,17 @@ pub(super) fn stray_close(number: aside_stray_close) -> Result<StrayClose, aside
         ASIDE_STRAY_CLOSE_TEXT => Ok(StrayClose::Text),
         other => {
             Err(fail_with(ASIDE_ERROR_OPTION, format_args!("stray_close {other} is not an ASIDE_STRAY_CLOSE_ value")))
+        }
+    }
+}
+
+/// An `ASIDE_CALLS_` value.
+pub(super) fn calls_in_thinking(number: aside_calls_in_thinking) -> Result<CallsInThinking, aside_status> {
+    match number {
+        ASIDE_CALLS_DIALECT => Ok(CallsInThinking::Dialect),
+        ASIDE_CALLS_NEVER => Ok(CallsInThinking::Never),
+        other => {
+            Err(fail_with(ASIDE_ERROR_OPTION, format_args!("calls_in_thinking {other} is not an ASIDE_CALLS_ value")))
         }
     }
 }

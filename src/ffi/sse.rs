@@ -10,8 +10,9 @@ use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
 use super::memory::{Versioned, as_c_ptr, bytes, free, into_handle, layout, read_sized};
-use super::numbers::{start, stray_close, write_start};
+use super::numbers::{calls_in_thinking, start, stray_close, write_start};
 use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
+use super::tools::tools;
 use crate::Start;
 use crate::sse::{Body, Field, Options, Rewriter};
 
@@ -53,6 +54,21 @@ pub struct aside_sse_options {
     pub max_event: u64,
     /// What becomes of a closer of the thinking without an opener, after content.
     pub stray_close: aside_stray_close,
+    /// 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
+    /// `finish_reason` `tool_calls` of `stop`. A choice in which the server does so itself is left alone from then on. 0:
+    /// calls stay in the text.
+    pub calls: u32,
+    /// With `calls`, the request's `tools`, as for a call writer: calls of other tools stay in the text. `[]`: all do. NULL:
+    /// none does. Not used after the call.
+    pub tools: *const c_char,
+    /// The length of `tools`.
+    pub tools_len: size_t,
+    /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client, and
+    /// the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
+    /// are held.
+    pub max_held: u64,
+    /// What becomes of a tool call that begins inside the thinking.
+    pub calls_in_thinking: aside_calls_in_thinking,
     /// 0.
     pub reserved: u32,
 }
@@ -64,8 +80,8 @@ impl Versioned for aside_sse_options {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_sse_options 40: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32,
-        reserved 36);
+    layout!(aside_sse_options 72: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
+        tools 40, tools_len 48, max_held 56, calls_in_thinking 64, reserved 68);
     assert!(aside_sse_options::FIRST == 8);
 };
 
@@ -150,22 +166,13 @@ unsafe fn before_stream(
 /// The caller's options, whichever version of the struct they are.
 ///
 /// # Safety
-/// `options` is NULL or has as many bytes as its `size` says.
+/// `options` is NULL or has as many bytes as its `size` says; its text is as long as it says.
 unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_status> {
-    let mut all = aside_sse_options {
-        size: 0,
-        start: ASIDE_START_DEFAULT,
-        field: 0,
-        body: 0,
-        off: 0,
-        max_event: 0,
-        stray_close: ASIDE_STRAY_CLOSE_DIALECT,
-        reserved: 0,
-    };
-    if !options.is_null() {
-        // SAFETY: the caller's promise; the struct is made of plain numbers.
-        all = unsafe { read_sized(options, "options") }?;
+    if options.is_null() {
+        return Ok(Options::new());
     }
+    // SAFETY: the caller's promise; the struct is made of plain numbers, and of a pointer that may be NULL.
+    let all = unsafe { read_sized(options, "options") }?;
     let field = match all.field {
         ASIDE_FIELD_REASONING_CONTENT => Field::ReasoningContent,
         ASIDE_FIELD_REASONING => Field::Reasoning,
@@ -195,18 +202,31 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
         return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
     }
     let stray_close = stray_close(all.stray_close)?;
-    let max_event = (all.max_event > 0).then(|| usize::try_from(all.max_event).unwrap_or(usize::MAX));
-    let options = Options::new().start(start(all.start)?).field(field).body(body).max_event(max_event);
-    Ok(options.off(all.off == 1).stray_close(stray_close))
+    if all.calls > 1 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.calls is neither 0 nor 1"));
+    }
+    // SAFETY: the caller's promise.
+    let tools = unsafe { tools(all.tools, all.tools_len, "options.") }?;
+    let options = Options::new().start(start(all.start)?).field(field).body(body).max_event(limit(all.max_event));
+    let options = options.off(all.off == 1).stray_close(stray_close).calls(all.calls == 1).tools(tools);
+    Ok(options.max_held(limit(all.max_held)).calls_in_thinking(calls_in_thinking(all.calls_in_thinking)?))
+}
+
+/// A limit of the options; None for 0.
+fn limit(number: u64) -> Option<usize> {
+    (number > 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// Makes a rewriter. The bytes of an OpenAI-style answer go in, an event stream or a JSON body; the same bytes come
-/// out, with the thinking moved from `content` to a field of its own. `options` may be NULL: `reasoning_content`, and
+/// out, with the thinking moved from `content` to a field of its own, and with `options.calls` the tool calls to
+/// `tool_calls`. `options` may be NULL: `reasoning_content`, and
 /// the start that the dialect says. Neither is used after the call: the dialect may be freed before the rewriter.
 ///
 /// Returns a rewriter that the caller owns: `aside_sse_free()`. NULL if that fails; `aside_last_status()` is then
-/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
-/// `ASIDE_ERROR_MEMORY`.
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
+/// does not have, and for `tools` that cannot be read; the message says where) or `ASIDE_ERROR_MEMORY`.
+///
+/// Memory: if it runs out while `tools` is read, the process ends.
 ///
 /// Threads: any thread may call this at any time.
 #[ffi_export]
@@ -275,6 +295,26 @@ pub unsafe extern "C" fn aside_sse_use_dialect(
     let Some(dialect) = (unsafe { dialect.as_ref() }) else { return fail_no_handle("dialect") };
     // SAFETY: the caller promises a rewriter that is NULL or there.
     unsafe { before_stream(sse, start, |rewriter, start| rewriter.use_dialect(&dialect.dialect, start)) }
+}
+
+/// Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. For a
+/// rewriter that serves one request after another; a request without `tools` gets `[]`. Finishing or resetting the rewriter
+/// restores its own. `tools` is not used after the call; it must not be memory of the rewriter.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that
+/// cannot be read (the message says where), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
+///
+/// Memory: if it runs out while `tools` is read, the process ends.
+#[ffi_export]
+pub unsafe extern "C" fn aside_sse_use_tools(sse: *mut aside_sse, tools: *const c_char, len: size_t) -> aside_status {
+    // SAFETY: the caller promises `len` bytes, and a rewriter that is NULL or there.
+    unsafe {
+        enter(sse, is_ready, |stream| match self::tools(tools, len, "") {
+            Ok(tools) => stream.rewriter.use_tools(tools).map_or_else(failed, |()| ASIDE_OK),
+            Err(status) => status,
+        })
+    }
 }
 
 /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that

@@ -202,6 +202,7 @@ impl Rewriter {
     /// # Errors
     ///
     /// [`Error::StreamBegun`] if the stream has begun. Nothing has changed then.
+    #[doc(alias = "aside_sse_use_tools")]
     pub fn use_tools(&mut self, tools: impl Into<Option<Arc<Tools>>>) -> Result<(), Error> {
         self.before_stream()?;
         self.rewrite.use_tools(tools.into());

@@ -53,11 +53,13 @@ int main(void)
         CHECK(sizeof(aside_counts) == 40 && offsetof(aside_counts, size) == 0 && offsetof(aside_counts, bytes) == 8);
         CHECK(offsetof(aside_counts, characters) == 16 && offsetof(aside_counts, spans) == 24);
         CHECK(offsetof(aside_counts, tokens) == 32);
-        CHECK(sizeof(aside_sse_options) == 40 && offsetof(aside_sse_options, size) == 0);
+        CHECK(sizeof(aside_sse_options) == 72 && offsetof(aside_sse_options, size) == 0);
         CHECK(offsetof(aside_sse_options, start) == 8 && offsetof(aside_sse_options, field) == 12);
         CHECK(offsetof(aside_sse_options, body) == 16 && offsetof(aside_sse_options, off) == 20);
         CHECK(offsetof(aside_sse_options, max_event) == 24 && offsetof(aside_sse_options, stray_close) == 32);
-        CHECK(offsetof(aside_sse_options, reserved) == 36);
+        CHECK(offsetof(aside_sse_options, calls) == 36 && offsetof(aside_sse_options, tools) == 40);
+        CHECK(offsetof(aside_sse_options, tools_len) == 48 && offsetof(aside_sse_options, max_held) == 56);
+        CHECK(offsetof(aside_sse_options, calls_in_thinking) == 64 && offsetof(aside_sse_options, reserved) == 68);
         CHECK(sizeof(aside_call_writer_options) == 48 && offsetof(aside_call_writer_options, size) == 0);
         CHECK(offsetof(aside_call_writer_options, tools) == 8 && offsetof(aside_call_writer_options, tools_len) == 16);
         CHECK(offsetof(aside_call_writer_options, id_prefix) == 24);

@@ -272,6 +272,102 @@ static void encoded(void)
     aside_sse_free(sse);
 }
 
+/* Calls in the text become tool_calls, those of tools that the request has. */
+static void calls(void)
+{
+    static const char toml[] = "name = \"calls\"\n"
+                               "[[span]]\n"
+                               "channel = \"thinking\"\n"
+                               "open = [\"<think>\"]\n"
+                               "close = [\"</think>\"]\n"
+                               "[[span]]\n"
+                               "channel = \"tool\"\n"
+                               "open = [\"<t>\"]\n"
+                               "close = [\"</t>\"]\n"
+                               "ends = \"thinking\"\n"
+                               "[[span.call]]\n"
+                               "body = \"object\"\n";
+    static const char in[] =
+        "{\"id\":\"c1\",\"choices\":[{\"message\":{\"content\":\"<think>a<t>{\\\"name\\\":\\\"f\\\"}</t>\"},"
+        "\"finish_reason\":\"stop\"}]}";
+    static const char call[] = CHUNK("\"content\":\"<t>{\\\"name\\\":\\\"f\\\"}</t>\"");
+    static const char told[] = "{\"id\":\"c1\",\"choices\":[{\"message\":{\"reasoning_content\":\"a\",\"content\":null,"
+                               "\"tool_calls\":[{\"id\":\"call_c1_0_0\",\"type\":\"function\",\"function\":{\"name\":\"f\","
+                               "\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}";
+    static const char text[] = "{\"id\":\"c1\",\"choices\":[{\"message\":{\"reasoning_content\":\"a\",\"content\":\"<t>{"
+                               "\\\"name\\\":\\\"f\\\"}</t>\"},\"finish_reason\":\"stop\"}]}";
+    static const char thought[] = "{\"id\":\"c1\",\"choices\":[{\"message\":{\"reasoning_content\":\"a<t>{\\\"name\\\":"
+                                  "\\\"f\\\"}</t>\",\"content\":\"\"},\"finish_reason\":\"stop\"}]}";
+    struct {
+        const char *tools; /* of the options */
+        const char *used;  /* of the request, or none */
+        uint32_t in_thinking;
+        const char *wanted;
+    } cases[] = {
+        {NULL, "", ASIDE_CALLS_DIALECT, told},
+        {"[]", "", ASIDE_CALLS_DIALECT, text},
+        {"[{\"name\":\"f\"}]", "", ASIDE_CALLS_DIALECT, told},
+        {"[{\"name\":\"f\"}]", "[]", ASIDE_CALLS_DIALECT, text},
+        {"[]", "[{\"name\":\"f\"}]", ASIDE_CALLS_DIALECT, told},
+        {"[]", NULL, ASIDE_CALLS_DIALECT, told},
+        {NULL, "", ASIDE_CALLS_NEVER, thought},
+    };
+    aside_sse_options options = {.size = sizeof options, .calls = 2};
+    aside_dialect *dialect;
+    aside_sse *sse;
+    size_t i;
+
+    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &dialect), ASIDE_OK);
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.calls = 1;
+    options.calls_in_thinking = ASIDE_CALLS_NEVER + 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.calls_in_thinking = ASIDE_CALLS_DIALECT;
+    options.tools = "[1]";
+    options.tools_len = 3;
+    refused(&options, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("options.tools[0]: not a JSON object");
+    options.tools_len = HUGE_LEN;
+    refused(&options, ASIDE_ERROR_LENGTH);
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options.tools = cases[i].tools;
+        options.tools_len = cases[i].tools == NULL ? 0 : strlen(cases[i].tools);
+        options.calls_in_thinking = cases[i].in_thinking;
+        sse = aside_sse_new(dialect, &options);
+        CHECK(sse != NULL);
+        if (cases[i].used == NULL)
+            CHECK_STATUS(aside_sse_use_tools(sse, NULL, 0), ASIDE_OK);
+        else if (*cases[i].used != 0)
+            CHECK_STATUS(aside_sse_use_tools(sse, cases[i].used, strlen(cases[i].used)), ASIDE_OK);
+        got_len = 0;
+        give(sse, in, 7);
+        CHECK_STATUS(aside_sse_use_tools(sse, "[]", 2), ASIDE_ERROR_ORDER);
+        give(sse, in + 7, strlen(in) - 7);
+        end(sse);
+        if (strcmp(got, cases[i].wanted) != 0) {
+            fprintf(stderr, "case %u: %s\n", (unsigned)i, got);
+            exit(1);
+        }
+        CHECK_STATUS(aside_sse_use_tools(sse, "[", 1), ASIDE_ERROR_OPTION);
+        CHECK_SAYS("tools: not JSON");
+        CHECK_STATUS(aside_sse_use_tools(sse, "\xff", 1), ASIDE_ERROR_OPTION);
+        CHECK_STATUS(aside_sse_use_tools(sse, NULL, 1), ASIDE_ERROR_NULL);
+        CHECK_STATUS(aside_sse_use_tools(NULL, "[]", 2), ASIDE_ERROR_NULL);
+        aside_sse_free(sse);
+    }
+
+    /* A region of which no name comes soon enough stays in the text. */
+    options = (aside_sse_options){.size = sizeof options, .calls = 1, .max_held = 4};
+    sse = aside_sse_new(dialect, &options);
+    CHECK(sse != NULL);
+    got_len = 0;
+    give(sse, call, strlen(call));
+    end(sse);
+    CHECK(strcmp(got, call) == 0);
+    aside_sse_free(sse);
+    aside_dialect_free(dialect);
+}
+
 static void misuse(void)
 {
     aside_sse *sse = aside_sse_new(dialect_named("inline-think"), NULL);
@@ -308,6 +404,7 @@ int main(void)
     options();
     starts();
     encoded();
+    calls();
     misuse();
     return 0;
 }

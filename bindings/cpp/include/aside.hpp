@@ -1179,12 +1179,22 @@ struct CallWriterOptions {
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`. Only
     /// calls of these are told, and their schemas say of which type each argument is. `[]`: no call is told. Nothing: every
     /// call is told.
-    std::optional<std::string_view> tools;
+    std::optional<std::string_view> tools{};
     /// Begins the ids of calls that the model gave none; CallDelta::index follows.
     std::string_view id_prefix = "call_";
     /// The most bytes of a call that are held because they cannot leave yet. 0: 1 MiB.
     std::uint64_t max_held = 0;
 };
+
+namespace detail {
+
+/// Returns where a text is; NULL only if there is none.
+inline const char *data(std::optional<std::string_view> text) noexcept
+{
+    return text && text->data() == nullptr ? "" : text ? text->data() : nullptr;
+}
+
+} // namespace detail
 
 /// The next part of a tool call for a client. Its views are UTF-8, and memory of the writer, valid until its next call.
 struct CallDelta {
@@ -1222,13 +1232,9 @@ public:
     {
         aside_call_writer_options raw{};
         raw.size = sizeof raw;
-        // No view may look as if there were none.
-        const auto begin = [](std::string_view text) { return text.data() == nullptr ? "" : text.data(); };
-        if (options.tools) {
-            raw.tools = begin(*options.tools);
-            raw.tools_len = options.tools->size();
-        }
-        raw.id_prefix = begin(options.id_prefix);
+        raw.tools = detail::data(options.tools);
+        raw.tools_len = options.tools ? options.tools->size() : 0;
+        raw.id_prefix = detail::data(options.id_prefix);
         raw.id_prefix_len = options.id_prefix.size();
         raw.max_held = options.max_held;
         CallWriter writer;
@@ -1335,6 +1341,15 @@ struct RewriterOptions {
     std::uint64_t max_event = 0; ///< the largest event or body in bytes that is read: longer ones pass. 0: 16 MiB
     /// As for a scanner, in each choice's text; for every stream, wherever it starts and whatever its dialect is.
     StrayClose stray_close = StrayClose::dialect;
+    /// Make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written. A choice in
+    /// which the server does so itself is left alone from then on.
+    bool calls = false;
+    /// With `calls`, the request's tools, as for a CallWriter: calls of others stay in the text.
+    std::optional<std::string_view> tools{};
+    CallsInThinking calls_in_thinking = CallsInThinking::dialect;
+    /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client. 0:
+    /// 1 MiB.
+    std::uint64_t max_held = 0;
 };
 
 /// Rewrites the bytes of an OpenAI-style answer, an event stream or a JSON body: the thinking moves from `content` to a
@@ -1361,6 +1376,11 @@ public:
         raw.off = options.off ? 1 : 0;
         raw.max_event = options.max_event;
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
+        raw.calls = options.calls ? 1 : 0;
+        raw.tools = detail::data(options.tools);
+        raw.tools_len = options.tools ? options.tools->size() : 0;
+        raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
+        raw.max_held = options.max_held;
         Rewriter rewriter;
         rewriter.handle_.reset(aside_sse_new(dialect.handle(), &raw));
         return rewriter;
@@ -1380,6 +1400,14 @@ public:
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
         return static_cast<Status>(aside_sse_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+    }
+
+    /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
+    /// told. For a rewriter that serves one request after another. finish() and reset() restore the rewriter's own. Fails
+    /// with Status::option for tools that cannot be read, and with Status::order if the stream has begun.
+    Status try_use_tools(std::optional<std::string_view> tools) noexcept
+    {
+        return static_cast<Status>(aside_sse_use_tools(handle(), detail::data(tools), tools ? tools->size() : 0));
     }
 
     /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that ends
@@ -1435,6 +1463,9 @@ public:
     {
         static_cast<void>(detail::check(try_use_dialect(dialect, start)));
     }
+
+    /// try_use_tools() that throws.
+    void use_tools(std::optional<std::string_view> tools) { static_cast<void>(detail::check(try_use_tools(tools))); }
 
     /// try_start_from_prompt() that throws, and returns what is open at the first byte.
     Start start_from_prompt(std::string_view tail)

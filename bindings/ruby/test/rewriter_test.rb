@@ -57,6 +57,34 @@ class RewriterTest < Minitest::Test
     assert_raises(TypeError) { Aside::Rewriter.new("qwen3").feed(nil) }
   end
 
+  CALLS = Aside::Dialect.load(File.read(File.join(CHECKOUT, "tests/dialects/calls-tags.toml")))
+
+  def test_calls
+    text = '{"name": "f", "arguments": {"a": 1}}'
+    told = { "reasoning_content" => "hm", "content" => nil, "tool_calls" =>
+             [{ "id" => "call_c1_0_0", "type" => "function", "function" => { "name" => "f", "arguments" => '{"a": 1}' } }] }
+    stays = { "reasoning_content" => "hm", "content" => "<tool_call>#{text}</tool_call>" }
+    body = JSON.generate(id: "c1", choices: [{ message: { content: "<think>hm<tool_call>#{text}</tool_call>" } }])
+    message = ->(rewriter) { JSON.parse(rewrite(rewriter, [body[0, 40], body[40..]]))["choices"][0]["message"] }
+
+    assert_equal told, message.call(Aside::Rewriter.new(CALLS, calls: true))
+    assert_equal stays, message.call(Aside::Rewriter.new(CALLS, calls: true, tools: "[]"))
+    # A region of which no name comes soon enough stays in the text.
+    chunk = "data: #{JSON.generate(id: "c1", choices: [{ index: 0, delta: { content: "<tool_call>#{text}</tool_call>" } }])}\n\n"
+    assert_equal chunk, rewrite(Aside::Rewriter.new(CALLS, calls: true, max_held: 4), [chunk])
+    never = message.call(Aside::Rewriter.new(CALLS, calls: true, calls_in_thinking: :never))
+    assert_equal({ "reasoning_content" => "hm<tool_call>#{text}</tool_call>", "content" => "" }, never)
+
+    rewriter = Aside::Rewriter.new(CALLS, calls: true, tools: "[]")
+    assert_same rewriter, rewriter.use_tools('[{"name": "f"}]')
+    assert_equal [told, stays], [message.call(rewriter), message.call(rewriter)]
+    assert_equal told, message.call(rewriter.use_tools(nil))
+    assert_includes assert_raises(Aside::OptionError) { rewriter.use_tools("") }.message, "tools: not JSON"
+    assert_raises(Aside::OptionError) { Aside::Rewriter.new(CALLS, calls: true, tools: "{}") }
+    rewriter.feed("{")
+    assert_raises(Aside::OrderError) { rewriter.use_tools("[]") }
+  end
+
   def test_what_is_too_long_passes
     rewriter = Aside::Rewriter.new("qwen3", max_event: 20)
     assert_equal EVENTS, rewrite(rewriter, [EVENTS])

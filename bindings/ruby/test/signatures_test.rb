@@ -127,8 +127,8 @@ body = "object"
     end
     [writer.reset.close, writer.closed?]
 
-    rewriter = Aside::Rewriter.new("qwen3", body: :events, field: :reasoning)
-    rewriter.start_at(nil).use_dialect("think", start: :content).start_from_prompt("")
+    rewriter = Aside::Rewriter.new("qwen3", body: :events, field: :reasoning, calls: true, tools: "[]", max_held: 1)
+    rewriter.start_at(nil).use_tools("[]").use_dialect("think", start: :content).start_from_prompt("")
     rewriter.feed("data: {}
 
 ")

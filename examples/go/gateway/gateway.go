@@ -16,7 +16,8 @@ import (
 // starts says where the answer to a request starts that turns the thinking on or off. For other requests the dialect decides.
 type starts struct{ on, off aside.Start }
 
-// newGateway returns a handler that passes everything to target and splits the answers of chat completions.
+// newGateway returns a handler that passes everything to target and splits the answers of chat completions. A call in the text
+// becomes one of tool_calls only if the request has its tool: a prompt can make a model write any call.
 func newGateway(target *url.URL, dialect *aside.Dialect, starts starts) http.Handler {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // it would ask for gzip although the client does not, and unpack it
@@ -67,13 +68,16 @@ func split(r *http.Response, dialect *aside.Dialect, starts starts) error {
 		kind != "text/event-stream" && kind != "application/json" {
 		return nil
 	}
-	rewriter, err := aside.NewRewriter(dialect, nil)
+	rewriter, err := aside.NewRewriter(dialect, &aside.RewriterOptions{Calls: true, Tools: noTools})
 	if err != nil {
 		return err
 	}
-	request := r.Request.Context().Value(requestKey{}).(*request)
-	if err := rewriter.StartAt(request.start(starts)); err != nil {
+	asked := r.Request.Context().Value(requestKey{}).(*request).read()
+	if err := rewriter.StartAt(asked.start(starts)); err != nil {
 		return err
+	}
+	if err := rewriter.UseTools(asked.tools); err != nil {
+		log.Print("calls stay in the text: ", err)
 	}
 	r.Body = &body{server: r.Body, rewriter: rewriter, in: make([]byte, 16*1024)}
 	r.ContentLength = -1

@@ -129,6 +129,66 @@ func TestEachPieceAtOnce(t *testing.T) {
 	}
 }
 
+// Calls become tool_calls if the request has their tool, and stay in the text otherwise.
+func TestCallsOfTheRequestsTools(t *testing.T) {
+	const call = `<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>`
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, piece := range []string{"<think>hm", call[:20], call[20:]} {
+			io.WriteString(w, event("content", piece))
+		}
+		io.WriteString(w, `data: {"id":"c1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\n")
+	}))
+	t.Cleanup(upstream.Close)
+	target, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	toml, err := os.ReadFile("../../../tests/dialects/calls-tags.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialect, err := aside.Load(string(toml))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateway := httptest.NewServer(newGateway(target, dialect, starts{}))
+	t.Cleanup(gateway.Close)
+
+	for _, c := range []struct {
+		request string
+		told    bool
+	}{
+		{`{"tools": [{"type": "function", "function": {"name": "f"}}]}`, true},
+		{`{"tools": [{"type": "function", "function": {"name": "g"}}]}`, false},
+		{`{"tools": []}`, false},
+		{`{"tools": null}`, false},
+		{`{"tools": "f"}`, false},
+		{`{}`, false},
+		{`{"tools": [{"type": "function", "function": {"name": "f"}}]`, false}, // cut
+	} {
+		response, err := plain.Post(gateway.URL+"/v1/chat/completions", "application/json", strings.NewReader(c.request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := "hm|" + call
+		if c.told {
+			wanted = "hm|"
+		}
+		told := strings.Contains(string(stream), `"function":{"name":"f","arguments":""}`)
+		if got := said(t, string(stream)); got != wanted || told != c.told ||
+			strings.Contains(string(stream), `"finish_reason":"tool_calls"`) != c.told {
+			t.Errorf("%s: %s", c.request, stream)
+		}
+	}
+}
+
 // One gateway serves a model with thinking on and off.
 func TestStartsWhereTheRequestSays(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

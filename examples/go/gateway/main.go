@@ -1,5 +1,5 @@
-// Gateway is a proxy for an OpenAI-compatible server that sends a model's thinking as content. Clients get the thinking as
-// reasoning_content, chunk by chunk while it arrives.
+// Gateway is a proxy for an OpenAI-compatible server that sends a model's thinking and tool calls as content. Clients get the
+// thinking as reasoning_content and the calls of the request's tools as tool_calls, chunk by chunk while they arrive.
 //
 //	go run . -listen localhost:8080 -upstream http://localhost:8000 -dialect qwen3-thinking
 //

@@ -11,8 +11,8 @@ import (
 // mostRead is the largest number of bytes of a request that are examined.
 const mostRead = 8 << 20
 
-// request is the body of a chat's request, copied while it passes, because it says whether the model is to think. The lock is
-// needed because the answer may begin before the request ends, on another goroutine.
+// request is the body of a chat's request, copied while it passes, because it says whether the model is to think and which
+// tools it may call. The lock is needed because the answer may begin before the request ends, on another goroutine.
 type request struct {
 	body io.ReadCloser
 	lock sync.Mutex
@@ -33,9 +33,16 @@ func (r *request) Read(p []byte) (int, error) {
 
 func (r *request) Close() error { return r.body.Close() }
 
-// start returns where the answer starts. Variables of the chat template come first, then the fields that servers map to them.
-func (r *request) start(starts starts) aside.Start {
-	var asked struct {
+// asked is what a request says of its answer.
+type asked struct {
+	thinks *bool // nil: it does not say
+	tools  []byte
+}
+
+// read reads what has passed. Variables of the chat template come first, then the fields that servers map to them.
+func (r *request) read() asked {
+	var fields struct {
+		Tools    json.RawMessage `json:"tools"`
 		Template struct {
 			EnableThinking *bool `json:"enable_thinking"` // Qwen3, GLM, Nemotron and others
 			Thinking       *bool `json:"thinking"`        // DeepSeek, Kimi, Granite
@@ -48,23 +55,39 @@ func (r *request) start(starts starts) aside.Start {
 	}
 	r.lock.Lock()
 	// A field of another type is ignored, and an incomplete request decides nothing.
-	_ = json.Unmarshal(r.seen, &asked)
+	_ = json.Unmarshal(r.seen, &fields)
 	r.seen = nil
 	r.lock.Unlock()
-	for _, thinks := range []*bool{asked.Template.EnableThinking, asked.Template.Thinking, asked.EnableThinking} {
-		switch {
-		case thinks == nil:
-		case *thinks:
-			return starts.on
-		default:
-			return starts.off
+	asked := asked{tools: fields.Tools}
+	if len(fields.Tools) == 0 || string(fields.Tools) == "null" {
+		asked.tools = noTools
+	}
+	for _, thinks := range []*bool{fields.Template.EnableThinking, fields.Template.Thinking, fields.EnableThinking} {
+		if thinks != nil {
+			asked.thinks = thinks
+			return asked
 		}
 	}
 	switch {
-	case asked.Thinking.Type == "disabled", asked.Thinking.Type == "" && asked.ReasoningEffort == "none":
-		return starts.off
-	case asked.Thinking.Type != "", asked.ReasoningEffort != "":
+	case fields.Thinking.Type == "disabled", fields.Thinking.Type == "" && fields.ReasoningEffort == "none":
+		asked.thinks = new(bool)
+	case fields.Thinking.Type != "", fields.ReasoningEffort != "":
+		thinks := true
+		asked.thinks = &thinks
+	}
+	return asked
+}
+
+// noTools is the list of a client that has asked for none: it gets no calls, whatever the model writes.
+var noTools = []byte("[]")
+
+// start returns where the answer starts.
+func (a asked) start(starts starts) aside.Start {
+	switch {
+	case a.thinks == nil:
+		return aside.StartDefault
+	case *a.thinks:
 		return starts.on
 	}
-	return aside.StartDefault
+	return starts.off
 }

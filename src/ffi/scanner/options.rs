@@ -5,9 +5,9 @@ use safer_ffi::prelude::*;
 
 use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, layout, read_sized};
-use crate::ffi::numbers::{start, stray_close};
+use crate::ffi::numbers::{calls_in_thinking, start, stray_close};
 use crate::ffi::status::fail_with;
-use crate::{Budget, BudgetScope, BudgetUnit, CallsInThinking, Options};
+use crate::{Budget, BudgetScope, BudgetUnit, Options};
 
 /// Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
@@ -74,14 +74,7 @@ pub(super) unsafe fn options(options: *const aside_options) -> Result<Options, a
         1 => true,
         other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.calls cannot be {other}"))),
     };
-    let calls_in_thinking = match all.calls_in_thinking {
-        ASIDE_CALLS_DIALECT => CallsInThinking::Dialect,
-        ASIDE_CALLS_NEVER => CallsInThinking::Never,
-        other => {
-            let message = format_args!("calls_in_thinking {other} is not an ASIDE_CALLS_ value");
-            return Err(fail_with(ASIDE_ERROR_OPTION, message));
-        }
-    };
+    let calls_in_thinking = calls_in_thinking(all.calls_in_thinking)?;
     Ok(Options { start, collect, budget: budget(&all)?, stray_close, calls, calls_in_thinking })
 }
 

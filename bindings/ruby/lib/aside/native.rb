@@ -30,8 +30,8 @@ module Aside
     # of a feed's result that every text needs are apart from the others.
     OPTIONS = "JL2Q2L6"
     OPTIONS_SIZE = 56
-    SSE_OPTIONS = "JL4QL2"
-    SSE_OPTIONS_SIZE = 40
+    SSE_OPTIONS = "JL4QL2pJQL2"
+    SSE_OPTIONS_SIZE = 72
     COUNTS = "x8Q4"
     COUNTS_SIZE = 40
     # kind, channel, offset, len; cause, rule; tag; text_at, name_len, value_len.
@@ -249,6 +249,7 @@ module Aside
       attach_function :aside_sse_reset, [:address], :int32
       attach_function :aside_sse_start_at, %i[address uint32], :int32
       attach_function :aside_sse_use_dialect, %i[address address uint32], :int32
+      attach_function :aside_sse_use_tools, %i[address buffer_in size_t], :int32
       attach_function :aside_sse_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
       attach_function :aside_sse_too_long, [:address], :uint64
       attach_function :aside_sse_encoded, [:address], :int32

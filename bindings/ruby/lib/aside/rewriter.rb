@@ -2,8 +2,8 @@
 
 module Aside
   # Reads the bytes of an OpenAI-style answer, an event stream or a JSON body, and returns the same bytes with the thinking
-  # moved from +content+ to a field of its own. What it cannot read passes unchanged. Chunking does not change a byte of the
-  # output.
+  # moved from +content+ to a field of its own, and with <tt>calls: true</tt> the tool calls to +tool_calls+. What it cannot
+  # read passes unchanged. Chunking does not change a byte of the output.
   #
   #   rewriter = Aside::Rewriter.new("qwen3")
   #   ["data: {\"choices\":[{\"delta\":{\"content\":\"<thi", "nk>Twice 21.\"}}]}\n\n"].each do |read|
@@ -33,16 +33,25 @@ module Aside
     # +off+:: true: nothing is split, what comes in goes out
     # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 stands for 16 MiB
     # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
+    # +calls+:: true: make +tool_calls+ of the calls that the model writes as text, if the dialect says how they are written. A
+    #           choice in which the server does so itself is left alone from then on
+    # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is told
+    # +calls_in_thinking+:: as for Scanner.new
+    # +max_held+:: how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the
+    #              client; 0 stands for 1 MiB
     #
-    # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
+    # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
+    # that cannot be read.
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
-                   stray_close: :dialect)
+                   stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
+      tools = Native.utf8(tools) if tools
       options = [Native::SSE_OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
                  Native.number("field", field, FIELDS), Native.number("body", body, BODIES), off ? 1 : 0,
                  Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSES),
-                 0].pack(Native::SSE_OPTIONS)
+                 calls ? 1 : 0, tools, tools ? tools.bytesize : 0, Native.count("max_held", max_held),
+                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING), 0].pack(Native::SSE_OPTIONS)
       @lock = Lock.new
       own(Error.check_address(Native.aside_sse_new(dialect.handle, options)), :aside_sse_free)
     end
@@ -70,6 +79,18 @@ module Aside
       dialect = Dialect.of(dialect)
       number = Native.number("start", start, Native::STARTS)
       exclusively { Error.check(Native.aside_sse_use_dialect(address, dialect.handle, number)) }
+      self
+    end
+
+    # Sets the tools of the next stream's request, before its first byte, as +tools+ of Rewriter.new. For a rewriter that serves
+    # one request after another. #finish and #reset go back to the rewriter's own tools. Returns the rewriter.
+    #
+    #   rewriter.use_tools(JSON.generate(request["tools"] || []))
+    #
+    # Raises OptionError for tools that cannot be read, and OrderError if the stream has begun.
+    def use_tools(tools)
+      tools = Native.utf8(tools) if tools
+      exclusively { Error.check(Native.aside_sse_use_tools(address, tools, tools ? tools.bytesize : 0)) }
       self
     end
 

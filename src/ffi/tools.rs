@@ -1,0 +1,27 @@
+//! The tools of a request, as C has them: the text that came in, for call writers and rewriters. It is read once, so that no text
+//! of C's need stay.
+
+use std::sync::Arc;
+
+use libc::{c_char, size_t};
+
+use super::constants::*;
+use super::memory::bytes;
+use super::status::fail_with;
+use crate::call_writer::Tools;
+
+/// Reads the JSON text of a request's tools; None for NULL. `of` stands before the name in messages.
+///
+/// # Safety
+/// A pointer that is not NULL leads to `len` bytes that nobody changes during the call.
+pub(super) unsafe fn tools(at: *const c_char, len: size_t, of: &str) -> Result<Option<Arc<Tools>>, aside_status> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { bytes(at, len, "tools") }?;
+    if at.is_null() {
+        return Ok(None);
+    }
+    let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}tools: not UTF-8"));
+    let text = std::str::from_utf8(text).map_err(not_utf8)?;
+    let tools = Tools::read(text).map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}{error}")))?;
+    Ok(Some(Arc::new(tools)))
+}
