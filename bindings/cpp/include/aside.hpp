@@ -1188,10 +1188,11 @@ struct CallWriterOptions {
 
 namespace detail {
 
-/// Returns where a text is; NULL only if there is none.
-inline const char *data(std::optional<std::string_view> text) noexcept
+/// Returns a text for C, NULL only if there is none.
+inline std::string_view for_c(const std::optional<std::string_view> &text) noexcept
 {
-    return text && text->data() == nullptr ? "" : text ? text->data() : nullptr;
+    const std::string_view view = text.value_or(std::string_view());
+    return text.has_value() && view.data() == nullptr ? std::string_view("") : view;
 }
 
 } // namespace detail
@@ -1232,9 +1233,10 @@ public:
     {
         aside_call_writer_options raw{};
         raw.size = sizeof raw;
-        raw.tools = detail::data(options.tools);
-        raw.tools_len = options.tools ? options.tools->size() : 0;
-        raw.id_prefix = detail::data(options.id_prefix);
+        const std::string_view tools = detail::for_c(options.tools);
+        raw.tools = tools.data();
+        raw.tools_len = tools.size();
+        raw.id_prefix = detail::for_c(options.id_prefix).data();
         raw.id_prefix_len = options.id_prefix.size();
         raw.max_held = options.max_held;
         CallWriter writer;
@@ -1377,8 +1379,9 @@ public:
         raw.max_event = options.max_event;
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
         raw.calls = options.calls ? 1 : 0;
-        raw.tools = detail::data(options.tools);
-        raw.tools_len = options.tools ? options.tools->size() : 0;
+        const std::string_view tools = detail::for_c(options.tools);
+        raw.tools = tools.data();
+        raw.tools_len = tools.size();
         raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
         raw.max_held = options.max_held;
         Rewriter rewriter;
@@ -1407,7 +1410,8 @@ public:
     /// with Status::option for tools that cannot be read, and with Status::order if the stream has begun.
     Status try_use_tools(std::optional<std::string_view> tools) noexcept
     {
-        return static_cast<Status>(aside_sse_use_tools(handle(), detail::data(tools), tools ? tools->size() : 0));
+        const std::string_view text = detail::for_c(tools);
+        return static_cast<Status>(aside_sse_use_tools(handle(), text.data(), text.size()));
     }
 
     /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that ends
