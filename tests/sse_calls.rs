@@ -2,16 +2,18 @@
 //! from them must be the calls, the content and the thinking of the text, however the server cut the text and the network the
 //! stream. Each byte of a call's region is told once, as a part of a call or as content.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aside::call_writer::Tools;
 use aside::sse::{Options, Rewriter};
-use aside::{CallsInThinking, Dialect};
-use samples::Random;
+use aside::{CallsInThinking, Dialect, Start};
+use samples::{Random, Texts};
 use serde_json::{Value, json};
+use support::Pair;
+use support::told::{Said, client};
 
 const TAGS: &str = include_str!("dialects/calls-tags.toml");
+const HEADER: &str = include_str!("dialects/calls-header.toml");
 
 /// The tools of every request here.
 const TOOLS: &str = r#"[
@@ -50,63 +52,9 @@ fn out(dialect: &Dialect, options: &Options, input: &str) -> String {
 
 // -------------------------------------------------------------------------------------------------------------- clients
 
-/// What a client has of a choice when the answer is over.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Said {
-    thinking: String,
-    content: String,
-    /// Id, name and arguments.
-    calls: Vec<[String; 3]>,
-    finish: String,
-}
-
-impl Said {
-    fn new(thinking: &str, content: &str, calls: &[[&str; 3]], finish: &str) -> Said {
-        let calls = calls.iter().map(|call| call.map(str::to_owned)).collect();
-        Said { thinking: thinking.into(), content: content.into(), calls, finish: finish.into() }
-    }
-
-    /// Takes a delta, or a message.
-    fn take(&mut self, choice: &Value) {
-        let part = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        self.thinking += &text(&part["reasoning_content"]);
-        self.content += &text(&part["content"]);
-        let fields = ["reasoning_content", "content"].iter().filter(|name| !text(&part[**name]).is_empty()).count();
-        let calls = part["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
-        if choice["delta"].is_object() {
-            assert!(fields + usize::from(!calls.is_empty()) <= 1, "two fields in one chunk: {choice}");
-        }
-        for (place, call) in calls.iter().enumerate() {
-            let index = call["index"].as_u64().map_or(place, |index| index as usize);
-            assert!(index <= self.calls.len(), "{choice}");
-            if index == self.calls.len() {
-                assert_eq!(call["type"], "function", "{choice}");
-                let id = call["id"].as_str().unwrap().to_owned();
-                assert!(self.calls.iter().all(|other| other[0] != id), "{choice}");
-                self.calls.push([id, call["function"]["name"].as_str().unwrap().to_owned(), String::new()]);
-            } else {
-                assert_eq!(index + 1, self.calls.len(), "a call after the next has begun: {choice}");
-                assert!(call["id"].is_null() && call["function"]["name"].is_null(), "{choice}");
-            }
-            self.calls[index][2] += call["function"]["arguments"].as_str().unwrap();
-        }
-        self.finish += &text(&choice["finish_reason"]);
-    }
-}
-
-/// What a client makes of a stream or of a body.
-fn client(output: &str) -> BTreeMap<u64, Said> {
-    let mut said: BTreeMap<u64, Said> = BTreeMap::new();
-    let datas = support::client::events(output).into_iter().map(|event| event.data);
-    let datas: Vec<String> = if output.starts_with('{') { vec![output.to_owned()] } else { datas.collect() };
-    for data in datas.iter().filter(|data| *data != "[DONE]") {
-        let value: Value = serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"));
-        for choice in value["choices"].as_array().unwrap() {
-            said.entry(choice["index"].as_u64().unwrap()).or_default().take(choice);
-        }
-    }
-    said
+fn answer(thinking: &str, content: &str, calls: &[[&str; 3]], finish: &str) -> Said {
+    let calls = calls.iter().map(|call| call.map(str::to_owned)).collect();
+    Said { thinking: thinking.into(), content: content.into(), calls, finish: finish.into() }
 }
 
 /// What a client makes of an answer of one choice.
@@ -277,10 +225,26 @@ const CASES: &[Case<'_>] = &[
 fn a_client_gets_each_byte_once() {
     let dialect = dialect(TAGS);
     for (text, thinking, left, calls, reason) in CASES {
-        let wanted = Said::new(thinking, left, calls, reason);
+        let wanted = answer(thinking, left, calls, reason);
         assert_eq!(told(&dialect, &wanting(), text), wanted, "{text}");
         let plain = told(&dialect, &Options::new(), text);
         assert!(plain.calls.is_empty() && plain.finish == "stop", "{text}");
+    }
+}
+
+/// A header is no part of what was said, so that it is gone even where no call is told.
+#[test]
+fn a_header_is_not_content() {
+    let dialect = dialect(HEADER);
+    let f = "<|channel|>commentary to=functions.f<|message|>{\"x\": 1}<|call|>";
+    assert_eq!(told(&dialect, &wanting(), f), answer("", "", &[F_CALL], "tool_calls"));
+    for (input, left) in [
+        ("<|channel|>commentary to=python<|message|>print()<|call|>", "print()"),
+        ("<|channel|>commentary to=functions.no<|message|>{}<|call|>", "{}"),
+        ("<|channel|>commentary to=functions.f<|message|>so {}<|call|>", "so {}"),
+    ] {
+        assert_eq!(told(&dialect, &wanting(), input), answer("", left, &[], "stop"));
+        assert_eq!(told(&dialect, &Options::new(), input).content, input);
     }
 }
 
@@ -293,11 +257,11 @@ fn the_options_do_what_they_say() {
     assert_eq!(any.calls, [["call_chatcmplA1_0_0", "no", "{\"x\":1}"].map(str::to_owned)]);
     let none = Arc::new(Tools::read("[]").unwrap());
     let none = Options::new().calls(true).tools(none);
-    assert_eq!(told(&dialect, &none, F), Said::new("", F, &[], "stop"));
+    assert_eq!(told(&dialect, &none, F), answer("", F, &[], "stop"));
     assert_eq!(out(&dialect, &none, &stream([F])), out(&dialect, &Options::new(), &stream([F])));
     let never = wanting().calls_in_thinking(CallsInThinking::Never);
     let text = format!("<think>{F}</think>{F}");
-    assert_eq!(told(&dialect, &never, &text), Said::new(F, "", &[F_CALL], "tool_calls"));
+    assert_eq!(told(&dialect, &never, &text), answer(F, "", &[F_CALL], "tool_calls"));
 }
 
 #[test]
@@ -335,7 +299,7 @@ fn a_body_has_whole_calls() {
     for (text, thinking, left, calls, reason) in CASES {
         // What breaks off stays as it was written.
         let broken = reason == &"stop" && !calls.is_empty();
-        let wanted = if broken { Said::new("", text, &[], "stop") } else { Said::new(thinking, left, calls, reason) };
+        let wanted = if broken { answer("", text, &[], "stop") } else { answer(thinking, left, calls, reason) };
         assert_eq!(said(&rewrite(&dialect, &wanting(), [body(text).as_bytes()])), wanted, "{text}");
     }
     // An id that comes after the arguments counts here alone.
@@ -372,7 +336,7 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
     );
     // What waited leaves before, as content.
     let input = content("a<tool_call>{\"name\":\"g\"") + &own + &content(F) + &finish("tool_calls");
-    let wanted = Said::new("", &format!("a<tool_call>{{\"name\":\"g\"{F}"), &[["s", "h", "{}"]], "tool_calls");
+    let wanted = answer("", &format!("a<tool_call>{{\"name\":\"g\"{F}"), &[["s", "h", "{}"]], "tool_calls");
     assert_eq!(said(&out(&dialect, &wanting(), &input)), wanted);
     // Text in the same chunk stands before the calls.
     let both = own.replace("\"tool_calls\"", &format!("\"content\":{},\"tool_calls\"", Value::from(F)));
@@ -391,7 +355,7 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
     let refusal = chunk(&json!({"refusal": "no"}), &Value::Null);
     let input = content("<tool_call>{\"name\":\"g\"") + &refusal + &content("}</tool_call>") + &finish("stop");
     let output = out(&dialect, &wanting(), &input);
-    assert_eq!(said(&output), Said::new("", "<tool_call>{\"name\":\"g\"}</tool_call>", &[], "stop"));
+    assert_eq!(said(&output), answer("", "<tool_call>{\"name\":\"g\"}</tool_call>", &[], "stop"));
     assert!(output.find("name").unwrap() < output.find("refusal").unwrap());
     let input = content("<tool_call>{\"name\":\"g\",\"arguments\":{\"a\"") + &refusal + &content(":1}}</tool_call>");
     assert_eq!(said(&out(&dialect, &wanting(), &input)).calls[0][2], "{\"a\":1}");
@@ -406,7 +370,7 @@ fn a_call_changes_no_reason_but_stop() {
     }
     // It may stand in the chunk that ends the call, and before the delta.
     let last = chunk(&json!({"content": F}), &"stop".into());
-    assert_eq!(said(&out(&dialect, &wanting(), &last)), Said::new("", "", &[F_CALL], "tool_calls"));
+    assert_eq!(said(&out(&dialect, &wanting(), &last)), answer("", "", &[F_CALL], "tool_calls"));
     let before = "data: {\"choices\":[{\"finish_reason\": \"stop\",\"delta\":{\"content\":\"<tool_call>{\\\"name\\\":\\\"g\\\"}</tool_call>\"},\"index\":0}]}\n\n";
     assert!(
         out(&dialect, &wanting(), before).contains("{\"finish_reason\": \"tool_calls\",\"delta\":{\"tool_calls\":[")
@@ -486,4 +450,90 @@ fn no_more_waits_than_may() {
     rewriter.finish(&mut output).unwrap();
     let texts = client(std::str::from_utf8(&output).unwrap());
     assert!((0..4).all(|index| texts[&index].content == long) && texts.len() == 4);
+}
+
+/// Texts made at random, against the events of the whole text.
+#[test]
+fn of_any_text_each_byte_is_told_once() {
+    let mut random = Random::announced("of_any_text_each_byte_is_told_once");
+    let tools = [TOOLS, "[{\"name\": \"no\"}]"].map(|tools| Arc::new(Tools::read(tools).unwrap()));
+    let has_calls = |pair: &Pair| {
+        let reference = &pair.reference;
+        reference.spans.iter().any(|span| !span.calls.is_empty())
+            || reference.header.as_ref().is_some_and(|header| !header.calls.is_empty())
+    };
+    let mut count = 0;
+    for pair in Pair::all().iter().filter(|pair| has_calls(pair)) {
+        let texts = Texts::new(&pair.reference);
+        for start in pair.reference.starts() {
+            for _ in 0..12 {
+                let length = random.below(160);
+                let text = String::from_utf8_lossy(&texts.next(&mut random, length)).into_owned();
+                let start: Start = start.parse().unwrap();
+                let tools = tools.get(random.below(3)).cloned();
+                let scanner = aside::Options::new().start(start);
+                let options = Options::new().start(start).calls(true).tools(tools.clone());
+                for is_body in [false, true] {
+                    let wanted = support::told::told(pair, &scanner, tools.clone(), text.as_bytes(), is_body);
+                    if wanted.is_reclassified && !is_body {
+                        continue;
+                    }
+                    let got = match is_body {
+                        true => said(&rewrite(&pair.library, &options, [body(&text).as_bytes()])),
+                        false => told(&pair.library, &options, &text),
+                    };
+                    count += got.calls.len();
+                    wanted.check(&got, &format!("{}, a body: {is_body}, {text:?}", pair.reference.name));
+                }
+            }
+        }
+    }
+    assert!(count > 100, "{count} calls");
+}
+
+// ------------------------------------------------------------------------------------------------- cases from the field
+
+/// What is wrong with what a client got of a case, if anything is.
+fn difference(case: &Value, got: &Said) -> Option<String> {
+    let text = |name: &str| case[name].as_str().unwrap();
+    let calls = case["calls"].as_array().unwrap();
+    let is_same = |(wanted, [id, name, arguments]): (&Value, &[String; 3])| {
+        // Arguments that break off are text.
+        let arguments_are = match &wanted["arguments"] {
+            Value::String(text) => text == arguments,
+            value => serde_json::from_str::<Value>(arguments).is_ok_and(|arguments| arguments == *value),
+        };
+        wanted["name"] == **name && arguments_are && wanted.get("id").is_none_or(|wanted| wanted == &**id)
+    };
+    let calls_are = calls.len() == got.calls.len() && calls.iter().zip(&got.calls).all(is_same);
+    let is_right = calls_are && got.content == text("content") && got.thinking == text("thinking");
+    (!is_right).then(|| {
+        format!("{} {:?} of {}\n  wanted {case}\n  got {got:?}", text("dialect"), text("input"), case["source"])
+    })
+}
+
+/// The cases of the field, where they are there.
+#[test]
+fn cases_of_the_field() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/calls");
+    let mut wrong = Vec::new();
+    for file in ["cases.jsonl", "malformed.jsonl"].map(|name| folder.join(name)) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        for line in text.lines() {
+            let case: Value = serde_json::from_str(line).unwrap();
+            let dialect = Dialect::find(case["dialect"].as_str().unwrap()).unwrap();
+            let start = case["start"].as_str().map(|start| start.parse::<Start>().unwrap());
+            let tools = case.get("tools").map(|tools| Arc::new(Tools::read(&tools.to_string()).unwrap()));
+            let options = Options::new().calls(true).start(start).tools(tools);
+            let input = case["input"].as_str().unwrap();
+            let stream = told(&dialect, &options, input);
+            wrong.extend(difference(&case, &stream));
+            // All that is whole stands in a body too.
+            if case["calls"].as_array().unwrap().iter().all(|call| call["cause"].is_null()) {
+                let body = said(&rewrite(&dialect, &options, [body(input).as_bytes()]));
+                wrong.extend(difference(&case, &body).map(|how| format!("as a body: {how}")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -1,5 +1,6 @@
 //! Rewrites event streams and bodies. No cut may change a byte of the output, and what is not to be split must come out as
-//! it came. Of what a server might have sent, clients must see what the reference says of the text.
+//! it came. Of what a server might have sent, clients must see what the reference says of the text, and its calls where they
+//! are wanted.
 //!
 //! Input: the dialect's name and a newline; the start; the options; how many lengths of chunks, and these; then the stream
 //! as it is, or how it is made.
@@ -27,7 +28,15 @@ pub fn run(data: &[u8]) {
     let start = starts[input.below(starts.len())];
     let choices = input.byte();
     let field = [Field::ReasoningContent, Field::Reasoning, Field::Thinking][choices as usize % 3];
-    let options = Options::new().start(start.parse::<aside::Start>().unwrap()).field(field);
+    let start_at = start.parse::<aside::Start>().unwrap();
+    let wants_calls = choices >> 3 & 1 == 1;
+    // Clients of calls read this field.
+    let field = if wants_calls { Field::ReasoningContent } else { field };
+    let options = Options::new().start(start_at).field(field).calls(wants_calls);
+    let told = |text: &str, is_body| {
+        let scanner = aside::Options::new().start(start_at);
+        support::told::told(pair, &scanner, None, text.as_bytes(), is_body)
+    };
     let lengths = input.lengths();
     match choices >> 6 {
         0 | 1 => {
@@ -39,7 +48,16 @@ pub fn run(data: &[u8]) {
             let stream = stream(&mut input, choices);
             let out = same(&pair.library, &options, stream.as_bytes(), lengths);
             let out = std::str::from_utf8(&out).unwrap();
-            client::check(pair, Some(start), field.name(), &stream, out);
+            if !wants_calls {
+                return client::check(pair, Some(start), field.name(), &stream, out);
+            }
+            let sent = support::told::client(&stream);
+            for (index, said) in support::told::client(out) {
+                let wanted = told(&sent[&index].content, false);
+                if !wanted.is_reclassified {
+                    wanted.check(&said, &stream);
+                }
+            }
         }
         _ => {
             let texts = [input.until(0), input.rest].map(String::from_utf8_lossy);
@@ -51,7 +69,13 @@ pub fn run(data: &[u8]) {
             let all = [choice((0, &texts[0])), choice((1, &texts[1]))];
             let body = format!("{{\"id\":\"c\",\"choices\":[{}], \"n\":1.50}}\n", all.join(","));
             let out = same(&pair.library, &options, body.as_bytes(), lengths);
-            is_split(pair, start, field.name(), &texts.map(|text| text.into_owned()), &body, &out);
+            if !wants_calls {
+                return is_split(pair, start, field.name(), &texts.map(|text| text.into_owned()), &body, &out);
+            }
+            let said = support::told::client(std::str::from_utf8(&out).unwrap());
+            for (index, text) in texts.iter().enumerate() {
+                told(text, true).check(&said[&(index as u64)], &body);
+            }
         }
     }
 }

@@ -39,11 +39,6 @@ impl Settings {
         let max_held = options.max_held.unwrap_or(Options::MAX_HELD);
         Settings { tools: options.tools.clone(), own_tools: options.tools.clone(), max_held }
     }
-
-    /// Returns whether a call may be told.
-    pub fn are_wanted(&self) -> bool {
-        self.tools.as_ref().is_none_or(|tools| !tools.is_empty())
-    }
 }
 
 /// The calls of one choice.
@@ -51,6 +46,8 @@ pub struct Calls {
     writer: CallWriter,
     region: Region,
     told: Told,
+    /// There are tools to call.
+    may_tell: bool,
     max_held: usize,
     /// Of an answer that is not a stream: the call that is being read.
     whole: Option<WholeCall>,
@@ -59,7 +56,10 @@ pub struct Calls {
 /// The region that is being read: a tool span.
 #[derive(Default)]
 struct Region {
+    /// A call of it may be told.
     is_open: bool,
+    /// It is the body of a message with a header, which is not a part of what was said.
+    is_message: bool,
     /// A call of it was told, so that what is not a call goes out at once, and its markers not at all.
     has_told: bool,
     /// More has come than may wait. Until a call is told, only a call waits then.
@@ -115,6 +115,7 @@ impl Calls {
             writer: CallWriter::new(options),
             region: Region::default(),
             told: Told { id_prefix: copy_text(id_prefix)?, ids: Vec::new(), has_ended: false },
+            may_tell: settings.tools.as_ref().is_none_or(|tools| !tools.is_empty()),
             max_held: settings.max_held,
             whole: is_body.then(WholeCall::default),
         })
@@ -146,11 +147,13 @@ impl Calls {
         match event.kind {
             Kind::Open { rule, .. } => {
                 region.close(parts)?;
-                region.is_open = call_writer::has_tables(dialect, rule);
-                region.take(event.bytes, room, parts)
+                let has_tables = call_writer::has_tables(dialect, rule);
+                region.is_open = has_tables && self.may_tell;
+                region.is_message = has_tables && rule as usize == dialect.compiled.spans.len();
+                region.take_marker(event.bytes, room, parts)
             }
             Kind::Close(_) => {
-                region.take(event.bytes, room, parts)?;
+                region.take_marker(event.bytes, room, parts)?;
                 region.close(parts)
             }
             // It belongs to no call.
@@ -158,7 +161,7 @@ impl Calls {
                 region.release(parts)?;
                 Ok(parts.push_content(event.bytes)?)
             }
-            Kind::Call { .. } => {
+            Kind::Call { .. } if region.is_open => {
                 region.call = OpenCall::Waits(region.text.len());
                 self.part(dialect, event, room, parts)
             }
@@ -252,6 +255,11 @@ impl Region {
     /// Returns what the waiting text takes.
     fn len(&self) -> usize {
         self.text.len() + size_of::<Span>() * self.own.len()
+    }
+
+    /// Takes the marker around it.
+    fn take_marker(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
+        if self.is_message { Ok(()) } else { self.take(bytes, room, parts) }
     }
 
     /// Takes bytes that are gone if a call of the region is told: markers and framing.

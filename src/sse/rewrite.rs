@@ -313,7 +313,7 @@ impl ChoiceStreams {
             stream.calls = TryBox::NONE;
         }
         if let Some(content) = content {
-            if let Some(settings) = self.calls.as_ref().filter(|settings| settings.are_wanted())
+            if let Some(settings) = &self.calls
                 && !stream.has_own_calls
                 && stream.calls.get().is_none()
             {
@@ -417,7 +417,7 @@ impl ChoiceStreams {
         if let Some(prompted) = &self.prompted {
             stream.scanner = prompted.try_clone()?;
         }
-        if let Some(settings) = self.calls.as_ref().filter(|settings| settings.are_wanted())
+        if let Some(settings) = &self.calls
             && choice.part != Some(Part::Call)
         {
             let id_prefix = id_prefix(raw, choice.index.unwrap_or(0))?;

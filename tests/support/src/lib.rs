@@ -13,6 +13,7 @@ pub mod client;
 pub mod program;
 #[cfg(feature = "compress")]
 pub mod report;
+pub mod told;
 
 /// The project's folder.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
