@@ -1,7 +1,7 @@
 //! Refuses what a dialect file may not say, as far as that shows without compiling it: its author gets the line and the
 //! key.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 
@@ -14,6 +14,9 @@ use crate::file_error::quoted;
 
 /// Which spans were closed is kept in one word, header bodies included.
 const MOST_SPANS: usize = 63;
+
+/// Shorter ids could meet by chance, and longer ones have more digits than a hash.
+const CALL_IDS: RangeInclusive<u8> = 6..=10;
 
 pub fn check(model: &Model) -> Result<(), Fault> {
     for name in [&model.name].into_iter().chain(&model.aliases) {
@@ -48,6 +51,10 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     check_quotes(model)?;
     if let Some(header) = &model.header {
         check_header(header, &model.case)?;
+    }
+    if let Some(len) = model.call_ids.as_ref().filter(|len| !CALL_IDS.contains(len.get_ref())) {
+        let (least, most) = CALL_IDS.into_inner();
+        return fault(len, format!("`call_ids` is from {least} to {most}"));
     }
     if let Some(start) = &model.start {
         check_start(model, start, *start.get_ref())?;

@@ -88,6 +88,7 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         aliases: model.aliases.iter().map(|alias| alias.get_ref().clone()).collect(),
         turns: model.turns.iter().map(|turn| turn.get_ref().as_bytes().into()).collect(),
         start: model.start(),
+        call_ids: model.call_ids.as_ref().map(|len| *len.get_ref()),
         used,
         spans: model.spans.iter().map(|span| span_rule(span.get_ref())).collect(),
         automaton: Automaton::new(&grammar, used),

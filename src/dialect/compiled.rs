@@ -14,6 +14,8 @@ pub struct Compiled {
     pub turns: Vec<Box<[u8]>>,
     /// As the file says. A dialect that was found by a model may start elsewhere.
     pub start: Start,
+    /// Ids that are made for calls are this many letters and digits.
+    pub call_ids: Option<u8>,
     pub spans: Vec<SpanRule>,
     pub grammar: Grammar,
     pub automaton: Automaton,

@@ -60,6 +60,8 @@ pub struct Model {
     pub stray_close: StrayClose,
     #[serde(default)]
     pub guard: Vec<Guard>,
+    /// The length of ids that a host makes for calls.
+    pub call_ids: Option<Spanned<u8>>,
     #[serde(default, rename = "span")]
     pub spans: Vec<Spanned<Span>>,
     pub header: Option<Spanned<Header>>,

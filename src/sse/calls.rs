@@ -9,9 +9,9 @@ use std::sync::Arc;
 use rustc_hash::FxHasher;
 
 use super::options::Options;
-use super::parts::{Id, Parts};
+use super::parts::Parts;
 use crate::call_writer::{self, CallWriter, Delta, Standing, Tools};
-use crate::json::Span;
+use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::{Cause, Channel, Dialect, Error, Event, Kind};
 
@@ -86,6 +86,8 @@ enum OpenCall {
 /// What clients have been told.
 struct Told {
     id_prefix: String,
+    /// Made ids are this many letters and digits.
+    id_len: Option<u8>,
     /// Hashes of the ids that the model has written.
     ids: Vec<u64>,
     /// A call has ended as it should.
@@ -103,9 +105,9 @@ struct WholeCall {
 }
 
 impl Calls {
-    /// Returns the calls of a choice. `id_prefix` begins the ids that the model does not write; `is_body` says that the answer
+    /// Returns the calls of a choice. `id_len` is what the dialect says of ids, `id_prefix` begins the ids that the model does not write; `is_body` says that the answer
     /// is not a stream.
-    pub fn new(settings: &Settings, id_prefix: &str, is_body: bool) -> Result<Calls, Error> {
+    pub fn new(settings: &Settings, id_len: Option<u8>, id_prefix: &str, is_body: bool) -> Result<Calls, Error> {
         let options = call_writer::Options {
             tools: settings.tools.clone(),
             id_prefix: copy_text(id_prefix)?,
@@ -114,7 +116,7 @@ impl Calls {
         Ok(Calls {
             writer: CallWriter::new(options),
             region: Region::default(),
-            told: Told { id_prefix: copy_text(id_prefix)?, ids: Vec::new(), has_ended: false },
+            told: Told { id_prefix: copy_text(id_prefix)?, id_len, ids: Vec::new(), has_ended: false },
             may_tell: settings.tools.as_ref().is_none_or(|tools| !tools.is_empty()),
             max_held: settings.max_held,
             whole: is_body.then(WholeCall::default),
@@ -342,7 +344,7 @@ impl Told {
         if let (Some(id), Some(name)) = (delta.id, delta.name) {
             region.tell(parts)?;
             let id = self.id(id, delta.index)?;
-            parts.push_call(delta.index, id, name)?;
+            parts.push_call(delta.index, &id, name)?;
         }
         parts.push_arguments(delta.index, delta.arguments)?;
         self.has_ended |= delta.end.is_some_and(|end| matches!(end.cause, Cause::Marker | Cause::Implied));
@@ -352,7 +354,7 @@ impl Told {
     /// Writes a call that is whole.
     fn write(&mut self, call: WholeCall, parts: &mut Parts) -> Result<(), Error> {
         let id = self.id(&call.id, call.index)?;
-        parts.push_call(call.index, id, &call.name)?;
+        parts.push_call(call.index, &id, &call.name)?;
         parts.push_arguments(call.index, &call.arguments)?;
         self.has_ended = true;
         Ok(())
@@ -360,14 +362,32 @@ impl Told {
 
     /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be
     /// that of a later call.
-    fn id<'a>(&'a mut self, id: &'a str, number: u64) -> Result<Id<'a>, Error> {
-        let hash = BuildHasherDefault::<FxHasher>::default().hash_one(id);
-        if id.starts_with(&self.id_prefix) || self.ids.len() == IDS || self.ids.contains(&hash) {
-            return Ok(Id::Made { prefix: &self.id_prefix, number });
+    fn id(&mut self, id: &str, number: u64) -> Result<String, Error> {
+        let is_made = id.starts_with(&self.id_prefix) || self.ids.len() == IDS || self.ids.contains(&hash(id));
+        if !is_made {
+            push(&mut self.ids, hash(id))?;
+            return Ok(copy_text(id)?);
         }
-        push(&mut self.ids, hash)?;
-        Ok(Id::Given(id))
+        let mut made = copy_text(&self.id_prefix)?;
+        append_text(&mut made, decimal(number, &mut [0; 20]))?;
+        match self.id_len {
+            Some(len) => Ok(copy_text(letters(hash(&made), &mut [0; 11], usize::from(len)))?),
+            None => Ok(made),
+        }
     }
+}
+
+fn hash(id: &str) -> u64 {
+    BuildHasherDefault::<FxHasher>::default().hash_one(id)
+}
+
+/// Returns a number as `len` letters and digits.
+fn letters(mut number: u64, room: &mut [u8; 11], len: usize) -> &str {
+    for letter in &mut room[..len] {
+        *letter = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[(number % 62) as usize];
+        number /= 62;
+    }
+    str::from_utf8(&room[..len]).unwrap_or_default()
 }
 
 impl WholeCall {

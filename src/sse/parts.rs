@@ -27,12 +27,6 @@ impl Target {
     }
 }
 
-/// The id of a call.
-pub enum Id<'a> {
-    Given(&'a str),
-    Made { prefix: &'a str, number: u64 },
-}
-
 /// What a stretch is.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
@@ -116,16 +110,10 @@ impl Parts {
     }
 
     /// Adds the beginning of a call.
-    pub fn push_call(&mut self, index: u64, id: Id<'_>, name: &str) -> memory::Result<()> {
+    pub fn push_call(&mut self, index: u64, id: &str, name: &str) -> memory::Result<()> {
         let start = self.text.len();
-        match id {
-            Id::Given(id) => append(&mut self.text, id.as_bytes())?,
-            Id::Made { prefix, number } => {
-                append_all(&mut self.text, &[prefix.as_bytes(), decimal(number, &mut [0; 20]).as_bytes()])?;
-            }
-        }
-        let what = What::Call { index, name: self.text.len() };
-        append(&mut self.text, name.as_bytes())?;
+        append_all(&mut self.text, &[id.as_bytes(), name.as_bytes()])?;
+        let what = What::Call { index, name: start + id.len() };
         push(&mut self.runs, Run { what, text: start..self.text.len() })
     }
 

@@ -71,6 +71,16 @@ impl ChoiceStream {
         (self.over, self.has_own_calls, self.calls) = (false, false, TryBox::NONE);
     }
 
+    /// Leaves calls to the server, which has made one of its own.
+    fn give_up_calls(&mut self, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
+        if let Some(calls) = self.calls.get_mut() {
+            *waiting -= calls.waiting();
+            calls.release(parts)?;
+        }
+        (self.has_own_calls, self.calls) = (true, TryBox::NONE);
+        Ok(())
+    }
+
     /// Returns where the reason to finish stands, if a call that was told is one.
     fn told_stop(&self, choice: &Choice) -> Option<Span> {
         choice.stop.clone().filter(|_| self.calls.get().is_some_and(Calls::has_ended))
@@ -305,19 +315,15 @@ impl ChoiceStreams {
         let content = choice.content.as_ref().filter(|content| !choice.is_split && content.value.len() > 2);
         let mut text = &b""[..];
         self.parts.clear();
-        if choice.part == Some(Part::Call) && !mem::replace(&mut stream.has_own_calls, true) {
-            if let Some(calls) = stream.calls.get_mut() {
-                self.waiting -= calls.waiting();
-                calls.release(&mut self.parts)?;
-            }
-            stream.calls = TryBox::NONE;
+        if choice.part == Some(Part::Call) {
+            stream.give_up_calls(&mut self.waiting, &mut self.parts)?;
         }
         if let Some(content) = content {
-            if let Some(settings) = &self.calls
-                && !stream.has_own_calls
-                && stream.calls.get().is_none()
+            if let Some(settings) =
+                self.calls.as_ref().filter(|_| !stream.has_own_calls && stream.calls.get().is_none())
             {
-                stream.calls = TryBox::new(Calls::new(settings, &id_prefix(data, index)?, false)?)?;
+                let id_len = self.dialect.compiled.call_ids;
+                stream.calls = TryBox::new(Calls::new(settings, id_len, &id_prefix(data, index)?, false)?)?;
             }
             text = decode(&data[content.value.clone()], &mut self.decoded)?;
             stream.scan(Call::Feed(text), &self.dialect, &mut self.waiting, &mut self.parts)?;
@@ -417,11 +423,9 @@ impl ChoiceStreams {
         if let Some(prompted) = &self.prompted {
             stream.scanner = prompted.try_clone()?;
         }
-        if let Some(settings) = &self.calls
-            && choice.part != Some(Part::Call)
-        {
+        if let Some(settings) = self.calls.as_ref().filter(|_| choice.part != Some(Part::Call)) {
             let id_prefix = id_prefix(raw, choice.index.unwrap_or(0))?;
-            stream.calls = TryBox::new(Calls::new(settings, &id_prefix, true)?)?;
+            stream.calls = TryBox::new(Calls::new(settings, self.dialect.compiled.call_ids, &id_prefix, true)?)?;
         }
         self.parts.clear();
         let mut waiting = 0;

@@ -27,6 +27,7 @@ pub struct Dialect {
     pub stray_close: Option<String>,
     #[serde(default)]
     pub guard: Vec<String>,
+    pub call_ids: Option<u8>,
     #[serde(default, rename = "span")]
     pub spans: Vec<Span>,
     pub header: Option<Header>,
