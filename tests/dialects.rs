@@ -318,6 +318,9 @@ fn a_value_that_is_none_of_the_known_ones_is_refused() {
     refused(&with(2, r#"case = "unicode""#), 2, "case", &["unicode"]);
     refused(&with(2, r#"extra_close = "keep""#), 2, "extra_close", &["keep"]);
     refused(&with(2, r#"guard = ["quotes"]"#), 2, "guard", &["quotes"]);
+    for len in ["5", "11", "\"9\"", "-1"] {
+        refused(&with(2, &format!("call_ids = {len}")), 2, "call_ids", &[]);
+    }
 }
 
 #[test]
