@@ -236,6 +236,39 @@ pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, Se
     Err(Seen::No)
 }
 
+/// Whether a body begins that needs no opener. An object is a call only if it begins with its name.
+pub fn begins_bare(tables: &CallTables, view: &View) -> Seen {
+    tables.tables.iter().fold(Seen::No, |seen, table| seen.or(Seen::of(begins_bare_call(table, view))))
+}
+
+fn begins_bare_call(table: &CallTable, view: &View) -> Result<(), Seen> {
+    let rule = match &table.body {
+        BodyRule::Object(rule) if table.begin.is_empty() => rule,
+        _ => return begins_after_blanks(table, view),
+    };
+    let at = first_key(view)? + 1;
+    let mut seen = Seen::No;
+    for name in &rule.names {
+        let end = at + name.len();
+        match view.literal(at, name).ok().and_then(|()| view.one_of(end, b"\"")) {
+            Ok(()) => return view.skip_blanks(end + 1, MOST_BLANKS).and_then(|at| view.one_of(at, b":")),
+            Err(other) => seen = seen.or(other),
+        }
+    }
+    Err(seen)
+}
+
+/// The index of the quote with which the first key of an object begins, which perhaps stands in brackets.
+fn first_key(view: &View) -> Result<usize, Seen> {
+    let mut at = view.skip_blanks(0, MOST_BLANKS)?;
+    if view.one_of(at, b"[").is_ok() {
+        at = view.skip_blanks(at + 1, MOST_BLANKS)?;
+    }
+    view.one_of(at, b"{")?;
+    at = view.skip_blanks(at + 1, MOST_BLANKS)?;
+    view.one_of(at, b"\"").map(|()| at)
+}
+
 /// Whether a body begins after an opener, so that the opener counts.
 pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Seen {
     let mut all = Seen::No;
@@ -256,15 +289,7 @@ pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Seen {
 fn begins_after_blanks(table: &CallTable, view: &View) -> Result<(), Seen> {
     let at = view.skip_blanks(0, MOST_BLANKS)?;
     match &table.body {
-        BodyRule::Object(_) if table.begin.is_empty() => {
-            let mut at = at;
-            if view.one_of(at, b"[").is_ok() {
-                at = view.skip_blanks(at + 1, MOST_BLANKS)?;
-            }
-            view.one_of(at, b"{")?;
-            let at = view.skip_blanks(at + 1, MOST_BLANKS)?;
-            view.one_of(at, b"\"")
-        }
+        BodyRule::Object(_) if table.begin.is_empty() => first_key(view).map(|_| ()),
         BodyRule::Literal(rule) if rule.is_list => {
             view.one_of(at, b"[")?;
             let at = view.skip_blanks(at + 1, MOST_BLANKS)?;

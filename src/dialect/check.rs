@@ -131,9 +131,17 @@ fn check_start<T>(model: &Model, at: &Spanned<T>, start: Start) -> Result<(), Fa
 
 fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
     let span = spanned.get_ref();
-    let kinds = [span.open.is_some(), span.tag.is_some(), span.fence.is_some()];
+    let kinds = [span.open.is_some(), span.tag.is_some(), span.fence.is_some(), span.is_bare()];
     if kinds.iter().filter(|kind| **kind).count() != 1 {
-        return fault(spanned, "a span has one of `open`, `tag` and `fence`");
+        return fault(spanned, "a span has one of `open`, `tag`, `fence` and `bare`");
+    }
+    if let Some(bare) = span.bare.as_ref().filter(|_| span.is_bare()) {
+        if span.place == Place::Anywhere {
+            return fault(bare, "`bare` needs `where`, \"start\" or \"lead\"");
+        }
+        if span.calls.is_empty() {
+            return fault(bare, "`bare` needs a [[span.call]], whose calls open the span");
+        }
     }
     literals(&span.family, "family")?;
     match &span.open {
@@ -205,7 +213,7 @@ fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
             return fault(call, "[[span.call]] goes with a span of the tool channel");
         }
         if span.fence.is_some() {
-            return fault(call, "[[span.call]] goes with `open` or `tag`");
+            return fault(call, "[[span.call]] goes with `open`, `tag` or `bare`");
         }
         if let Some(quote) = &span.quote {
             return fault(quote, "`quote` does not go with [[span.call]], which knows where strings end");

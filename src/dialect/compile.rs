@@ -73,7 +73,10 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     for tables in calls.iter().flatten() {
         compiler.max_hold = compiler.max_hold.max(tables.max_hold(opener));
     }
+    let spans: Vec<SpanRule> = model.spans.iter().map(|span| span_rule(span.get_ref())).collect();
     let used = regions.iter().fold(0, |used, region| used | region.used);
+    let bare = spans.iter().fold(0, |bare, span| bare | span.bare);
+    let used = used | bare;
     let grammar = Grammar {
         fold: compiler.fold,
         guards: !model.guard.is_empty(),
@@ -90,7 +93,8 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         start: model.start(),
         call_ids: model.call_ids.as_ref().map(|len| *len.get_ref()),
         used,
-        spans: model.spans.iter().map(|span| span_rule(span.get_ref())).collect(),
+        bare,
+        spans,
         automaton: Automaton::new(&grammar, used),
         grammar,
         calls,
@@ -163,7 +167,12 @@ fn span_rule(span: &Span) -> SpanRule {
         kind: thought.kind.as_str().into(),
         confidence: thought.confidence.as_str().into(),
     });
-    SpanRule { channel: span.channel, keep: span.keep, thought }
+    SpanRule {
+        channel: span.channel,
+        keep: span.keep,
+        bare: if span.is_bare() { where_flag(span.place) } else { 0 },
+        thought,
+    }
 }
 
 /// Returns what must hold where an opener stands.

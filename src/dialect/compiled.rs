@@ -23,8 +23,10 @@ pub struct Compiled {
     pub calls: Vec<Option<CallTables>>,
     pub templates: Templates,
     pub markers: Markers,
-    /// The flags that some pattern of some region asks for.
+    /// The flags that some pattern of some region, or a span without an opener, asks for.
     pub used: u16,
+    /// Those that the spans without an opener ask for.
+    pub bare: u16,
     pub max_hold: usize,
     /// What a scanner makes room for at once: the same, but for long tags with attributes.
     pub room: usize,
@@ -75,6 +77,8 @@ pub struct SpanRule {
     pub channel: Channel,
     /// Its markers are text of its channel.
     pub keep: bool,
+    /// The flag of the places at which a body of calls opens it without an opener; 0 where none does.
+    pub bare: u16,
     pub thought: Option<ThoughtRule>,
 }
 

@@ -262,6 +262,8 @@ pub struct Span {
     pub close: Vec<Literal>,
     pub tag: Option<Tag>,
     pub fence: Option<Literal>,
+    /// It has no opener: a body of calls opens it.
+    pub bare: Option<Spanned<bool>>,
     #[serde(default, rename = "where")]
     pub place: Place,
     #[serde(default = "Span::default_repeat")]
@@ -285,6 +287,10 @@ pub struct Span {
 }
 
 impl Span {
+    pub fn is_bare(&self) -> bool {
+        self.bare.as_ref().is_some_and(|bare| *bare.get_ref())
+    }
+
     fn default_repeat() -> bool {
         true
     }

@@ -8,9 +8,13 @@ mod value;
 
 use std::{borrow::Cow, ops::Range};
 
+use crate::calls::{
+    head,
+    view::{Seen, View},
+};
 use crate::channel::{Channel, Start};
 use crate::dialect::{BREAK, Dialect, compiled::Compiled};
-use crate::matcher::bytes::{is_tag_space, same};
+use crate::matcher::bytes::{is_blank, is_tag_space, same};
 use crate::memory::{OutOfMemory, append};
 use crate::scanner::{Options, Scanner};
 use crate::utf8::is_continuation;
@@ -243,7 +247,7 @@ fn escape(compiled: &Compiled, text: &[u8]) -> Result<Vec<u8>, JoinError> {
 
     let mut out = Vec::new();
     out.try_reserve_exact(text.len())?;
-    if markers.first.iter().any(|marker| begins(compiled, marker, text)) {
+    if markers.first.iter().any(|marker| begins(compiled, marker, text)) || begins_bare(compiled, text) {
         push_break(&mut out)?;
     }
     let (mut done, mut from) = (0, 0);
@@ -260,6 +264,15 @@ fn escape(compiled: &Compiled, text: &[u8]) -> Result<Vec<u8>, JoinError> {
     }
     append(&mut out, &text[done..])?;
     Ok(out)
+}
+
+/// Returns whether a body of calls that needs no opener begins the text, after blanks perhaps.
+fn begins_bare(compiled: &Compiled, text: &[u8]) -> bool {
+    let text = &text[text.iter().take_while(|&&byte| is_blank(byte)).count()..];
+    let view = View { text, is_end: true, closers: &|_| Seen::No };
+    let rules = (0..).zip(&compiled.spans).filter(|(_, span)| span.bare != 0);
+    let mut tables = rules.filter_map(|(rule, _)| compiled.calls(compiled.inside(rule)));
+    tables.any(|tables| head::begins_bare(tables, &view) == Seen::Yes)
 }
 
 fn begins(compiled: &Compiled, marker: &[u8], text: &[u8]) -> bool {

@@ -176,6 +176,10 @@ impl Call<'_> {
         match found {
             Found::Framing { len } => self.report_framing(len).map(Some),
             Found::Call { piece, len, next } => self.report_piece(piece, len, next).map(Some),
+            Found::Bare { rule } => {
+                self.begin_bare(rule);
+                Ok(None)
+            }
             Found::Marker { pattern, len, is_broken } => {
                 self.begin_marker(pattern, len, is_broken)?;
                 Ok(None)

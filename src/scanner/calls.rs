@@ -12,7 +12,7 @@ use super::{
 use crate::{
     calls::{
         body::{Body, Piece, Step},
-        head::begins_body,
+        head::{begins_bare, begins_body},
         table::CallTables,
         view::{Seen, View},
     },
@@ -35,6 +35,11 @@ impl Engine {
 
     pub fn wants_calls(&self) -> bool {
         self.optional.get().is_some_and(|optional| optional.calls.are_wanted)
+    }
+
+    /// Returns whether a body of calls may open a span here, without an opener: each place is then looked at by itself.
+    pub fn may_be_bare(&self, compiled: &Compiled) -> bool {
+        compiled.bare & self.spans.flags() != 0 && self.spans.open().is_empty()
     }
 
     /// Begins the body of a span that has opened, if it is read by tables.
@@ -108,6 +113,33 @@ impl Call<'_> {
         Ok(if at_end { Some(seen.unwrap_or(false)) } else { seen })
     }
 
+    /// Decides whether a body of calls opens a span here, without an opener. Returns none where only more bytes can tell, or
+    /// the rule of that span.
+    pub(super) fn decide_bare(&mut self, at_end: bool) -> Result<Option<Option<u8>>, Error> {
+        let compiled = self.compiled;
+        let flags = self.engine.spans.flags();
+        for (rule, span) in (0..).zip(&compiled.spans) {
+            let inside = compiled.inside(rule);
+            let Some(tables) = compiled.calls(inside).filter(|_| span.bare & flags != 0) else { continue };
+            let region = compiled.grammar.region(inside);
+            let ends = Ends { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, 0) };
+            let seen = self.look(at_end, |ahead| {
+                let closers = |at: usize| ends.closer(&ahead, at);
+                match begins_bare(tables, &View { text: ahead.text, is_end: ahead.is_end, closers: &closers }) {
+                    Seen::More => None,
+                    seen => Some(seen == Seen::Yes),
+                }
+            })?;
+            match seen {
+                Some(false) => {}
+                Some(true) => return Ok(Some(Some(rule))),
+                None if at_end => {}
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(None))
+    }
+
     /// Reads the framing after an opener, before its body. Returns none where that is over.
     pub(super) fn read_framing_of_body(&mut self, at_end: bool) -> Result<Option<Read>, Error> {
         if self.engine.framing == 0 {
@@ -135,7 +167,7 @@ impl Call<'_> {
     }
 
     /// Holds what comes after the text until more of it has come.
-    fn wait(&mut self) -> Read {
+    pub(super) fn wait(&mut self) -> Read {
         let held = self.unreported() - self.engine.text;
         self.engine.next = if held > 0 { Next::Held(held) } else { Next::Unread };
         Read::End

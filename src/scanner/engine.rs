@@ -351,12 +351,15 @@ impl Engine {
         self.state = StateInfo::FALLBACK;
     }
 
-    /// Enters the table, if it has a state for where the stream stands.
+    /// Enters the table, if it has a state for where the stream stands. It has none where calls without an opener may begin.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0
             && (self.ledger.offset() > 0 || self.optional.get().is_some_and(|optional| optional.prompt.is_settled))
         {
             self.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
+        }
+        if self.may_be_bare(compiled) {
+            return;
         }
         let config = self.spans.config(&compiled.grammar);
         self.state = compiled.automaton.enter(&config, &self.code, self.framing);

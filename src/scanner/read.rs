@@ -38,11 +38,16 @@ impl Call<'_> {
             }
             return self.read_body(tables, at_end);
         }
+        if let Next::Held(_) = self.engine.next {
+            self.engine.next = Next::Unread;
+        }
         let by_tokens = self.engine.hold.has_marks() && self.region().special != 0;
         let all = self.unreported();
         let is_long = self.chunk.len() - self.pos > SHORT;
         let first = self.engine.text + self.engine.undecided();
         let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
+        // Where it was last asked whether a body of calls begins without an opener.
+        let mut asked = None;
         loop {
             if let Next::Opener { pattern, len, .. } = self.engine.next {
                 match self.decide_opener(pattern, len, at_end)? {
@@ -100,8 +105,19 @@ impl Call<'_> {
             }
             if self.engine.state.is_fallback() {
                 self.engine.enter_table(compiled);
-                if self.engine.state.is_fallback() {
-                    self.skip(read, limit);
+                let may_be_bare = self.engine.may_be_bare(compiled);
+                if may_be_bare && self.engine.framing == 0 && asked != Some(read) {
+                    asked = Some(read);
+                    match self.decide_bare(at_end)? {
+                        Some(Some(rule)) => {
+                            self.found = Some(Found::Bare { rule });
+                            return Ok(Read::Found);
+                        }
+                        Some(None) => {}
+                        None => return Ok(self.wait()),
+                    }
+                } else if self.engine.state.is_fallback() {
+                    self.skip(read, if may_be_bare { read + 1 } else { limit });
                 }
                 continue;
             }

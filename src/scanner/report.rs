@@ -163,6 +163,15 @@ impl Call<'_> {
         Ok(())
     }
 
+    /// Prepares the opening of a span that has no opener.
+    pub(super) fn begin_bare(&mut self, rule: u8) {
+        let engine = &mut *self.engine;
+        engine.attributes.clear();
+        engine.code_around = engine.code;
+        let span = OpenSpan::new(rule, 0, self.compiled.inside(rule), false);
+        engine.next = Next::Due(PendingMarker::new(due::OPEN, span));
+    }
+
     /// Takes the next step of the pending marker. Returns its event, if it has one.
     #[inline(never)] // See `report_text`.
     pub(super) fn report_marker(&mut self, mut pending: PendingMarker) -> Result<Option<EventRef>, Error> {

@@ -31,6 +31,8 @@ pub enum Found {
     },
     /// The framing that was expected.
     Framing { len: usize },
+    /// The beginning of a body of calls that opens a span of this rule, without an opener.
+    Bare { rule: u8 },
     /// A piece of a body of calls, which stands at `next` after it.
     Call { piece: Piece, len: usize, next: Body },
 }

@@ -135,6 +135,21 @@ impl Reading<'_> {
         (0..span.calls.len()).any(|table| body.begins_after(table, literal))
     }
 
+    /// Returns the span that a body of calls opens at `at`, without an opener: in the content, outside of every span.
+    pub(crate) fn bare(&self, at: usize) -> Option<usize> {
+        let counts = |place: &str| if place == "start" { at == 0 } else { self.lead };
+        let begins = |&rule: &usize| {
+            let span = &self.dialect.spans[rule];
+            let counts = span.bare && self.open.is_empty() && span.place.as_deref().is_some_and(counts);
+            let closes = |_: usize| false;
+            let tables = &span.calls;
+            let body =
+                Body { text: self.text, at, tables, closes: &closes, limit: None, crossed: None, out: Vec::new() };
+            counts && (0..tables.len()).any(|table| body.begins_bare(table))
+        };
+        (0..self.dialect.spans.len()).find(begins)
+    }
+
     /// Returns what the file writes for an opener, of a tag its name.
     fn opener_literal(&self, region: &Region, tag: usize) -> &str {
         let Some(span) = self.dialect.spans.get(region.rule) else { return "" };
@@ -288,6 +303,20 @@ impl<'a> Body<'a> {
             _ if table.list => bracket && self.fits(table, inside),
             _ => self.fits(table, at),
         }
+    }
+
+    /// Returns whether a body of this table begins here that needs no opener: an object only with its name first.
+    fn begins_bare(&self, number: usize) -> bool {
+        let table = &self.tables[number];
+        let begins = self.begins_after(number, "");
+        if !begins || table.body != "object" || !table.begin.is_empty() {
+            return begins;
+        }
+        let quote = (self.at..self.text.len()).find(|&at| self.text[at] == b'"').unwrap();
+        let is_name = |name: &&String| self.is(quote + 1, name) && self.byte(quote + 1 + name.len()) == Some(b'"');
+        let Some(name) = table.name.iter().find(is_name) else { return false };
+        let end = quote + name.len() + 2;
+        self.byte(end + self.blanks_at(end, GAP)) == Some(b':')
     }
 
     /// Returns the pieces of a head at `from`, each with its end, if a whole head of this table stands there.

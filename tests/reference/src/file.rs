@@ -61,6 +61,8 @@ pub struct Span {
     pub close: Vec<String>,
     pub tag: Option<Tag>,
     pub fence: Option<String>,
+    #[serde(default)]
+    pub bare: bool,
     #[serde(rename = "where")]
     pub place: Option<String>,
     pub repeat: Option<bool>,

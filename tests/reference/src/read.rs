@@ -86,6 +86,8 @@ impl Reading<'_> {
             if let Some(end) = self.code(at) {
                 self.push_text(at..end);
                 at = end;
+            } else if let Some(rule) = self.bare(at) {
+                at = self.open_bare(at, rule);
             } else if let Some(found) = self.marker(at) {
                 at = self.apply(at, found);
             } else {
@@ -251,6 +253,26 @@ impl Reading<'_> {
         }
         let rule = (!opening.body).then_some(opening.rule);
         let at = self.after(end, rule, |framing| &framing.after_open);
+        self.read_body(at)
+    }
+
+    /// Opens a span that has no opener.
+    fn open_bare(&mut self, at: usize, rule: usize) -> usize {
+        self.alone = false;
+        self.around = self.code.clone();
+        self.push(What::Open { rule, tag: 0 }, "tool", at..at, Part::None);
+        self.open.push(Region {
+            rule,
+            channel: "tool",
+            name: None,
+            from_start: false,
+            body: false,
+            ended_thinking: false,
+            fresh: true,
+            untouched: true,
+            quoted: false,
+            nested: None,
+        });
         self.read_body(at)
     }
 
