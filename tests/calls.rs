@@ -529,6 +529,36 @@ fn a_flush_lets_go_of_a_value_as_the_value_and_breaks_a_word() {
     assert_eq!(word, ["name f", "framing ><parameter=", "end 0 malformed ", "text ke"]);
 }
 
+#[test]
+fn a_forced_close_ends_the_call_its_span_and_the_thinking_around_it() {
+    let text = "<think>a<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"x";
+    let ends = ["value {\"a\":\"x", "end 0 forced ", "close forced "];
+    let pauses = TAGS.replace("ends = ", "pauses = ");
+    for (toml, wanted) in [(TAGS, &[][..]), (&pauses[..], &["close forced "][..])] {
+        let dialect = Dialect::from_toml(toml).unwrap();
+        for size in 1..=text.len() {
+            for wants in [true, false] {
+                let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(wants)).unwrap();
+                let mut seen = Seen::default();
+                for chunk in text.as_bytes().chunks(size) {
+                    scanner.feed(chunk, |event| seen.see(event)).unwrap();
+                }
+                scanner.force_close(|event| seen.see(event)).unwrap();
+                scanner.feed("b", |event| seen.see(event)).unwrap();
+                scanner.finish(|event| seen.see(event)).unwrap();
+                let lines = seen.lines();
+                let after = match wants {
+                    true => lines.iter().position(|line| line == ends[0]).unwrap(),
+                    false => lines.len() - wanted.len() - 2,
+                };
+                let ends = if wants { &ends[..] } else { &ends[2..] };
+                let wanted = [ends, wanted, &["text b"]].concat();
+                assert_eq!(lines[after..], wanted, "{size}, {wants}");
+            }
+        }
+    }
+}
+
 /// Tokens as pieces of text, special ones with a `§` before them, and the events.
 const OF_TOKENS: &[(&[&str], &[&str])] = &[
     // A closer that is a special token ends the span even inside a string, and breaks the call.

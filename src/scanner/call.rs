@@ -83,23 +83,30 @@ impl Call<'_> {
         Ok(Some(self.report_text(held)?).filter(|event| !event.is_nothing()))
     }
 
-    /// Returns the next event of a forced close, which closes the thinking that is open.
+    /// Returns the next event of a forced close, which closes the call and the tool span that are open, and the thinking.
     pub fn next_of_force_close(&mut self) -> Result<Option<EventRef>, Error> {
         if let Some(event) = self.next_of_feed(false)? {
             return Ok(Some(event));
         }
-        self.engine.leave(self.compiled);
-        if self.engine.spans.channel() != Channel::Thinking || !self.engine.has_begun {
+        let is_body = self.engine.body().is_some();
+        if !is_body && self.engine.spans.channel() != Channel::Thinking || !self.engine.has_begun {
+            self.engine.leave(self.compiled);
             return Ok(None);
         }
         if let Some(event) = self.next_of_flush()? {
             return Ok(Some(event));
         }
+        if let Some(event) = self.end_call_by_force()? {
+            return Ok(Some(event));
+        }
+        self.set_body(None);
         self.engine.framing = 0;
         // There is no marker, so what comes begins a line of its own.
         self.engine.code = CodeTracker::NEW;
         let event = self.close(0, Cause::Forced)?;
-        self.engine.spans.change(self.compiled, 0, flag::FORCED);
+        if event.channel == Channel::Thinking {
+            self.engine.spans.change(self.compiled, 0, flag::FORCED);
+        }
         Ok(Some(event))
     }
 

@@ -232,6 +232,17 @@ impl Call<'_> {
         }
     }
 
+    /// Ends the call that is open, because the host closes its span. Returns none where none is open, or its events are not
+    /// wanted.
+    pub(super) fn end_call_by_force(&mut self) -> Result<Option<EventRef>, Error> {
+        match self.engine.body().and_then(Body::end_by_force) {
+            Some(Step::Piece { piece, len, next }) if self.engine.wants_calls() => {
+                self.report_piece(piece, len, next).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     pub(super) fn set_body(&mut self, body: Option<Body>) {
         if let Some(optional) = self.engine.optional.get_mut() {
             optional.calls.body = body;

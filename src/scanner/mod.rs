@@ -307,10 +307,10 @@ impl Scanner {
     }
 
     /// Closes the thinking that is open: releases what is held as text, and ends the span with the cause
-    /// [`Forced`](Cause::Forced).
+    /// [`Forced`](Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call in it.
     ///
-    /// It does nothing if the innermost span is not thinking, nor before the first byte of a stream whose prompt has opened
-    /// one. A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
+    /// It does nothing if the innermost span is neither of these, nor before the first byte of a stream whose prompt has
+    /// opened one. A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
     ///
     /// # Errors
     ///
@@ -681,6 +681,7 @@ fn call_kind<'a>(call: &'a Call<'_>, piece: Piece, index: u64) -> Kind<'a> {
                 CallEnd::Marker => Cause::Marker,
                 CallEnd::Implied => Cause::Implied,
                 CallEnd::EndOfText => Cause::EndOfStream,
+                CallEnd::Forced => Cause::Forced,
                 CallEnd::Malformed => Cause::Malformed,
             };
             Kind::CallEnd { index, cause }

@@ -58,6 +58,12 @@ impl Body {
         (piece, Body { state, ..*self })
     }
 
+    /// Returns where the body stands after the host has ended the call that is open; none where none is.
+    pub fn end_by_force(&self) -> Option<Step> {
+        let mut body = *self;
+        body.is_in_call().then(|| body.end(CallEnd::Forced, 0))
+    }
+
     /// Returns the step before a closer that comes after `len` bytes and ends the body even in the middle of something. `step`
     /// is the one that would be taken if the text ended after the closer.
     pub fn break_off(&self, step: Option<Step>, len: usize) -> Step {

@@ -41,6 +41,7 @@ pub enum CallEnd {
     Marker,
     Implied,
     EndOfText,
+    Forced,
     Malformed,
 }
 
@@ -318,7 +319,7 @@ impl Body {
         let state = match end {
             CallEnd::Malformed => State::Opaque { is_bad: true, is_new: false },
             CallEnd::EndOfText => State::Rest,
-            CallEnd::Marker | CallEnd::Implied => State::Between,
+            CallEnd::Marker | CallEnd::Implied | CallEnd::Forced => State::Between,
         };
         self.brackets = Brackets::default();
         self.piece(Piece::End(end), len, state)

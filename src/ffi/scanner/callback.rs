@@ -177,8 +177,8 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
 }
 
 /// Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
-/// Nothing happens if the innermost span is not thinking, or before the first byte if a prompt has opened one. A closer
-/// that comes next, with only blanks before it, is removed (that of a fence is not: it is text). For a host that ends
+/// A tool span whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost
+/// span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks before it, is removed (that of a fence is not: it is text). For a host that ends
 /// thinking which has become too long.
 ///
 /// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
