@@ -9,7 +9,7 @@ use support::Pair;
 fn made_dialects_are_read_as_the_reference_reads_them() {
     let mut random = Random::announced("made_dialects");
     let count = std::env::var("ASIDE_MADE").map_or(12_000, |count| count.parse().unwrap());
-    let mut taken = 0;
+    let (mut taken, mut with_calls) = (0, 0);
     for _ in 0..count {
         let toml = made(&mut random);
         match Dialect::from_toml(&toml) {
@@ -46,6 +46,25 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                     let difference = support::difference(&wanted_of_tokens, &got);
                     assert_eq!(difference, None, "from {start}: {tokens:?}\n{}", shown());
                 }
+                if pair.has_calls() {
+                    with_calls += 1;
+                    let wanted = reference::read_with_calls(&pair.reference, &text, Some(start));
+                    let mut random_cuts = || support::random_cuts(&mut random, &text, 5);
+                    for chunks in [vec![&text[..]], support::bytes(&text), random_cuts(), random_cuts()] {
+                        if let Some(difference) = pair.difference_of_calls(Some(start), &chunks, &wanted) {
+                            let chunks = support::shown(&chunks);
+                            panic!("calls from {start}: {difference}\n  chunks {chunks}\n  text {}", shown());
+                        }
+                    }
+                    let wanted = reference::read_tokens_with_calls(&pair.reference, &text, Some(start), &special);
+                    let options = Options::new().start(start.parse::<Start>().unwrap()).calls(true);
+                    let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+                    let mut got = Vec::new();
+                    support::feed_some_tokens(&mut scanner, &text, &tokens, &mut random, true, &mut got);
+                    scanner.finish(|event| support::push(&mut got, event)).unwrap();
+                    let difference = support::difference(&wanted, &reference::joined_with_calls(&got));
+                    assert_eq!(difference, None, "calls from {start}: {tokens:?}\n{}", shown());
+                }
                 let mut collecting = support::scanner(&pair.library, Some(start), Some(1 << 20));
                 let (events, thoughts) =
                     support::collect_whole(&mut collecting, &support::random_cuts(&mut random, &text, 5));
@@ -63,4 +82,5 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
         }
     }
     assert!(taken * 20 > count, "of {count} dialects only {taken} are taken");
+    assert!(with_calls > taken, "of {taken} dialects only {with_calls} texts were read by tables of calls");
 }

@@ -116,7 +116,9 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
         Action::HeaderEnd => !has_keys,
         _ => false,
     };
-    let bits = region.patterns.iter().enumerate().filter(|(_, pattern)| ends(pattern));
+    // A fence is another span's, and lines do not count inside a body.
+    let is_fence = |index: usize| region.fence_close.is_some_and(|fence| usize::from(fence) == index);
+    let bits = region.patterns.iter().enumerate().filter(|(index, pattern)| ends(pattern) && !is_fence(*index));
     let begins = region.patterns.iter().any(|pattern| matches!(pattern.action, Action::HeaderBegin { .. }));
     let literals = header.filter(|_| begins).into_iter().flat_map(|header| &header.begin);
     Ok(Some(CallTables {

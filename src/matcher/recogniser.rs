@@ -85,7 +85,8 @@ impl Recogniser {
     /// stands. `active`: the patterns that count in the region now.
     pub fn of_marker(region: &Region, active: PatternSet, code: &CodeTracker, byte: u8) -> Recogniser {
         let is_tag = region.open_names != 0 || region.close_names != 0;
-        let is_fence_line = active != 0 && closes_by_line(region) && code.at_start() && !code.in_block();
+        let is_active = region.fence_close.is_some_and(|fence| active >> fence & 1 != 0);
+        let is_fence_line = is_active && closes_by_line(region) && code.at_start() && !code.in_block();
         Recogniser {
             len: 0,
             active: active & unguarded(region, code, byte),

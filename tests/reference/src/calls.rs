@@ -54,7 +54,7 @@ impl Reading<'_> {
         if region.channel != "tool" {
             return &[];
         }
-        if region.from_start {
+        if region.from_start && !self.is_started_body(region) {
             let first = spans.iter().find(|span| span.channel == "tool" && !span.calls.is_empty());
             return first.map_or(&[], |span| &span.calls);
         }
@@ -65,9 +65,18 @@ impl Reading<'_> {
         }
     }
 
+    /// Returns whether a region in which the stream started is the body of a message: no span is of its channel.
+    fn is_started_body(&self, region: &Region) -> bool {
+        region.from_start && self.of_channel(region.channel).is_empty()
+    }
+
     /// Returns whether a closer of a region stands at `at`; `from` is where the body begins.
     fn closes(&self, region: &Region, at: usize, from: usize) -> bool {
+        // Fences count in lines of a text, not inside a body.
         let own = |rule: usize| {
+            if self.dialect.spans[rule].fence.is_some() {
+                return false;
+            }
             let is_labelled = at == from && region.untouched && self.labelled_closer(at, rule).is_some();
             is_labelled || self.closer(at, rule, region.name).is_some()
         };
@@ -165,7 +174,7 @@ impl Reading<'_> {
         if tables.is_empty() {
             return at;
         }
-        let named = match region.body && !region.from_start {
+        let named = match region.body && (!region.from_start || self.is_started_body(region)) {
             true => match self.name_of_header(tables) {
                 Ok(named) => named,
                 Err(()) => return at,

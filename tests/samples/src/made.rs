@@ -32,14 +32,17 @@ impl File<'_> {
 
     /// Returns a literal in TOML's quotes; sometimes one that is there already.
     fn literal(&mut self) -> String {
+        quoted(&self.plain_literal())
+    }
+
+    fn plain_literal(&mut self) -> String {
         if self.random.one_in(6) && !self.literals.is_empty() {
             return self.random.pick(&self.literals).clone();
         }
         let length = 1 + self.random.below(4);
         let literal: String = (0..length).map(|_| *self.random.pick(&self.pieces)).collect();
-        let quoted = quoted(&literal);
-        self.literals.push(quoted.clone());
-        quoted
+        self.literals.push(literal.clone());
+        literal
     }
 
     fn name(&mut self) -> String {
@@ -97,7 +100,10 @@ impl File<'_> {
         }
         self.once_in(4, "keep = true\n");
         self.once_in(4, "repeat = false\n");
-        self.key(5, "quote");
+        let has_calls = channel == "tool" && self.random.one_in(2);
+        if !has_calls {
+            self.key(5, "quote");
+        }
         self.one_of(&["", "", "again = \"absorb\"\n", "again = \"text\"\n"]);
         match channel {
             "thinking" => {
@@ -106,6 +112,90 @@ impl File<'_> {
             }
             "content" => self.one_of(&["", "", "ends = \"thinking\"\n", "where = \"lead\"\n"]),
             _ => self.one_of(&["", "", "ends = \"thinking\"\n", "pauses = \"thinking\"\n"]),
+        }
+        if has_calls {
+            self.one_of(&["", "", "sure = false\n"]);
+            for _ in 0..1 + self.random.below(2) {
+                self.calls("span");
+            }
+        }
+    }
+
+    /// A table of calls, of a span or of the header.
+    fn calls(&mut self, of: &str) {
+        let body = *self.random.pick(&["object", "json", "tags", "tags", "literal"]);
+        self.text += &format!("[[{of}.call]]\nbody = \"{body}\"\n");
+        let is_nested = body == "tags" && self.random.one_in(3);
+        let mark = if is_nested { self.plain_literal() } else { String::new() };
+        let marked = |file: &mut Self| quoted(&format!("{mark}{}", file.plain_literal()));
+        self.key(2, "begin");
+        self.once_in(4, "namespace = true\n");
+        if self.random.one_in(4) {
+            let line = format!("skip = {}\n", self.list(2));
+            self.text += &line;
+        }
+        self.one_of(&["", "", "between = \"\"\n", "between = \",<[a\"\n"]);
+        if body == "object" {
+            self.one_of(&["", "", "", "key_is_name = true\n"]);
+            self.one_of(&["", "", "name = [\"k\", \"name\"]\n"]);
+            self.one_of(&["", "", "arguments = [\"k\", \"a\"]\n"]);
+            self.one_of(&["", "", "id = [\"a\", \"é\"]\n"]);
+            return;
+        }
+        if body != "literal" && (is_nested || self.random.one_in(2)) {
+            let line = format!("end = {}\n", marked(self));
+            self.text += &line;
+        }
+        if self.random.one_in(2) {
+            let line = format!("name_end = {}\n", self.list(2));
+            self.text += &line;
+            self.key(4, "id_begin");
+        }
+        for key in ["head_end", "id_end"] {
+            self.key(5, key);
+        }
+        self.one_of(&["", "", "", "id = \"head\"\n"]);
+        if self.random.one_in(3) {
+            self.text += "prefix = [\"k\", \"ab\"]\n";
+            self.once_in(2, "need_prefix = true\n");
+        }
+        if of == "header" {
+            self.once_in(3, "name_from = \"to\"\n");
+        }
+        match body {
+            "tags" => {
+                let (key, value) = (marked(self), marked(self));
+                let (key_end, open) = (self.literal(), self.literal());
+                let open = if self.random.one_in(2) || is_nested { "\"\"".into() } else { open };
+                self.text += &format!("key = [{key}, {key_end}]\nvalue = [{open}, {value}]\n");
+                if is_nested {
+                    self.text += &format!("nested = true\nmark = {}\n", quoted(&mark));
+                    return;
+                }
+                if self.random.one_in(4) {
+                    let line = format!("type = [{}, {}]\n", self.literal(), self.literal());
+                    self.text += &line;
+                }
+                if self.random.one_in(3) {
+                    let line = format!("value_stop = {}\n", self.list(2));
+                    self.text += &line;
+                }
+                for place in ["after_open", "before_close"] {
+                    self.key(3, &format!("framing.{place}"));
+                }
+                self.once_in(4, "cdata = true\n");
+            }
+            "literal" => {
+                self.one_of(&[
+                    "open = \"(\"\nclose = \")\"\nassign = \"=\"\n",
+                    "open = \"{\"\nclose = \"}\"\nassign = \":\"\n",
+                    "open = \"<\"\nclose = \">\"\nassign = \"|\"\n",
+                    "open = \"a\"\nclose = \"k\"\nassign = \"/\"\n",
+                ]);
+                self.once_in(3, "list = true\n");
+                self.key(2, "raw_quote");
+            }
+            _ => {}
         }
     }
 
@@ -130,6 +220,9 @@ impl File<'_> {
             }
         }
         self.text += &format!("[[header.route]]\nchannel = \"{}\"\n", self.random.pick(&CHANNELS));
+        if self.random.one_in(2) {
+            self.calls("header");
+        }
     }
 }
 

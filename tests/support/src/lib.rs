@@ -377,10 +377,17 @@ impl Pair {
 
     /// Compares a text cut in ways like these, for a host that wants calls told apart.
     pub fn check_calls(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) {
+        if let Some(difference) = self.difference_of_calls(start, chunks, wanted) {
+            let (name, start) = (&self.reference.name, start.unwrap_or("its own start"));
+            panic!("{name} from {start}: {difference}\n  chunks {}", shown(chunks));
+        }
+    }
+
+    /// Finds the first place where they differ.
+    pub fn difference_of_calls(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) -> Option<String> {
         let options = Options::new().start(start.map(|start| start.parse().unwrap())).calls(true);
         let mut scanner = Scanner::with_options(&self.library, &options).unwrap();
-        let got = reference::joined_with_calls(&run(&mut scanner, chunks));
-        self.same(start, chunks, wanted, &got);
+        difference(wanted, &reference::joined_with_calls(&run(&mut scanner, chunks)))
     }
 
     /// Returns whether the dialect says how calls are written.
