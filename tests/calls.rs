@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aside::call_writer::{self, CallWriter, Tools};
 use aside::{CallsInThinking, Channel, Dialect, Kind, Options, Scanner, Token};
+use reference::What;
 
 const TAGS: &str = include_str!("dialects/calls-tags.toml");
 const HEADS: &str = include_str!("dialects/calls-heads.toml");
@@ -557,6 +558,100 @@ fn a_forced_close_ends_the_call_its_span_and_the_thinking_around_it() {
             }
         }
     }
+}
+
+/// A dialect with one table of tags.
+fn of_tags(rest: &str) -> String {
+    let span = "name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\n";
+    format!("{span}[[span.call]]\nbody = \"tags\"\nkey = [\"<k>\", \"</k>\"]\n{rest}")
+}
+
+#[track_caller]
+fn reads(toml: &str, start: &str, text: &str, wanted: &[&str]) {
+    let dialect = Dialect::from_toml(toml).unwrap();
+    for cut in 0..=text.len() {
+        let options = Options::new().start(start.parse::<aside::Start>().unwrap()).calls(true);
+        let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
+        let (before, after) = text.as_bytes().split_at(cut);
+        let mut events = Vec::new();
+        let mut on_event = |event: aside::Event<'_>| support::push(&mut events, event);
+        scanner.feed(before, &mut on_event).unwrap();
+        scanner.feed(after, &mut on_event).unwrap();
+        scanner.finish(&mut on_event).unwrap();
+        let shown: Vec<String> = reference::joined_with_calls(&events)
+            .iter()
+            .filter(|event| !matches!(event.what, What::Open { .. } | What::Attribute { .. } | What::Close(_)))
+            .map(|event| format!("{:?} {}", event.what, event.bytes.escape_ascii()))
+            .collect();
+        assert_eq!(shown, wanted, "{text}, cut at {cut}");
+    }
+}
+
+/// The first closer counts, and not the one that makes the framing before it fit.
+#[test]
+fn framing_never_hides_the_first_closer_of_a_value() {
+    let dialect = of_tags("value = [\"<v>\", \">>\"]\nframing.before_close = \"->\"\nend = \"</e>\"\n");
+    let wanted = [
+        "Call(Begin { table: 0, index: 0 }) ",
+        "Call(Name(None)) f",
+        "Framing <k>",
+        "Call(Key) k",
+        "Framing </k><v>",
+        "Call(Value) a-",
+        "Call(ValueEnd) >>",
+        "Call(End { index: 0, cause: \"malformed\" }) ",
+        "Text ></e>",
+    ];
+    reads(&dialect, "content", "<t>f<k>k</k><v>a->>></e></t>", &wanted);
+}
+
+/// Blanks between elements end where a mark begins, even one that begins with a blank.
+#[test]
+fn a_mark_may_begin_with_a_blank() {
+    let toml = of_tags("").replace("key = [\"<k>\", \"</k>\"]", "key = [\"\\n<\", \">\"]\nvalue = [\"\", \"\\n/\"]");
+    let toml = toml + "nested = true\nmark = \"\\n\"\nend = \"\\n.\"\nname_end = [\";\"]\n";
+    let wanted = [
+        "Call(Begin { table: 0, index: 0 }) ",
+        "Call(Name(None)) f",
+        "Framing ;\\n<",
+        "Call(Key) a",
+        "Framing >",
+        "Call(Value) 1",
+        "Call(ValueEnd) \\n/a>",
+        "Framing  \\n<",
+        "Call(Key) b",
+        "Framing >",
+        "Call(End { index: 0, cause: \"end of stream\" }) ",
+    ];
+    reads(&toml, "content", "<t>f;\n<a>1\n/a> \n<b>", &wanted);
+}
+
+/// A header may name a call that is written in tags or in brackets.
+#[test]
+fn a_header_names_calls_of_every_body() {
+    let with = |body: &str| HEADER.replace("body = \"json\"", body).replace("need_prefix = true\n", "");
+    let tags = with("body = \"tags\"\nkey = [\"<k>\", \"</k>\"]\nvalue = [\"<v>\", \"</v>\"]");
+    let begin = ["Call(Begin { table: 0, index: 0 }) ", "Call(Name(Some([102]))) "];
+    let rest = [
+        "Framing  <k>",
+        "Call(Key) a",
+        "Framing </k><v>",
+        "Call(Value) 1",
+        "Call(ValueEnd) </v>",
+        "Call(End { index: 0, cause: \"implied\" }) ",
+    ];
+    let text = "<|start|>assistant to=f<|message|> <k>a</k><v>1</v><|call|>";
+    reads(&tags, "header", text, &[&begin[..], &rest].concat());
+    let literal = with("body = \"literal\"\nopen = \"(\"\nclose = \")\"\nassign = \"=\"");
+    let rest = [
+        "Framing  ",
+        "Call(Key) a",
+        "Framing =",
+        "Call(Value) 1",
+        "Call(ValueEnd) ",
+        "Call(End { index: 0, cause: \"marker\" }) )",
+    ];
+    reads(&literal, "header", "<|start|>assistant to=f<|message|> a=1)<|call|>", &[&begin[..], &rest].concat());
 }
 
 /// Tokens as pieces of text, special ones with a `§` before them, and the events.

@@ -1,6 +1,8 @@
 //! Tests point 4 of the contract, linear work. Traps of 10 MiB must come out right. By instruction count (callgrind), four
 //! times the input must be at most 4.2 times the work, fed whole and in small chunks.
 
+use aside::call_writer::{self, CallWriter};
+use aside::{Dialect, JoinCall, JoinError, JoinOptions, Options, Scanner, Start};
 use support::{Pair, callgrind};
 
 fn repeated(unit: &str, size: usize) -> Vec<u8> {
@@ -12,6 +14,9 @@ fn repeated(unit: &str, size: usize) -> Vec<u8> {
 /// A text that makes a careless scanner look at the same bytes again and again.
 fn trap(name: &str, size: usize) -> Vec<u8> {
     let after = |begin: &str, unit: &str| [begin.as_bytes(), &repeated(unit, size)].concat();
+    if let Some((begin, unit)) = name.split_once(AFTER) {
+        return after(begin, unit);
+    }
     match name {
         "<" => repeated("<", size),
         "tag and spaces" => after("<thinking ", " "),
@@ -36,12 +41,22 @@ fn trap(name: &str, size: usize) -> Vec<u8> {
         "headers" => repeated("<|channel|>analysis ", size),
         "keys" => after("<|start|>", "to="),
         "boxes" => repeated("<|begin_of_box|>", size),
+        unit if JOINED.contains(&unit) => repeated(unit, size),
         "quotes" => after("<|tool_call>", "<|\"|><tool_call|"),
         other => panic!("no trap {other}"),
     }
 }
 
+/// What values are made of that are joined, as JSON writes it in a string.
+const JOINED: [&str; 7] = ["\\\"", "a", "{", "</parameter", "<|q|", "|/", "'"];
+
+/// In the name of a trap: a unit is repeated after a beginning.
+const AFTER: &str = " … ";
+
 const SIZES: [usize; 3] = [1 << 10, 4 << 10, 16 << 10];
+
+/// There are many traps of calls.
+const CALL_SIZES: [usize; 3] = [512, 2 << 10, 8 << 10];
 
 /// The attribute tag's limit is 64 KiB: only far beyond it can the work repeat.
 const LARGE_SIZES: [usize; 3] = [1 << 10, 128 << 10, 512 << 10];
@@ -57,25 +72,56 @@ fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
         assert!(joined.len() >= 2 * text.len());
         return;
     }
+    if start == "join calls" {
+        let text = std::str::from_utf8(text).unwrap();
+        let arguments = format!("{{\"k\": [\"{text}\", \"{text}\"]}}");
+        // Some values cannot be written, which has to be found in linear time as well.
+        let joined = dialect.join_with_calls("", "", &[JoinCall::new("f", &arguments); 2], &JoinOptions::new());
+        assert!(joined.is_ok() || matches!(joined, Err(JoinError::Call { .. })));
+        return;
+    }
     let mut bytes = 0;
     for chunk in [text.len(), 5] {
-        let mut scanner = support::scanner(dialect, Some(start), None);
+        let options = Options::new().start(start.parse::<Start>().unwrap()).calls(has_calls(dialect));
+        let mut scanner = Scanner::with_options(dialect, &options).unwrap();
+        let mut writer = has_calls(dialect).then(|| CallWriter::new(call_writer::Options::default()));
+        let mut on_event = |event: aside::Event<'_>| {
+            bytes += event.bytes.len();
+            if let Some(writer) = &mut writer {
+                writer.event(dialect, &event, |_| {}).unwrap();
+            }
+        };
         for chunk in text.chunks(chunk) {
-            scanner.feed(chunk, |event| bytes += event.bytes.len()).unwrap();
+            scanner.feed(chunk, &mut on_event).unwrap();
         }
-        scanner.finish(|event| bytes += event.bytes.len()).unwrap();
+        scanner.finish(&mut on_event).unwrap();
     }
     assert_eq!(bytes, 2 * text.len());
 }
+
+/// Whether it is one of the tests' dialects that have tables of calls.
+fn has_calls(dialect: &Dialect) -> bool {
+    dialect.name().starts_with("calls-")
+}
+
+fn dialect(name: &str) -> Dialect {
+    Dialect::find(name).unwrap_or_else(|_| {
+        let file = format!("{}/tests/dialects/{name}.toml", support::ROOT);
+        Dialect::from_toml(&std::fs::read_to_string(file).unwrap()).unwrap()
+    })
+}
+
+/// Separates the parts of a job: no trap has it.
+const SEPARATOR: &str = "\u{1f}";
 
 /// Run under valgrind by the tests below: feeds the traps named, whole and in chunks, and does nothing else.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
     let Ok(job) = std::env::var("ASIDE_WORK") else { return };
-    let job: Vec<&str> = job.split('|').collect();
-    let [dialect, start, sizes, names @ ..] = &job[..] else { panic!("{job:?}") };
-    let dialect = aside::Dialect::find(dialect).unwrap();
+    let job: Vec<&str> = job.split(SEPARATOR).collect();
+    let [name, start, sizes, names @ ..] = &job[..] else { panic!("{job:?}") };
+    let dialect = dialect(name);
     for name in names {
         for size in sizes.split(' ') {
             counted(&dialect, start, &trap(name, size.parse().unwrap()));
@@ -85,7 +131,7 @@ fn work() {
 
 fn linear(dialect: &str, start: &str, traps: &[&str], sizes: [usize; 3]) {
     let sizes = sizes.map(|size| size.to_string()).join(" ");
-    callgrind::linear("linear", &[&[dialect, start, &sizes], traps].concat().join("|"), traps);
+    callgrind::linear("linear", &[&[dialect, start, &sizes], traps].concat().join(SEPARATOR), traps);
 }
 
 #[test]
@@ -139,6 +185,80 @@ fn point_4_all_kinds_of_markers_at_once_are_linear() {
     linear("any", "content", &text, SIZES);
     linear("any", "content", &["open value", "values in values", "attributes", "quotes"], LARGE_SIZES);
     linear("any", "thinking", &["<", "closers", "lines of backticks", "headers", "line breaks"], SIZES);
+}
+
+/// Scanner and call writer, with these units after each of these beginnings.
+fn calls_are_linear(dialect: &str, begins: &[&str], units: &[&str]) {
+    let traps = begins.iter().flat_map(|begin| units.iter().map(move |unit| format!("{begin}{AFTER}{unit}")));
+    let traps: Vec<String> = traps.collect();
+    linear(dialect, "content", &traps.iter().map(String::as_str).collect::<Vec<_>>(), CALL_SIZES);
+}
+
+#[test]
+fn calls_between_openers_are_linear() {
+    let units = [
+        "{",
+        "[",
+        "\"",
+        "\\",
+        "<",
+        "<parameter=",
+        "<function=",
+        " ",
+        "]<",
+        "{\"name\":",
+        "<tool_call>",
+        "<tool_call> [",
+    ];
+    calls_are_linear("calls-tags", &["", "<think>", "<tool_call><function=f>"], &units);
+    calls_are_linear("calls-heads", &[""], &["<calls><call>", "<calls><call>functions.f", "call:"]);
+    calls_are_linear("calls-types", &["<calls>"], &["<call:x|", "<call:x|f;", "<call:x|f~y", "{\"f\":1}", " ", "&"]);
+}
+
+#[test]
+fn calls_of_json_are_linear() {
+    let units =
+        ["{", "[", "\"", "\\", "<", "</tool_call", " ", "]<", "{\"name\":", "{\"name\":\"f\"},", "\"name\":\"f\","];
+    calls_are_linear("calls-tags", &["<tool_call>{", "<think><tool_call>{\"name\":\"f\",\"arguments\":"], &units);
+    calls_are_linear(
+        "calls-tags",
+        &["<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\""],
+        &["<", "\\", "\\\"", "</tool_call>"],
+    );
+}
+
+#[test]
+fn calls_between_tags_are_linear() {
+    let units = [
+        "<",
+        "<parameter=",
+        "</parameter",
+        "\n",
+        "\n<parameter",
+        "\n<parameter=",
+        " ",
+        "]<",
+        "x\n</parameter>\n<parameter=a>",
+    ];
+    calls_are_linear("calls-tags", &["<tool_call><function=f><parameter=a>"], &units);
+    calls_are_linear("calls-types", &["<calls><call:x|f;!<k>a</k><v><![CDATA["], &["]]>", "]", "</v>", "\n</v"]);
+    let units = ["|", "|a>", "|/", "|/a>", "|a>x|/a>", " ", "x"];
+    calls_are_linear("calls-nested", &["<tools>|call f>", "<tools>|call f>|a>x"], &units);
+}
+
+#[test]
+fn calls_in_brackets_are_linear() {
+    let units = ["call:", "[", "{", "\"", "\\", "<", "<|q|", "<|q|>", " ", "a:1,", "call:f{}"];
+    calls_are_linear("calls-raw", &["<|tool>", "<|tool>call:f{a:", "<|tool>call:f{a:[<|q|>"], &units);
+    let units = ["[", "(", "\"", "'", "\\", ",", "f(a=1),", "a=1,", "a"];
+    calls_are_linear("calls-python", &["<|start|>[", "<|start|>[f(", "<|start|>[f(a=[1,"], &units);
+}
+
+#[test]
+fn joining_calls_is_linear() {
+    for name in ["calls-tags", "calls-nested", "calls-python", "calls-raw"] {
+        linear(name, "join calls", &JOINED, CALL_SIZES);
+    }
 }
 
 #[test]

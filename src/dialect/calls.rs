@@ -174,13 +174,17 @@ fn tags(spanned: &Spanned<Call>) -> Result<TagsRule, Fault> {
     let literal = |literal: Option<&Option<Literal>>| literal.map_or("", text).as_bytes().into();
     let pair = |pair: &[String; 2]| pair.clone().map(|literal| literal.into_bytes().into());
     let words = call.type_words.iter().flat_map(|words| words.get_ref());
+    // The first closer ends a value: framing that makes an earlier one together with the closer never stands before one.
+    let (before_close, closer) = (framing.map_or("", |framing| text(&framing.before_close)), &value.get_ref()[1]);
+    let is_before = format!("{before_close}{closer}").find(closer.as_str()) == Some(before_close.len());
+    let before_close = if is_before { before_close } else { "" };
     Ok(TagsRule {
         key: pair(key.get_ref()),
         value: pair(value.get_ref()),
         kind: call.kind.as_ref().map(|kind| pair(kind.get_ref())),
         kind_words: words.map(|(word, meaning)| (word.as_str().into(), meaning.as_str().into())).collect(),
         after_open: literal(framing.map(|framing| &framing.after_open)),
-        before_close: literal(framing.map(|framing| &framing.before_close)),
+        before_close: before_close.as_bytes().into(),
         has_cdata: flag(&call.cdata),
         nested: call.mark.as_ref().map(bytes),
         unknown_is_string: call.types.as_ref().is_some_and(|types| *types.get_ref() == UnknownType::String),

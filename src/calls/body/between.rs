@@ -89,18 +89,18 @@ impl Body {
     }
 
     pub(super) fn piece_of_head(&mut self, table: &CallTable, piece: u8) -> Turn {
+        let arguments = match &table.body {
+            BodyRule::Json | BodyRule::Object(_) => State::Arguments,
+            BodyRule::Tags(rule) if rule.nested.is_some() => State::Element { leaf: Leaf::Done },
+            BodyRule::Tags(_) => State::Pair,
+            BodyRule::Literal(_) => State::Argument { is_first: true },
+        };
         if table.head.name_from.is_some() {
-            return Ok(Some(self.piece(Piece::NameOfHeader, 0, State::Arguments)));
+            return Ok(Some(self.piece(Piece::NameOfHeader, 0, arguments)));
         }
         let number = usize::from(piece);
         let len = usize::from(self.head.lens[number]);
-        let state = match (number + 1 == Head::PIECES, &table.body) {
-            (false, _) => State::Head { piece: piece + 1 },
-            (_, BodyRule::Json) => State::Arguments,
-            (_, BodyRule::Tags(rule)) if rule.nested.is_some() => State::Element { leaf: Leaf::Done },
-            (_, BodyRule::Tags(_)) => State::Pair,
-            _ => State::Argument { is_first: true },
-        };
+        let state = if number + 1 == Head::PIECES { arguments } else { State::Head { piece: piece + 1 } };
         let kind = match number {
             Head::NAME => Piece::Name,
             _ if Head::is_id(number, table.head.is_id) => Piece::Id,

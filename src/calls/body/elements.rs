@@ -81,10 +81,10 @@ impl Body {
             let state = State::Element { leaf: if has_text { Leaf::Text } else { Leaf::Blank } };
             return self.run(view, Piece::Value, len, state);
         }
-        let own = self.state;
-        match self.blanks(view, own) {
-            Some(step) => Ok(Some(step)),
-            None => Err(Seen::No),
+        // A mark may begin with a blank: only those before it are framing.
+        match run.iter().take_while(|&&byte| is_blank(byte)).count() {
+            0 => Err(Seen::No),
+            blanks => self.some(Piece::Framing, blanks, self.state),
         }
     }
 }
