@@ -605,6 +605,25 @@ fn framing_never_hides_the_first_closer_of_a_value() {
     reads(&dialect, "content", "<t>f<k>k</k><v>a->>></e></t>", &wanted);
 }
 
+/// Where both could begin, the closer counts, however the text is cut.
+#[test]
+fn a_closer_comes_before_a_stop_at_the_same_place() {
+    let dialect = of_tags("value = [\"<v>\", \"\\n//\"]\nvalue_stop = [\"/\"]\nend = \"</e>\"\n");
+    let begin = ["Call(Begin { table: 0, index: 0 }) ", "Call(Name(None)) f", "Framing <k>", "Call(Key) k"];
+    let closed =
+        ["Framing </k><v>", "Call(Value) a", "Call(ValueEnd) \\n//", "Call(End { index: 0, cause: \"marker\" }) </e>"];
+    reads(&dialect, "content", "<t>f<k>k</k><v>a\n//</e></t>", &[&begin[..], &closed].concat());
+    let stopped = [
+        "Framing </k><v>",
+        "Call(Value) a",
+        "Framing \\n",
+        "Call(ValueEnd) ",
+        "Call(End { index: 0, cause: \"malformed\" }) ",
+        "Text /</e>",
+    ];
+    reads(&dialect, "content", "<t>f<k>k</k><v>a\n/</e></t>", &[&begin[..], &stopped].concat());
+}
+
 /// Blanks between elements end where a mark begins, even one that begins with a blank.
 #[test]
 fn a_mark_may_begin_with_a_blank() {

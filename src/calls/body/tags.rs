@@ -124,9 +124,13 @@ impl Body {
             }
             seen = seen.or(both);
             if !is_cdata && view.text[at] == b'\n' {
+                // A closer that begins here comes first.
                 match stop_at(rule, view, at + 1) {
-                    Seen::Yes => return self.some(Piece::Value, at, State::ValueEnd { framing: 1, len: 0 }),
-                    other => seen = seen.or(other),
+                    Seen::Yes if seen == Seen::No => {
+                        return self.some(Piece::Value, at, State::ValueEnd { framing: 1, len: 0 });
+                    }
+                    Seen::No => {}
+                    _ => seen = Seen::More,
                 }
             }
             if seen == Seen::More {
