@@ -2,6 +2,7 @@
 //!
 //!     cargo run --example resplit -- qwen3 < tests/sse/qwen3.sse
 //!     curl --no-buffer … | cargo run --example resplit -- --start thinking qwen3 reasoning
+//!     curl --no-buffer … | cargo run --example resplit -- --calls --tools tools.json qwen3
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,7 +15,7 @@ use aside::{Dialect, Start, StrayClose};
 
 const HELP: &str = "\
 Splits the answer of a chat completion, an event stream or one JSON body: the thinking moves from
-`content` to a field of its own.
+`content` to a field of its own, and with --calls tool calls to `tool_calls`.
 
 Usage: resplit [OPTIONS] DIALECT [FIELD] < STREAM
 
@@ -26,8 +27,9 @@ Usage: resplit [OPTIONS] DIALECT [FIELD] < STREAM
                    what becomes of a closer of the thinking without an opener, after content:
                    dialect (default), what the dialect says; text, it stays, for a model that
                    does not think
-  --calls          also makes `tool_calls` of the calls in the text
-  --tools FILE     the `tools` of the request, a JSON array: calls of other tools stay content
+  --calls          make `tool_calls` of the calls in the text, if the dialect has tables for them
+  --tools FILE     the `tools` of the request, a JSON array: calls of other tools stay content;
+                   without it, every call becomes `tool_calls`
   --help, --version
 ";
 
@@ -38,7 +40,8 @@ struct Settings {
     start: Option<Start>,
     stray_close: StrayClose,
     calls: bool,
-    tools: Option<Arc<Tools>>,
+    /// The file that has the request's tools.
+    tools: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -91,9 +94,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>
             }
             ("--calls", None) => calls = true,
             ("--tools", value) => {
-                let file = value.or_else(|| arguments.next()).ok_or("--tools: the value is missing")?;
-                let text = std::fs::read_to_string(&file).map_err(|error| format!("--tools: {file}: {error}"))?;
-                tools = Some(Arc::new(Tools::read(&text).map_err(|error| format!("{file}: {error}"))?));
+                tools = Some(value.or_else(|| arguments.next()).ok_or("--tools: the value is missing")?);
             }
             _ if argument.starts_with('-') => return Err(format!("{argument}: there is no such option").into()),
             _ => names.push(argument),
@@ -117,12 +118,17 @@ fn known(name: &str) -> Result<Field, String> {
     field.ok_or_else(|| format!("{name}: the field is reasoning_content, reasoning or thinking"))
 }
 
+fn read_tools(file: &str) -> Result<Arc<Tools>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    Ok(Arc::new(Tools::read(&text).map_err(|error| format!("{file}: {error}"))?))
+}
+
 fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
     let options = Options::new()
         .field(settings.field)
         .stray_close(settings.stray_close)
         .calls(settings.calls)
-        .tools(settings.tools.clone());
+        .tools(settings.tools.as_deref().map(read_tools).transpose()?);
     let mut rewriter = Rewriter::new(&settings.dialect, &options)?;
     // A gateway keeps its rewriters, and sets this for each answer, as its request says.
     rewriter.start_at(settings.start).map_err(|error| format!("{}: {error}", settings.dialect.name()))?;

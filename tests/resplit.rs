@@ -67,6 +67,9 @@ fn refuses_what_it_does_not_know() {
         (&["qwen3", "--start", "middle"], "middle"),
         (&["qwen3", "--stray-close"], "--stray-close: the value is missing"),
         (&["qwen3", "--stray-close", "drop"], "--stray-close: `drop` is neither dialect nor text"),
+        (&["qwen3", "--calls", "--tools"], "--tools: the value is missing"),
+        (&["qwen3", "--tools", "tools.json"], "--tools goes with --calls"),
+        (&["qwen3", "--calls=x"], "--calls=x: there is no such option"),
         (&["--help=x"], "--help=x: there is no such option"),
     ] {
         let output = resplit(arguments, b"");
@@ -77,6 +80,26 @@ fn refuses_what_it_does_not_know() {
     let output = resplit(&["inline-think", "--start", "header"], b"");
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).starts_with("resplit: inline-think: "), "{}", err(&output));
+}
+
+#[test]
+fn says_what_is_wrong_with_tools() {
+    let folder = std::env::temp_dir().join(format!("aside-resplit-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, text, said) in [
+        ("none.json", None, "none.json: "),
+        ("bad.json", Some("[{\"name\": \"f\"}"), "bad.json: tools: not JSON, or nested too deep, at line 1, column 15"),
+        ("object.json", Some("{}"), "object.json: tools: not a JSON array"),
+    ] {
+        let file = folder.join(name);
+        if let Some(text) = text {
+            std::fs::write(&file, text).unwrap();
+        }
+        let output = resplit(&["qwen3", "--calls", "--tools", file.to_str().unwrap()], IN.as_bytes());
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        assert!(output.stdout.is_empty() && err(&output).contains(said), "{name}: {}", err(&output));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

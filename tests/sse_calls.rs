@@ -2,6 +2,7 @@
 //! from them must be the calls, the content and the thinking of the text, however the server cut the text and the network the
 //! stream. Each byte of a call's region is told once, as a part of a call or as content.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use aside::call_writer::Tools;
@@ -533,14 +534,14 @@ fn difference(case: &Value, got: &Said) -> Option<String> {
 fn cases_of_the_field() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/calls");
     let mut wrong = Vec::new();
+    let mut dialects: HashMap<String, Option<Dialect>> = HashMap::new();
     for file in ["cases.jsonl", "malformed.jsonl"].map(|name| folder.join(name)) {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
         for line in text.lines() {
             let case: Value = serde_json::from_str(line).unwrap();
-            let Some(reference) = reference::find(case["dialect"].as_str().unwrap()).filter(has_tables) else {
-                continue;
-            };
-            let dialect = Pair::new(reference).library;
+            let name = case["dialect"].as_str().unwrap();
+            let find = || Some(Pair::new(reference::find(name).filter(has_tables)?).library);
+            let Some(dialect) = dialects.entry(name.into()).or_insert_with(find).clone() else { continue };
             let start = case["start"].as_str().map(|start| start.parse::<Start>().unwrap());
             let tools = case.get("tools").map(|tools| Arc::new(Tools::read(&tools.to_string()).unwrap()));
             let options = Options::new().calls(true).start(start).tools(tools);
