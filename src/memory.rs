@@ -1,7 +1,7 @@
 //! Memory that may be refused. Streams are read inside other people's processes, so running out of memory must be an error
 //! and never end the process. These helpers ask for memory before they use it, as the standard library's own do not.
 
-use std::collections::TryReserveError;
+use std::{borrow::Cow, collections::TryReserveError};
 
 /// An allocation was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,19 @@ pub fn copy_text(text: &str) -> Result<String> {
     copy.try_reserve_exact(text.len())?;
     copy.push_str(text);
     Ok(copy)
+}
+
+/// Returns bytes as text. What is not UTF-8 becomes U+FFFD.
+pub fn lossy(bytes: &[u8]) -> Result<Cow<'_, str>> {
+    if let Ok(text) = str::from_utf8(bytes) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        append_text(&mut text, chunk.valid())?;
+        append_text(&mut text, if chunk.invalid().is_empty() { "" } else { "\u{FFFD}" })?;
+    }
+    Ok(Cow::Owned(text))
 }
 
 /// Adds one entry to a list.

@@ -2,7 +2,8 @@
 //! counted by an allocator of this file's own. Attributes are the one exception (collecting, the other, is off here). The
 //! allocator also refuses each allocation in turn: running out of memory must be an error.
 
-use aside::sse::Rewriter;
+use aside::call_writer::Tools;
+use aside::sse::{self, Rewriter};
 use aside::{Dialect, Error, JoinError, JoinOptions, Options, Scanner, Token};
 use samples::{Random, Texts};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -311,6 +312,42 @@ fn refused_memory_is_an_error_of_an_event_stream() {
                 rewriter.finish(&mut out)
             });
             assert!(points > 3, "{name}: {points} points");
+        }
+    }
+}
+
+/// Texts with calls of each kind of table.
+const CALLS: [(&str, &str); 5] = [
+    (
+        include_str!("dialects/calls-tags.toml"),
+        "<tool_call>{\"name\":\"no\"}{\"arguments\":\"{\\\"a\\\":1}\",\"name\":\"g\",\"id\":\"7\"}<function=f><parameter=\u{fffd}>1</parameter>\
+         <parameter=x>2</parameter></function>",
+    ),
+    (include_str!("dialects/calls-heads.toml"), "<calls><call>functions.f:0<args>{}</call><call>g<args>{\"a\":1}"),
+    (include_str!("dialects/calls-python.toml"), "<|start|>[f(a='it\\'s', b=[True, (2,)]), g(x="),
+    (include_str!("dialects/calls-raw.toml"), "<|tool>call:f{a:<|q|>x<|q|>,b:{c:1}}<tool|>"),
+    (include_str!("dialects/calls-nested.toml"), "<tools>|call f>|a>|b>1|/b>|/a>|c>1|/c>|/call></tools>"),
+];
+
+#[test]
+fn refused_memory_is_an_error_of_an_event_stream_with_calls() {
+    let tools = r#"[{"name":"f","parameters":{"properties":{"x":{"type":"integer"}}}},{"name":"g"}]"#;
+    let tools = std::sync::Arc::new(Tools::read(tools).unwrap());
+    for (toml, text) in CALLS {
+        let dialect = Dialect::from_toml(toml).unwrap();
+        let text = serde_json::Value::from(text);
+        let choice =
+            |part: &str| format!("{{\"id\":\"c\",\"choices\":[{{\"index\":0,\"{part}\":{{\"content\":{text}}}}}]}}");
+        for answer in [format!("data: {}\n\n", choice("delta")), choice("message")] {
+            let points = refused(Error::OutOfMemory, || {
+                let options = sse::Options::new().calls(true).tools(tools.clone());
+                let (mut rewriter, mut out) = (Rewriter::new(&dialect, &options)?, Vec::new());
+                rewriter.feed(&answer, &mut out)?;
+                rewriter.finish(&mut out)?;
+                assert!(String::from_utf8(out).unwrap().contains("\"tool_calls\":["), "{answer}");
+                Ok(())
+            });
+            assert!(points > 10, "{answer}: {points} points");
         }
     }
 }

@@ -23,7 +23,7 @@ impl CallWriter {
         let piece = match event.kind {
             Kind::Call { rule, table, index } => {
                 if let Some(table) = table_of(dialect, rule, table) {
-                    self.begin(table, index);
+                    self.begin(table, index)?;
                 }
                 return Ok(());
             }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     Error,
     calls::table::{BodyRule, CallTable},
+    memory::{copy, copy_text, lossy, push},
 };
 
 /// How values are written.
@@ -22,9 +23,9 @@ enum Form {
     #[default]
     Tags,
     /// As elements, the openers of which end with these bytes.
-    Elements(Box<[u8]>),
+    Elements(Vec<u8>),
     /// As Python writes them, or as Gemma does, whose strings stand between two of these.
-    Literal(Box<str>),
+    Literal(String),
 }
 
 /// What has been written of the last value.
@@ -48,7 +49,7 @@ enum Written {
 pub struct Keyed {
     form: Form,
     /// Words for types.
-    words: Vec<(Box<str>, Types)>,
+    words: Vec<(String, Types)>,
     /// What values of an unknown type are.
     unknown: Types,
     has_keys: bool,
@@ -63,23 +64,28 @@ pub struct Keyed {
 
 impl Keyed {
     /// Begins a call that is written so.
-    pub fn begin(&mut self, table: &CallTable) {
+    pub fn begin(&mut self, table: &CallTable) -> Result<(), Error> {
         (self.has_keys, self.written, self.element.depth) = (false, Written::Whole, 0);
         self.element.clear();
         self.words.clear();
         self.unknown = Types::UNKNOWN;
         match &table.body {
             BodyRule::Tags(rule) => {
-                self.form = rule.nested.as_ref().map_or(Form::Tags, |_| Form::Elements(rule.key[1].clone()));
-                let words = rule.kind_words.iter();
-                self.words.extend(words.map(|(word, meaning)| (word.clone(), Types::named(meaning))));
+                self.form = match rule.nested {
+                    Some(_) => Form::Elements(copy(&rule.key[1])?),
+                    None => Form::Tags,
+                };
+                for (word, meaning) in &rule.kind_words {
+                    push(&mut self.words, (copy_text(word)?, Types::named(meaning)))?;
+                }
                 if rule.unknown_is_string {
                     self.unknown = Types::STRING;
                 }
             }
-            BodyRule::Literal(rule) => self.form = Form::Literal(String::from_utf8_lossy(&rule.raw_quote).into()),
+            BodyRule::Literal(rule) => self.form = Form::Literal(copy_text(&lossy(&rule.raw_quote)?)?),
             BodyRule::Object(_) | BodyRule::Json => {}
         }
+        Ok(())
     }
 
     /// Do bytes count that are neither key nor value?
@@ -125,7 +131,7 @@ impl Keyed {
     /// Takes the word for the type of the value that follows. It counts where the schema says nothing.
     pub fn type_word(&mut self, word: &str) {
         if self.types.is_unknown() {
-            let known = self.words.iter().find(|(known, _)| **known == *word);
+            let known = self.words.iter().find(|(known, _)| known == word);
             self.types = known.map_or_else(|| Types::named(word), |&(_, types)| types);
         }
     }

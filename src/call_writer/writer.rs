@@ -17,6 +17,7 @@ use super::{
 use crate::{
     Cause, Error,
     calls::table::{BodyRule, CallTable},
+    memory::lossy,
 };
 
 /// How a writer differs from the default.
@@ -154,7 +155,7 @@ impl CallWriter {
     }
 
     /// Begins a call that is written by `table`. `call` is its number in the stream.
-    pub(crate) fn begin(&mut self, table: &CallTable, call: u64) {
+    pub(crate) fn begin(&mut self, table: &CallTable, call: u64) -> Result<(), Error> {
         self.rules = Rules {
             is_object: matches!(table.body, BodyRule::Object(_)),
             is_keyed: matches!(table.body, BodyRule::Tags(_) | BodyRule::Literal(_)),
@@ -165,9 +166,9 @@ impl CallWriter {
         self.front.begin(call, self.told);
         self.parameters = None;
         self.json = JsonArguments::default();
-        self.keyed.begin(table);
         self.held.clear();
         self.decoder = Decoder::default();
+        self.keyed.begin(table)
     }
 
     /// Takes the next part of the call that has begun last, and hands what can leave to `sink`.
@@ -198,10 +199,10 @@ impl CallWriter {
     fn whole(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         match piece {
             _ if self.is_dropped => Ok(()),
-            Piece::Name(name) => self.name(&String::from_utf8_lossy(name), sink),
-            Piece::Id(id) => self.id(&String::from_utf8_lossy(id)),
+            Piece::Name(name) => self.name(&lossy(name)?, sink),
+            Piece::Id(id) => self.id(&lossy(id)?),
             Piece::Type(word) => {
-                self.keyed.type_word(&String::from_utf8_lossy(word));
+                self.keyed.type_word(&lossy(word)?);
                 Ok(())
             }
             Piece::End(cause) => self.end(cause, sink),
@@ -214,11 +215,9 @@ impl CallWriter {
                 let parameters = parameters(&self.options, self.parameters);
                 let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
                 match piece {
-                    Piece::Key(key) => {
-                        self.keyed.key(&String::from_utf8_lossy(key), parameters, &mut self.held, &mut out)
-                    }
+                    Piece::Key(key) => self.keyed.key(&lossy(key)?, parameters, &mut self.held, &mut out),
                     Piece::ValueEnd(closer) => {
-                        let closer = String::from_utf8_lossy(closer);
+                        let closer = lossy(closer)?;
                         self.keyed.value_end(&closer, parameters, &mut self.held, &mut out)
                     }
                     _ => Ok(()),

@@ -24,7 +24,7 @@ enum Made {
 /// How long a call takes. It begins with these pieces.
 fn write(options: &Options, table: &CallTable, first: &[Piece<'_>], made: &Made, bytes: usize) -> Duration {
     let mut writer = CallWriter::new(options.clone());
-    writer.begin(table, 0);
+    writer.begin(table, 0).unwrap();
     let mut feed = |piece| writer.feed(piece, &mut |_| Ok(())).unwrap();
     let text = if let Made::Value(copy) = made { copy.repeat(bytes / copy.len()) } else { String::new() };
     let begun = Instant::now();

@@ -208,14 +208,14 @@ fn says_what_becomes_of_a_call() {
         writer.standing()
     };
     assert_eq!(writer.standing(), Standing::Between);
-    writer.begin(&tags, 0);
+    writer.begin(&tags, 0).unwrap();
     assert_eq!(writer.standing(), Standing::Undecided);
     assert_eq!(feed(&mut writer, Name(b"f")), Standing::Undecided);
     assert_eq!(feed(&mut writer, Key(b"x")), Standing::Told);
     assert_eq!(writer.told(), 1);
     assert_eq!(feed(&mut writer, End(Marker)), Standing::Between);
     assert_eq!(writer.told(), 1);
-    writer.begin(&object, 1);
+    writer.begin(&object, 1).unwrap();
     assert_eq!(feed(&mut writer, value("{}")), Standing::Undecided);
     assert_eq!(feed(&mut writer, Name(b"g")), Standing::Dropped);
     assert_eq!(feed(&mut writer, End(Marker)), Standing::Between);
@@ -228,12 +228,12 @@ fn says_what_becomes_of_a_call() {
 fn fails_with_its_sink_and_writes_the_next_stream() {
     let object = table(&object());
     let mut writer = CallWriter::new(options(None));
-    writer.begin(&object, 0);
+    writer.begin(&object, 0).unwrap();
     writer.feed(Name(b"f"), &mut |_| Ok(())).unwrap();
     let failed = writer.feed(value("{}"), &mut |_| Err(crate::Error::OutOfMemory));
     assert_eq!(failed, Err(crate::Error::OutOfMemory));
     writer.reset();
-    writer.begin(&object, 0);
+    writer.begin(&object, 0).unwrap();
     let mut told = String::new();
     for piece in [Name(b"g"), value("[]"), End(Marker)] {
         let mut sink = |delta: super::super::Delta<'_>| {
@@ -318,7 +318,7 @@ fn streams_a_string_and_holds_what_may_be_something_else() {
     let deltas = |key, text: &str| {
         let mut writer = CallWriter::new(options.clone());
         let mut deltas = Vec::new();
-        writer.begin(&tags, 0);
+        writer.begin(&tags, 0).unwrap();
         let values = text.split_inclusive(|_| true).map(value);
         for piece in [Name(b"f"), Key(key)].into_iter().chain(values).chain([ValueEnd(b""), End(Marker)]) {
             writer
@@ -469,7 +469,7 @@ fn holds_no_more_than_it_may() {
     for (keys, table) in [("tags", &tags), ("elements", &elements)] {
         let max_held = 50_000;
         let mut writer = CallWriter::new(Options { max_held, ..Options::default() });
-        writer.begin(table, 0);
+        writer.begin(table, 0).unwrap();
         let mut feed = |piece| {
             writer.feed(piece, &mut |_| Ok(())).unwrap();
             assert!(writer.memory() <= max_held + 4096, "{keys}: {}", writer.memory());

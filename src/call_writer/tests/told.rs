@@ -35,7 +35,7 @@ pub fn write(options: &Options, sources: &[Source<'_>], cut: impl Fn(&[u8]) -> V
     let mut writer = CallWriter::new(options.clone());
     let mut calls: Vec<Call> = Vec::new();
     for source in sources {
-        writer.begin(source.table, source.call);
+        writer.begin(source.table, source.call).unwrap();
         for &piece in &source.pieces {
             let (Piece::Value(bytes) | Piece::Framing(bytes)) = piece else {
                 feed(&mut writer, piece, &mut calls);

@@ -22,7 +22,7 @@ pub struct Told {
     /// A call ended as it should, which is a reason to stop.
     pub has_ended: bool,
     /// Content became thinking later, so that what goes out depends on the cuts.
-    is_reclassified: bool,
+    pub is_reclassified: bool,
 }
 
 impl Told {
