@@ -347,6 +347,43 @@ aside_status aside_join(const struct aside_dialect *dialect,
                         char **out,
                         size_t *out_len);
 
+/** A tool call for `aside_join_with_calls()`. Its texts are UTF-8. */
+typedef struct aside_join_call {
+    /** The name of the tool. */
+    const char *name;
+    /** The length of the name. */
+    size_t name_len;
+    /** The arguments: a JSON object. */
+    const char *arguments;
+    /** The length of the arguments. */
+    size_t arguments_len;
+    /** The call's id, which is written where the dialect has a place for one. NULL: none. */
+    const char *id;
+    /** The length of the id. */
+    size_t id_len;
+} aside_join_call;
+
+/**
+ * Joins thinking, content and the tool calls after them into one text, as `aside_join()`. `calls` has `count` entries; it
+ * may be NULL if there are none. A scanner with `options.calls` reads the calls back as they are; types are not in the
+ * text of all dialects, so a call writer that has the tools makes the same arguments. Calls are never escaped: where a value
+ * holds the text that ends it, no text means the call.
+ *
+ * Returns as `aside_join()`; `ASIDE_ERROR_JOIN` also for a call that cannot be written: the message says which call, and
+ * which part of it. `ASIDE_ERROR_OPTION` also for a text of a call that is not UTF-8.
+ */
+aside_status aside_join_with_calls(const struct aside_dialect *dialect,
+                                   const char *thinking,
+                                   size_t thinking_len,
+                                   const char *content,
+                                   size_t content_len,
+                                   const struct aside_join_call *calls,
+                                   size_t count,
+                                   aside_start start,
+                                   aside_markers markers,
+                                   char **out,
+                                   size_t *out_len);
+
 /**
  * Writes a text without the dialect's markers to `*out`, for a prompt that a user's text goes into: U+200B (zero
  * width space, 3 bytes) is put after the first character of each marker, turn markers included, so that it reads the

@@ -184,6 +184,53 @@ func TestCallEvents(t *testing.T) {
 	}
 }
 
+func TestJoinWithCalls(t *testing.T) {
+	dialect := loadDialect(t, "calls-tags.toml")
+	scanner, writer := newCalls(t, dialect, nil)
+	calls := []aside.JoinCall{{Name: "add", Arguments: `{"a": 1, "n": "x"}`}, {Name: "g", Arguments: "{}", ID: "7"}}
+	text, err := aside.JoinWithCalls(dialect, "hm", "Adding.", calls, aside.StartDefault, aside.MarkersRefuse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const wanted = "0/0 call_0 add {\"a\": 1, \"n\": \"x\"} marker true\n1/1 7 g {} marker true\n"
+	if got := written(t, scanner, writer, text, 7, false); got != wanted {
+		t.Error(text, got)
+	}
+	if text, err := aside.JoinWithCalls(dialect, "", "a", nil, aside.StartDefault, aside.MarkersRefuse); text != "a" || err != nil {
+		t.Error(text, err)
+	}
+	for arguments, status := range map[string]aside.Status{"{": aside.ErrJoin, "": aside.ErrJoin, "\xff": aside.ErrOption} {
+		calls[1].Arguments = arguments
+		_, err := aside.JoinWithCalls(dialect, "", "", calls, aside.StartDefault, aside.MarkersRefuse)
+		if !errors.Is(err, status) {
+			t.Errorf("%q: %v", arguments, err)
+		}
+	}
+}
+
+func ExampleJoinWithCalls() {
+	dialect, err := aside.Load(`
+		name = "mine"
+		[[span]]
+		channel = "tool"
+		open = ["<tool_call>"]
+		close = ["</tool_call>"]
+		[[span.call]]
+		body = "object"
+	`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dialect.Close()
+	calls := []aside.JoinCall{{Name: "add", Arguments: `{"a": 2}`}}
+	text, err := aside.JoinWithCalls(dialect, "", "Adding.", calls, aside.StartDefault, aside.MarkersRefuse)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(text)
+	// Output: Adding.<tool_call>{"name": "add", "arguments": {"a": 2}}</tool_call>
+}
+
 func TestCallWriterInUseAndClosed(t *testing.T) {
 	scanner, writer := newCalls(t, loadDialect(t, "calls-tags.toml"), nil)
 	var events []aside.Event

@@ -45,6 +45,35 @@ func Join(d *Dialect, thinking, content string, start Start, markers Markers) (s
 	})
 }
 
+// JoinCall is a tool call for [JoinWithCalls]. Its texts are UTF-8.
+type JoinCall struct {
+	Name      string
+	Arguments string // a JSON object
+	ID        string // written where the dialect has a place for one; empty: none
+}
+
+// JoinWithCalls returns thinking, content and the tool calls after them as one text, as [Join] does. A [Scanner] with
+// Options.Calls reads the calls back as they are. Calls are never escaped: for a call that cannot be written the error is
+// [ErrJoin], which says which call, and which part of it.
+func JoinWithCalls(d *Dialect, thinking, content string, calls []JoinCall, start Start, markers Markers) (string, error) {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	list := make([]C.aside_join_call, len(calls))
+	for i, call := range calls {
+		name, arguments, id := pinned(&pin, call.Name), pinned(&pin, call.Arguments), pinned(&pin, call.ID)
+		list[i] = C.aside_join_call{
+			name: name.at, name_len: name.len, arguments: arguments.at, arguments_len: arguments.len, id_len: id.len,
+		}
+		if call.ID != "" {
+			list[i].id = id.at
+		}
+	}
+	return whole(d, func(out **C.char, n *C.size_t) C.aside_status {
+		return C.aside_join_with_calls(d.c, chars(thinking), C.size_t(len(thinking)), chars(content), C.size_t(len(content)),
+			unsafe.SliceData(list), C.size_t(len(list)), C.uint32_t(start), C.uint32_t(markers), out, n)
+	})
+}
+
 // Escape returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt. It inserts
 // U+200B (zero width space) after the first character of each marker, those that begin a turn included. The text looks the
 // same, and escaping it again does not change it.

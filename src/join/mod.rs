@@ -167,6 +167,7 @@ impl Dialect {
     ///
     /// Any [`JoinError`].
     #[inline]
+    #[doc(alias = "aside_join_with_calls")]
     pub fn join_with_calls(
         &self,
         thinking: impl AsRef<[u8]>,

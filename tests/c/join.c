@@ -51,6 +51,75 @@ static void refuse(const char *thinking, const char *content, const char *says)
     CHECK(out == &mark && len == 77);
 }
 
+/* Calls come out of the scanner as they went in; what cannot be written is named. */
+static void with_calls(void)
+{
+    static const char toml[] = "name = \"calls\"\n"
+                               "[[span]]\n"
+                               "channel = \"tool\"\n"
+                               "open = [\"<t>\"]\n"
+                               "close = [\"</t>\"]\n"
+                               "[[span.call]]\n"
+                               "body = \"tags\"\n"
+                               "begin = \"<f=\"\n"
+                               "name_end = [\">\"]\n"
+                               "key = [\"<p=\", \">\"]\n"
+                               "value = [\"\", \"</p>\"]\n"
+                               "end = \"</f>\"\n";
+    static const char wanted[] = "Adding.<t><f=add><p=a>1</p><p=n>x</p></f><f=g></f></t>";
+    aside_join_call calls[] = {
+        {.name = "add", .name_len = 3, .arguments = "{\"a\": 1, \"n\": \"x\"}", .arguments_len = 18},
+        {.name = "g", .name_len = 1, .arguments = "{}", .arguments_len = 2, .id = "1", .id_len = 1},
+    };
+    aside_dialect *dialect;
+    char *out, mark;
+    size_t len;
+
+    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &dialect), ASIDE_OK);
+    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "Adding.", 7, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE,
+                                       &out, &len),
+                 ASIDE_OK);
+    CHECK(len == strlen(wanted) && strcmp(out, wanted) == 0);
+    free(out);
+    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "a", 1, NULL, 0, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
+                                       &len),
+                 ASIDE_OK);
+    CHECK(strcmp(out, "a") == 0);
+    free(out);
+
+    out = &mark;
+    len = 77;
+    calls[1].arguments = "{\"k\": \"a </p> b\"}";
+    calls[1].arguments_len = 17;
+    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_ESCAPE, &out,
+                                       &len),
+                 ASIDE_ERROR_JOIN);
+    CHECK_SAYS("call 1: the value of \"k\"");
+    calls[1].arguments_len = 3;
+    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
+                                       &len),
+                 ASIDE_ERROR_JOIN);
+    calls[1].name = "\xff";
+    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
+                                       &len),
+                 ASIDE_ERROR_OPTION);
+    CHECK_SAYS("calls[1].name: not UTF-8");
+    calls[1].name = NULL;
+    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
+                                       &len),
+                 ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, NULL, 1, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
+                                       &len),
+                 ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, (size_t)-1, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE,
+                                       &out, &len),
+                 ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_join_with_calls(NULL, "", 0, "", 0, calls, 1, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out, &len),
+                 ASIDE_ERROR_NULL);
+    CHECK(out == &mark && len == 77);
+    aside_dialect_free(dialect);
+}
+
 static void escape(const char *name, const char *text, const char *wanted)
 {
     char *out = NULL;
@@ -77,6 +146,7 @@ static void unbreakable(void)
 
 int main(void)
 {
+    with_calls();
     char *out = NULL;
     size_t out_len = 0;
 

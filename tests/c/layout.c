@@ -73,6 +73,10 @@ int main(void)
         CHECK(offsetof(aside_call_delta, late_id) == 72 && offsetof(aside_call_delta, late_id_len) == 80);
         CHECK(offsetof(aside_call_delta, is_first) == 88 && offsetof(aside_call_delta, is_last) == 92);
         CHECK(offsetof(aside_call_delta, cause) == 96 && offsetof(aside_call_delta, is_whole) == 100);
+        CHECK(sizeof(aside_join_call) == 48 && offsetof(aside_join_call, name) == 0);
+        CHECK(offsetof(aside_join_call, name_len) == 8 && offsetof(aside_join_call, arguments) == 16);
+        CHECK(offsetof(aside_join_call, arguments_len) == 24 && offsetof(aside_join_call, id) == 32);
+        CHECK(offsetof(aside_join_call, id_len) == 40);
         CHECK(sizeof(aside_fed) == 56 && offsetof(aside_fed, count) == 0 && offsetof(aside_fed, consumed) == 8);
         CHECK(offsetof(aside_fed, offset) == 16 && offsetof(aside_fed, held) == 24);
         CHECK(offsetof(aside_fed, held_len) == 32 && offsetof(aside_fed, attributes) == 40);

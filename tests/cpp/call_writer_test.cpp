@@ -159,6 +159,22 @@ TEST(CallWriter, HasALateIdInTheLastDelta)
     EXPECT_EQ(late, "late");
 }
 
+TEST(Join, WritesCallsThatAreReadBack)
+{
+    const Dialect dialect = load("calls-tags.toml");
+    const aside::JoinCall calls[] = {{"add", R"({"a": 1, "n": "x"})"}, {"g", "{}", "7"}};
+    const std::string text = aside::join_with_calls(dialect, "hm", "Adding.", calls);
+    Scanner scanner = with_calls(dialect);
+    CallWriter writer(dialect);
+    EXPECT_EQ(written(scanner, writer, text, 7), "0/0 call_0 add {\"a\": 1, \"n\": \"x\"} 0 1\n1/1 7 g {} 0 1\n") << text;
+    EXPECT_EQ(aside::join_with_calls(dialect, "", "a", std::vector<aside::JoinCall>{}), "a");
+
+    const std::vector<aside::JoinCall> broken = {{"add", "{"}};
+    EXPECT_FALSE(aside::try_join_with_calls(dialect, "", "", broken));
+    EXPECT_EQ(aside::last_status(), Status::join);
+    EXPECT_THROW(aside::join_with_calls(dialect, "", "", broken), aside::Error);
+}
+
 TEST(Scanner, ReportsTheCallsOfItsText)
 {
     const Dialect dialect = load("calls-tags.toml");

@@ -91,6 +91,8 @@ int main()
     for (const aside::Event &event : other.try_force_close_events())
         check(event.cause == aside::Cause::forced, "closed in a loop");
     check(aside::try_join(dialect, "a", "b").view() == "<thinking>a</thinking>b", "joined");
+    const aside::JoinCall calls[] = {{"f", "{}"}};
+    check(!aside::try_join_with_calls(dialect, "a", "b", calls) && aside::last_status() == Status::join, "no calls here");
     check(aside::try_escape(dialect, "a").view() == "a", "escaped");
     aside::Rewriter rewriter = aside::Rewriter::try_make(dialect);
     std::string_view out;

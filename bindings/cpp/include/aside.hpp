@@ -1540,6 +1540,13 @@ struct JoinOptions {
     Markers markers = Markers::refuse;
 };
 
+class Text;
+
+namespace detail {
+Text join(const Dialect &, std::string_view, std::string_view, const aside_join_call *, std::size_t,
+          const JoinOptions &) noexcept;
+}
+
 /// Text that the library has made.
 class Text {
 public:
@@ -1558,6 +1565,8 @@ public:
 private:
     friend Text try_strip(const Dialect &, std::string_view) noexcept;
     friend Text try_join(const Dialect &, std::string_view, std::string_view, const JoinOptions &) noexcept;
+    friend Text detail::join(const Dialect &, std::string_view, std::string_view, const aside_join_call *, std::size_t,
+                             const JoinOptions &) noexcept;
     friend Text try_escape(const Dialect &, std::string_view) noexcept;
 
     struct Free {
@@ -1596,6 +1605,47 @@ inline Text try_join(const Dialect &dialect, std::string_view thinking, std::str
     return {bytes, size};
 }
 
+namespace detail {
+
+inline Text join(const Dialect &dialect, std::string_view thinking, std::string_view content, const aside_join_call *calls,
+                 std::size_t count, const JoinOptions &options) noexcept
+{
+    char *bytes = nullptr;
+    std::size_t size = 0;
+    if (aside_join_with_calls(dialect.handle(), thinking.data(), thinking.size(), content.data(), content.size(), calls,
+                              count, static_cast<std::uint32_t>(options.start), static_cast<std::uint32_t>(options.markers),
+                              &bytes, &size)
+        != ASIDE_OK)
+        return {};
+    return {bytes, size};
+}
+
+} // namespace detail
+
+/// A tool call for try_join_with_calls(). Its texts are UTF-8, and must stay until that call has returned.
+struct JoinCall : aside_join_call {
+    /// `arguments` is a JSON object. The id is written where the dialect has a place for one.
+    JoinCall(std::string_view name, std::string_view arguments, std::optional<std::string_view> id = std::nullopt) noexcept
+        : aside_join_call{
+            name.data(), name.size(), arguments.data(), arguments.size(), detail::for_c(id).data(), detail::for_c(id).size()}
+    {}
+};
+// An array of one is read as an array of the other.
+static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
+
+/// Joins thinking, content and the tool calls after them into one text, as try_join(). `calls` is an array, a vector or
+/// another contiguous container of JoinCall. A Scanner with Options::calls reads the calls back as they are. Calls are never
+/// escaped. Empty if that fails (Status::join, and the message names the call and its part; Status::option for a text that is
+/// not UTF-8).
+template <class Calls>
+Text try_join_with_calls(const Dialect &dialect, std::string_view thinking, std::string_view content, const Calls &calls,
+                         const JoinOptions &options = {}) noexcept
+{
+    static_assert(std::is_same_v<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(calls))>>, JoinCall>,
+                  "the calls are JoinCalls");
+    return detail::join(dialect, thinking, content, std::data(calls), std::size(calls), options);
+}
+
 /// Returns a text without the dialect's markers, turn markers included, for a prompt that a user's text goes into: U+200B is
 /// put after the first character of each, so that it reads the same. Escape a text whole, because a marker may be put
 /// together from two. The host must keep out special tokens that the dialect does not name. Empty if that fails
@@ -1621,6 +1671,14 @@ inline std::string join(const Dialect &dialect, std::string_view thinking, std::
                         const JoinOptions &options = {})
 {
     return std::string(detail::check(try_join(dialect, thinking, content, options)).view());
+}
+
+/// try_join_with_calls() that throws, and returns a copy.
+template <class Calls>
+std::string join_with_calls(const Dialect &dialect, std::string_view thinking, std::string_view content, const Calls &calls,
+                            const JoinOptions &options = {})
+{
+    return std::string(detail::check(try_join_with_calls(dialect, thinking, content, calls, options)).view());
 }
 
 /// try_escape() that throws, and returns a copy.

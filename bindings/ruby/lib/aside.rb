@@ -53,18 +53,34 @@ module Aside
   #           writes no opener. The Scanner that splits the text needs the same start
   # +markers+:: what to do if a part contains what would be read as a marker: +:refuse+ raises JoinError; +:escape+ breaks
   #             it as Aside.escape does, and the text splits back into the escaped parts
+  # +calls+:: tool calls that stand after the content: Hashes with +name+, +arguments+ (a JSON object, as a String) and
+  #           perhaps +id+. A Scanner with <tt>calls: true</tt> reads them back as they are. They are never escaped: of one that
+  #           cannot be written, JoinError says which, and which part of it
+  #
+  #   Aside.join("", "Adding.", dialect, calls: [{ name: "add", arguments: '{"a": 2}' }])
   #
   # The parts are Strings of any encoding. The result is a new String in UTF-8, valid if the parts were.
-  def self.join(thinking, content, dialect, start: nil, markers: :refuse)
+  def self.join(thinking, content, dialect, start: nil, markers: :refuse, calls: [])
     thinking = Native.utf8(thinking)
     content = Native.utf8(content)
     start = Native.number("start", start, Native::STARTS)
     markers = Native.number("markers", markers, MARKERS)
     sizes = [thinking.bytesize, content.bytesize]
     dialect = Dialect.of(dialect)
+    calls = calls.map { |call| join_call(**call) }
     Native.allocated do |at, len|
-      Native.aside_join(dialect.handle, thinking, sizes[0], content, sizes[1], start, markers, at, len)
+      if calls.empty?
+        Native.aside_join(dialect.handle, thinking, sizes[0], content, sizes[1], start, markers, at, len)
+      else
+        Native.aside_join_with_calls(dialect.handle, thinking, sizes[0], content, sizes[1],
+                                     calls.flatten.pack(Native::JOIN_CALL * calls.size), calls.size, start, markers, at, len)
+      end
     end
+  end
+
+  # Returns the texts of a call, each with its length.
+  private_class_method def self.join_call(name:, arguments:, id: nil) # :nodoc:
+    [Native.name(name), Native.utf8(arguments), (Native.utf8(id) if id)].flat_map { |text| [text, text ? text.bytesize : 0] }
   end
 
   # Returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt. It inserts U+200B

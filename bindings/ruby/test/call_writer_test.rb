@@ -90,6 +90,18 @@ class CallWriterTest < Minitest::Test
     assert_equal '#<Aside::CallDelta call=0 index=0 id="call_0" name="f" arguments="{}">', deltas.first.inspect
   end
 
+  def test_join
+    calls = [{ name: :add, arguments: '{"a": 1, "n": "x"}' }, { name: "g", arguments: "{}", id: "7" }]
+    text = Aside.join("hm", "Adding.", DIALECT, calls: calls)
+    told = written(Aside::Scanner.new(DIALECT, calls: true), Aside::CallWriter.new(DIALECT), pieces(text, 7))
+    assert_equal [[0, 0, "call_0", "add", '{"a": 1, "n": "x"}', :marker, true, nil], [1, 1, "7", "g", "{}", :marker, true, nil]], told
+    assert_equal "a", Aside.join("", "a", DIALECT, calls: [])
+    error = assert_raises(Aside::JoinError) { Aside.join("", "", DIALECT, calls: [calls[0], { name: "f", arguments: "{" }]) }
+    assert_includes error.message, "call 1"
+    assert_raises(Aside::OptionError) { Aside.join("", "", DIALECT, calls: [{ name: "f", arguments: "\xFF".b }]) }
+    assert_raises(ArgumentError) { Aside.join("", "", DIALECT, calls: [{ name: "f" }]) }
+  end
+
   def test_close
     writer = Aside::CallWriter.new("think")
     event = Aside::Scanner.new("think").feed("a").first

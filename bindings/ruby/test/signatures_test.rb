@@ -59,6 +59,7 @@ class SignaturesTest < Minitest::Test
     require "aside"
     Aside.strip("<think>a</think>b", "inline-think")
     Aside.join("a", "b", :qwen3, start: :thinking, markers: :escape)
+    Aside.join("a", "b", "qwen3", calls: [])
     Aside.escape("<think>", Aside::Dialect.find("qwen3"))
     Aside.protected?("{}")
     Aside.commands("git diff | head").each { |command| command.subcommand }

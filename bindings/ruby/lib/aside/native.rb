@@ -57,6 +57,7 @@ module Aside
     CALL_WRITER_OPTIONS_SIZE = 48
     CALL_DELTA = "x8Q2J8L4"
     CALL_DELTA_SIZE = 104
+    JOIN_CALL = "pJpJpJ"
     # A text's address and length: as an argument, and as a result.
     TEXT = "pJ"
     BYTES = ["J2", 16].freeze
@@ -257,6 +258,8 @@ module Aside
       attach_function :aside_strip, %i[address buffer_in size_t buffer_out buffer_out], :int32
       attach_function :aside_join,
                       %i[address buffer_in size_t buffer_in size_t uint32 uint32 buffer_out buffer_out], :int32
+      attach_function :aside_join_with_calls,
+                      %i[address buffer_in size_t buffer_in size_t buffer_in size_t uint32 uint32 buffer_out buffer_out], :int32
       attach_function :aside_escape, %i[address buffer_in size_t buffer_out buffer_out], :int32
 
       attach_function :aside_registry_new, [:uint32], :address
