@@ -485,6 +485,16 @@ fn an_event_may_have_a_choice_twice_and_several_chunks() {
     assert!(output.matches("data: ").count() < 40, "{output}");
 }
 
+#[test]
+fn a_choice_has_only_so_many_calls() {
+    let one = "{\"name\":\"g\"}";
+    let text = format!("<tool_call>{}</tool_call>.", one.repeat(1030));
+    for input in [stream([&text[..]]), stream(pieces(&text, || 1000)), body(&text)] {
+        let said = said(&out_once(&dialect(TAGS), &input));
+        assert_eq!((said.calls.len(), said.content, &*said.finish), (1024, one.repeat(6) + ".", "tool_calls"));
+    }
+}
+
 fn out_once(dialect: &Dialect, input: &str) -> String {
     rewrite(dialect, &wanting(), [input.as_bytes()])
 }

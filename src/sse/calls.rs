@@ -21,8 +21,9 @@ pub const MOST_WAITING: usize = 4 << 20;
 /// Memory for waiting text that is kept from one region to the next.
 const KEPT: usize = 4096;
 
-/// The most ids of a choice that are compared with later ones. Those of further calls are all made here.
-const IDS: usize = 1024;
+/// The most calls of a choice that are told; later ones are text. Otherwise a few bytes of text, `f()`, could become many
+/// times as many bytes of chunks, and there would be no end to the ids.
+const MOST_CALLS: u64 = 1024;
 
 /// What the host says of calls.
 pub struct Settings {
@@ -164,7 +165,10 @@ impl Calls {
                 Ok(parts.push_content(event.bytes)?)
             }
             Kind::Call { .. } if region.is_open => {
-                region.call = OpenCall::Waits(region.text.len());
+                region.call = match self.writer.told() {
+                    MOST_CALLS.. => OpenCall::Dropped,
+                    _ => OpenCall::Waits(region.text.len()),
+                };
                 self.part(dialect, event, room, parts)
             }
             _ if region.call == OpenCall::None => region.take(event.bytes, room, parts),
@@ -223,7 +227,7 @@ impl Calls {
         })?;
         taken?;
         if region.call == OpenCall::Dropped {
-            // Not even its first byte could wait.
+            // Not even its first byte may wait.
             writer.drop_call();
         }
         let is_over = writer.standing() == Standing::Between;
@@ -363,7 +367,7 @@ impl Told {
     /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be
     /// that of a later call.
     fn id(&mut self, id: &str, number: u64) -> Result<String, Error> {
-        let is_made = id.starts_with(&self.id_prefix) || self.ids.len() == IDS || self.ids.contains(&hash(id));
+        let is_made = id.starts_with(&self.id_prefix) || self.ids.contains(&hash(id));
         if !is_made {
             push(&mut self.ids, hash(id))?;
             return Ok(copy_text(id)?);
