@@ -4,7 +4,7 @@
 
 use aside::call_writer::Tools;
 use aside::sse::{self, Rewriter};
-use aside::{Dialect, Error, JoinError, JoinOptions, Options, Scanner, Token};
+use aside::{Dialect, Error, JoinError, JoinOptions, Kind, Options, Scanner, Token};
 use samples::{Random, Texts};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -119,6 +119,69 @@ fn point_4_nothing_is_allocated_after_new() {
                 none(&pair, start, &text, &mut random);
             }
         }
+    }
+}
+
+/// The bytes that a scanner takes, made and after this text.
+fn memory(dialect: &Dialect, calls: bool, text: &[u8]) -> (isize, isize) {
+    let before = LIVE.get();
+    let mut scanner = Scanner::with_options(dialect, &Options::new().calls(calls)).unwrap();
+    let new = LIVE.get() - before;
+    for chunk in text.chunks(3) {
+        scanner.feed(chunk, |_| {}).unwrap();
+    }
+    (new, LIVE.get() - before)
+}
+
+/// The option alone takes no more than what it is kept in, and a dialect with tables takes no more than the option.
+#[test]
+fn calls_take_few_bytes() {
+    for pair in Pair::all() {
+        let (dialect, name) = (&pair.library, &pair.reference.name);
+        let (plain, with_calls) = (memory(dialect, false, b""), memory(dialect, true, b""));
+        assert!(with_calls.0 - plain.0 <= 512, "{name}: {plain:?} and {with_calls:?} bytes");
+        assert!(!pair.has_calls() || with_calls == plain, "{name}: {plain:?} and {with_calls:?} bytes");
+        // What is held of an opener stays within the room that was made.
+        let opener = pair.reference.spans.iter().flat_map(|span| span.open.first()).next();
+        let (new, fed) = memory(dialect, true, opener.map_or("", String::as_str).as_bytes());
+        assert_eq!(new, fed, "{name}");
+    }
+}
+
+/// Whoever wants calls told apart makes room for a long head once, and for nothing else.
+#[test]
+fn telling_calls_apart_allocates_nothing() {
+    let mut random = Random::announced("telling_calls_apart_allocates_nothing");
+    for pair in Pair::all().iter().filter(|pair| pair.has_calls() && pair.reference.header.is_none()) {
+        if pair.reference.spans.iter().any(|span| span.tag.as_ref().is_some_and(|tag| tag.attributes.is_some())) {
+            continue;
+        }
+        let texts = Texts::new(&pair.reference);
+        let mut scanner = Scanner::with_options(&pair.library, &Options::new().calls(true)).unwrap();
+        let length = |random: &mut Random| 1 + random.below(1000);
+        let texts: Vec<Vec<u8>> = (0..200)
+            .map(|_| {
+                let length = length(&mut random);
+                texts.next(&mut random, length)
+            })
+            .collect();
+        let mut calls = 0;
+        let mut run = |scanner: &mut Scanner| {
+            let before = COUNT.get();
+            for chunk in texts.iter().flat_map(|text| text.chunks(7).chain([&b""[..]])) {
+                if chunk.is_empty() {
+                    scanner.finish(|_| {}).unwrap();
+                }
+                scanner.feed(chunk, |event| calls += usize::from(matches!(event.kind, Kind::Call { .. }))).unwrap();
+            }
+            COUNT.get() - before
+        };
+        let name = &pair.reference.name;
+        // The room doubles, until the longest head has come.
+        let grown = run(&mut scanner);
+        assert!(grown <= 4, "{name}: {grown} allocations");
+        assert_eq!(run(&mut scanner), 0, "{name}");
+        assert!(calls > 100, "{name}: {calls} calls");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use aside::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Options, Scanner, Start};
 use reference::{Event, Part, What};
-use samples::{Random, Texts};
+use samples::{CallPieces, Random, Texts};
 use support::Pair;
 
 // ------------------------------------------------------------------------------------------------ 1. chunk-invariant
@@ -236,7 +236,7 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
     out
 }
 
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 enum Fate {
     Text,
     /// Part of a marker that was complete before the continuation.
@@ -267,7 +267,7 @@ fn fate(events: &[Event], at: usize, prefix: usize) -> Option<Fate> {
 #[test]
 fn point_3_nothing_is_held_without_need() {
     let mut random = Random::announced("point_3_nothing_is_held_without_need");
-    // What an opener with a table of calls holds, a whole call decides, and no continuation here is one.
+    // What an opener with a table of calls holds, a whole call decides: below.
     for pair in Pair::all().into_iter().filter(|pair| !pair.has_calls()) {
         let continuations = continuations(&pair.reference);
         let texts = Texts::new(&pair.reference);
@@ -308,6 +308,88 @@ fn needed(pair: &Pair, start: &str, prefix: &[u8], held: &[u8], continuations: &
         }
         if as_text && as_marker {
             return true;
+        }
+    }
+    false
+}
+
+/// What the byte at `at` is part of, for a host that wants calls told apart: what may come in pieces, or what comes whole.
+fn fate_of_call(
+    events: &[Event],
+    at: usize,
+    prefix: usize,
+) -> Option<(std::mem::Discriminant<What>, &'static str, Fate)> {
+    let event = events.iter().find(|event| event.offset <= at && at < event.offset + event.bytes.len())?;
+    let fate = match event.what {
+        What::Text | What::Framing | What::Call(reference::Call::Value) => Fate::Text,
+        _ if event.offset + event.bytes.len() > prefix => Fate::Pending,
+        _ => Fate::Complete,
+    };
+    Some((std::mem::discriminant(&event.what), event.channel, fate))
+}
+
+/// The same for tables of calls: some continuation must make something else of the first byte that is held, or it is part of
+/// a word that comes whole.
+#[test]
+fn point_3_nothing_of_a_call_is_held_without_need() {
+    let mut random = Random::announced("point_3_nothing_of_a_call_is_held_without_need");
+    for pair in Pair::all().into_iter().filter(|pair| pair.has_calls() && pair.reference.header.is_none()) {
+        let tables = CallPieces::of_spans(&pair.reference);
+        let mut ends: Vec<String> =
+            continuations(&pair.reference).into_iter().filter_map(|end| String::from_utf8(end).ok()).collect();
+        for table in &tables {
+            for piece in table.whole.iter().chain(&table.all) {
+                ends.extend(piece.char_indices().map(|(at, _)| piece[at..].to_string()));
+            }
+        }
+        ends.sort_by_key(String::len);
+        ends.dedup();
+        let texts = Texts::new(&pair.reference);
+        let starts = tables.iter().flat_map(|table| &table.begins);
+        let texts: Vec<Vec<u8>> =
+            starts.map(|begin| [begin.as_bytes(), &texts.next(&mut random, 20)].concat()).collect();
+        for text in texts {
+            let options = Options::new().start(Start::Channel(Channel::Content)).calls(true);
+            let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+            for end in 1..=text.len() {
+                scanner.feed(&text[end - 1..end], |_| {}).unwrap();
+                let (held, prefix) = (scanner.held(), &text[..end]);
+                assert!(
+                    held.is_empty()
+                        || unfinished(held)
+                        || is_state(&pair, held)
+                        || needed_for_call(&pair, prefix, held.len(), &ends),
+                    "{}: after \"{}\" there is no need to hold \"{}\"",
+                    pair.reference.name,
+                    prefix.escape_ascii(),
+                    held.escape_ascii()
+                );
+            }
+        }
+    }
+}
+
+/// Whether these bytes are the same whatever comes, and decide what comes after them: the key of a member, which is framing
+/// whether it means something or not; the framing before a closer, which is framing between calls too; and a raw quote, which
+/// is of the value with what is quoted.
+fn is_state(pair: &Pair, held: &[u8]) -> bool {
+    let spans = || pair.reference.spans.iter().filter(|span| !span.calls.is_empty());
+    let closers =
+        spans().flat_map(|span| span.close.iter().map(|close| format!("{}{close}", span.framing.before_close)));
+    let quotes = spans().flat_map(|span| &span.calls).map(|table| table.raw_quote.clone());
+    let mut words = closers.chain(quotes);
+    held[0] == b'"' && held.len() <= 258 || words.any(|word| word.as_bytes().starts_with(held))
+}
+
+fn needed_for_call(pair: &Pair, prefix: &[u8], held: usize, ends: &[String]) -> bool {
+    let mut first = None;
+    for end in ends {
+        let text = [prefix, end.as_bytes()].concat();
+        let events = reference::read_with_calls(&pair.reference, &text, Some("content"));
+        match (fate_of_call(&events, prefix.len() - held, prefix.len()), first) {
+            (Some((.., Fate::Pending)), _) => return true,
+            (Some(fate), Some(first)) if fate != first => return true,
+            (fate, _) => first = first.or(fate),
         }
     }
     false

@@ -4,8 +4,9 @@
 //! pieces, and of a dialect with more than 50 of them only those from its own start. `ASIDE_DIALECT=NAME` runs one
 //! dialect, from every start.
 
+use aside::{Channel, Start};
 use reference::{Event, What};
-use samples::Pieces;
+use samples::{CallPieces, Pieces};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use support::Pair;
 
@@ -113,7 +114,8 @@ const MANY: usize = 50;
 fn three_pieces_at_every_cut() {
     let every = std::env::var_os("ASIDE_EVERY").is_some();
     let only = std::env::var("ASIDE_DIALECT").ok();
-    // Whole calls are long pieces, which take minutes: of dialects with tables, only the one that was asked for.
+    // Whole calls are long pieces, which take minutes: of dialects with tables, only the one that was asked for. Below are
+    // their sequences of shorter pieces.
     let is_wanted = |pair: &Pair| match &only {
         Some(name) => *name == pair.reference.name,
         None => !pair.has_calls(),
@@ -149,4 +151,66 @@ fn three_pieces_at_every_cut() {
         }
     });
     println!("{} sequences of {} dialects", sequences.into_inner(), pairs.len());
+}
+
+/// Three pieces after each beginning of a call, in dialects with tables, for a host that wants calls told apart.
+#[test]
+fn three_pieces_of_a_call_at_every_cut() {
+    let every = std::env::var_os("ASIDE_EVERY").is_some();
+    let only = std::env::var("ASIDE_DIALECT").ok();
+    let is_wanted = |pair: &Pair| pair.has_calls() && only.as_ref().is_none_or(|name| *name == pair.reference.name);
+    // All built-in dialects would take minutes, and share most of their tables.
+    let is_own = |pair: &Pair| every || only.is_some() || aside::Dialect::find(&pair.reference.name).is_err();
+    let pairs: Vec<Pair> = Pair::all().into_iter().filter(|pair| is_wanted(pair) && is_own(pair)).collect();
+    let mut jobs = Vec::new();
+    for pair in &pairs {
+        for table in CallPieces::of_spans(&pair.reference) {
+            let pieces = if every { table.all } else { table.few };
+            println!("{}: {} beginnings, {} pieces", pair.reference.name, table.begins.len(), pieces.len());
+            jobs.extend(table.begins.into_iter().map(|begin| (pair, begin, pieces.clone())));
+        }
+    }
+    let (next, sequences) = (AtomicUsize::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((pair, begin, pieces)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    three_after(pair, begin, pieces);
+                    sequences.fetch_add(pieces.len().pow(3) as u64, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    println!("{} sequences of {} dialects", sequences.into_inner(), pairs.len());
+}
+
+fn three_after(pair: &Pair, begin: &str, pieces: &[String]) {
+    let mut scanner = aside::Scanner::with_options(
+        &pair.library,
+        &aside::Options::new().start(Start::Channel(Channel::Content)).calls(true),
+    )
+    .unwrap();
+    let mut text = begin.to_string();
+    for first in pieces {
+        for second in pieces {
+            for third in pieces {
+                text.truncate(begin.len());
+                text.extend([first.as_str(), second, third]);
+                let text = text.as_bytes();
+                let wanted = reference::read_with_calls(&pair.reference, text, Some("content"));
+                let bytes = support::bytes(text);
+                let mut check = |chunks: &[&[u8]]| {
+                    let got = reference::joined_with_calls(&support::run(&mut scanner, chunks));
+                    if got != wanted {
+                        pair.check_calls(Some("content"), chunks, &wanted);
+                        panic!("a scanner that was used before fails at {}", support::shown(chunks));
+                    }
+                };
+                check(&bytes);
+                for at in begin.len()..text.len() {
+                    check(&[&text[..at], &text[at..]]);
+                }
+            }
+        }
+    }
 }

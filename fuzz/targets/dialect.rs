@@ -3,7 +3,7 @@
 //! Input: a dialect file up to a NUL; how many lengths of chunks, and these; the text, or none: then the file is the text,
 //! and all its markers are in it. Where the first byte is 1, the file is made of the bytes up to the NUL: few are refused.
 
-use aside::{Channel, Dialect, Start};
+use aside::{Channel, Dialect, Options, Start};
 use samples::Random;
 
 use super::{Input, contract, cut, scanner::tokens};
@@ -27,7 +27,8 @@ pub fn run(data: &[u8]) {
     let text = if input.rest.is_empty() { file } else { input.rest };
     let plain = reference::Dialect::parse(toml).expect("what the library reads, the reference reads");
     for start in Channel::ALL.map(Start::Channel).into_iter().chain([Start::Header]) {
-        let Some(whole) = contract(&dialect, start, text, &[text]) else { continue };
+        let options = Options::new().start(start);
+        let Some(whole) = contract(&dialect, &options, text, &[text]) else { continue };
         if text.len() <= MOST_FOR_REFERENCE {
             let wanted = reference::read(&plain, text, Some(start.as_str()));
             if let Some(difference) = support::difference(&wanted, &whole) {
@@ -42,9 +43,22 @@ pub fn run(data: &[u8]) {
             }
         }
         for chunks in [cut(text, lengths), support::bytes(text)] {
-            let got = contract(&dialect, start, text, &chunks).unwrap();
+            let got = contract(&dialect, &options, text, &chunks).unwrap();
             if let Some(difference) = support::difference(&whole, &got) {
                 panic!("from {start:?}: {difference}\n  chunks {}\n{toml}", support::shown(&chunks));
+            }
+        }
+        let with_calls = |chunks: &[&[u8]]| {
+            reference::joined_with_calls(&contract(&dialect, &options.calls(true), text, chunks).unwrap())
+        };
+        let whole = with_calls(&[text]);
+        let mut all = vec![with_calls(&cut(text, lengths)), with_calls(&support::bytes(text))];
+        if text.len() <= MOST_FOR_REFERENCE {
+            all.push(reference::read_with_calls(&plain, text, Some(start.as_str())));
+        }
+        for other in all {
+            if let Some(difference) = support::difference(&other, &whole) {
+                panic!("calls from {start:?}: {difference}\n  text {}\n{toml}", support::shown(&[text]));
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use aside::Token;
+use aside::{Options, Scanner, Start, Token};
 use samples::Random;
 use support::{Pair, ROOT};
 
@@ -45,7 +45,8 @@ pub fn run(data: &[u8]) {
 
     let wanted = reference::read(&pair.reference, text, Some(start));
     let chunks = cut(text, lengths);
-    let got = contract(&pair.library, start.parse().unwrap(), text, &chunks).unwrap();
+    let options = Options::new().start(start.parse::<Start>().unwrap());
+    let got = contract(&pair.library, &options, text, &chunks).unwrap();
     pair.same(Some(start), &chunks, &wanted, &got);
     let got = support::run_stopping(&mut support::scanner(&pair.library, Some(start), None), &chunks);
     pair.same(Some(start), &chunks, &wanted, &got);
@@ -58,6 +59,25 @@ pub fn run(data: &[u8]) {
         let got = support::feed_tokens(&mut scanner, text, &tokens, &mut Random::new(data.len() as u64), stops);
         pair.same(Some(start), &chunks, &wanted, &got);
     }
+    if pair.has_calls() {
+        calls(pair, start, text, &chunks, &tokens);
+    }
+}
+
+/// The same for a host that wants calls told apart, and the same spans.
+fn calls(pair: &Pair, start: &str, text: &[u8], chunks: &[&[u8]], tokens: &[Token]) {
+    let options = Options::new().start(start.parse::<Start>().unwrap()).calls(true);
+    let wanted = reference::read_with_calls(&pair.reference, text, Some(start));
+    let got = contract(&pair.library, &options, text, chunks).unwrap();
+    pair.same(Some(start), chunks, &wanted, &reference::joined_with_calls(&got));
+    pair.check_calls(Some(start), &support::bytes(text), &wanted);
+
+    let wanted = reference::read_tokens_with_calls(&pair.reference, text, Some(start), &support::special(tokens));
+    let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+    let (mut random, mut got) = (Random::new(text.len() as u64), Vec::new());
+    support::feed_some_tokens(&mut scanner, text, tokens, &mut random, true, &mut got);
+    scanner.finish(|event| support::push(&mut got, event)).unwrap();
+    pair.same(Some(start), chunks, &wanted, &reference::joined_with_calls(&got));
 }
 
 /// The chunks as tokens, of which those of an odd length are special.

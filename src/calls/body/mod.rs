@@ -48,6 +48,7 @@ impl Body {
             | State::ValueText { .. }
             | State::Literal { .. }
             | State::Element { leaf: Leaf::Blank | Leaf::Text } => (Piece::Value, self.state),
+            State::ValueLine { .. } => (Piece::Value, State::ValueText { is_cdata: false }),
             State::Json { .. } | State::OtherKey { .. } => (Piece::Framing, self.state),
             _ if self.is_in_call() => {
                 let opaque = State::Opaque { is_bad: true, is_new: false };

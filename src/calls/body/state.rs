@@ -145,6 +145,9 @@ pub(super) enum State {
     BeforeValue,
     ValueOpen,
     ValueStart,
+    ValueLine {
+        begins_line: bool,
+    },
     ValueText {
         is_cdata: bool,
     },
@@ -387,7 +390,8 @@ impl Body {
     /// After a word: the blanks at its end, and the literal that ends it, as framing.
     pub(super) fn word_end(&mut self, view: &View, literal: &[u8], state: State) -> Turn {
         let own = self.state;
-        if !view.text.starts_with(literal)
+        // The literal may begin with a blank, and have come in pieces since the word was read.
+        if view.literal(0, literal) == Seen::No
             && let Some(step) = self.blanks(view, own)
         {
             return Ok(Some(step));

@@ -49,6 +49,7 @@ impl Body {
             }
             State::ValueOpen => self.must(view, &rule.value[0], State::ValueStart),
             State::ValueStart => self.value_start(rule, view),
+            State::ValueLine { begins_line } => self.value_line(rule, view, begins_line),
             State::ValueText { is_cdata } => self.value_text(rule, view, is_cdata),
             State::ValueEnd { framing, len } if framing > 0 => {
                 self.some(Piece::Framing, framing.into(), State::ValueEnd { framing: 0, len })
@@ -58,7 +59,7 @@ impl Body {
         }
     }
 
-    /// What may stand at a value's beginning: CDATA, framing, or a stop that begins its first line.
+    /// What may stand before a value's text: CDATA, or framing.
     fn value_start(&mut self, rule: &TagsRule, view: &View) -> Turn {
         if rule.has_cdata {
             match view.literal(0, CDATA) {
@@ -67,7 +68,6 @@ impl Body {
                 Seen::No => {}
             }
         }
-        let in_text = State::ValueText { is_cdata: false };
         let mut after = 0;
         // What stands before the value.
         let mut before = [&rule.value[0], &rule.key[1]].into_iter().find(|literal| !literal.is_empty());
@@ -78,14 +78,17 @@ impl Body {
                 Seen::No => {}
             }
         }
-        if before.is_some_and(|before| before.ends_with(b"\n")) {
-            match stop_at(rule, view, after) {
-                Seen::Yes => return self.some(Piece::Framing, after, State::ValueEnd { framing: 0, len: 0 }),
-                Seen::More => return Err(Seen::More),
-                Seen::No => {}
-            }
+        let begins_line = before.is_some_and(|before| before.ends_with(b"\n"));
+        self.some(Piece::Framing, after, State::ValueLine { begins_line })
+    }
+
+    /// Where a value begins: a stop may begin its first line.
+    fn value_line(&mut self, rule: &TagsRule, view: &View, begins_line: bool) -> Turn {
+        match stop_at(rule, view, 0) {
+            Seen::Yes if begins_line => self.go(State::ValueEnd { framing: 0, len: 0 }),
+            Seen::More if begins_line => Err(Seen::More),
+            _ => self.go(State::ValueText { is_cdata: false }),
         }
-        self.some(Piece::Framing, after, in_text)
     }
 
     fn value_text(&mut self, rule: &TagsRule, view: &View, is_cdata: bool) -> Turn {

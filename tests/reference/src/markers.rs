@@ -367,7 +367,8 @@ impl Reading<'_> {
                 _ => {}
             }
         }
-        if let Some(end) = self.dropped(at, &self.dialect.drop).or_else(|| self.dropped(at, &self.dialect.drop_ends)) {
+        let dropped = self.dropped(at, &self.dialect.drop).or_else(|| self.dropped(at, &self.dialect.drop_ends));
+        if let Some(end) = dropped.filter(|&end| !self.closes_as(&self.text[at..end])) {
             return Some(Found { before: 0, end, does: Does::Drop });
         }
         // A header ends the body around it, but stands in a wrapper.
@@ -422,6 +423,21 @@ impl Reading<'_> {
             return Some((0, end, Opening::plain(rule, 0, channel)));
         }
         None
+    }
+
+    /// Returns whether these are the bytes of a closer of the open region, to which a marker that is removed gives way: also
+    /// where the closer does not count, because it is not a special token.
+    fn closes_as(&self, bytes: &[u8]) -> bool {
+        let Some(region) = self.open.last() else { return false };
+        let spans = self.closers(region).into_iter().map(|rule| &self.dialect.spans[rule]);
+        let mut forms = spans.flat_map(|span| {
+            let framed = span.close.iter().map(|close| format!("{}{close}", span.framing.before_close));
+            span.close.iter().cloned().chain(framed)
+        });
+        forms.any(|form| match self.dialect.case.as_deref() {
+            Some("ascii") => form.as_bytes().eq_ignore_ascii_case(bytes),
+            _ => form.as_bytes() == bytes,
+        })
     }
 
     /// Returns the end of one of these markers.

@@ -8,7 +8,7 @@ mod shell;
 mod texts;
 
 pub use made::made;
-pub use pieces::Pieces;
+pub use pieces::{CallPieces, Pieces};
 pub use random::Random;
 pub use shell::SHELL_PIECES;
 pub use texts::Texts;

@@ -63,6 +63,9 @@ impl File<'_> {
     }
 
     fn span(&mut self) {
+        if self.random.one_in(12) {
+            return self.bare();
+        }
         let channel = *self.random.pick(&CHANNELS);
         self.text += &format!("[[span]]\nchannel = \"{channel}\"\n");
         match self.random.below(8) {
@@ -119,6 +122,18 @@ impl File<'_> {
                 self.calls("span");
             }
         }
+    }
+
+    /// A span that a call opens.
+    fn bare(&mut self) {
+        self.text += "[[span]]\nchannel = \"tool\"\nbare = true\n";
+        self.one_of(&["where = \"start\"\n", "where = \"lead\"\n"]);
+        if self.random.one_in(3) {
+            let line = format!("close = {}\n", self.list(1));
+            self.text += &line;
+        }
+        self.once_in(3, "keep = true\n");
+        self.calls("span");
     }
 
     /// A table of calls, of a span or of the header.

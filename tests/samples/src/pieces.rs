@@ -1,7 +1,8 @@
 //! Pieces that a dialect's texts are made of: markers, their proper prefixes, framing, a letter, a newline, a character of
 //! two bytes.
 
-use reference::Dialect;
+use crate::texts::calls_of;
+use reference::{CallTable, Dialect};
 use std::collections::BTreeSet;
 
 /// What a dialect's texts are made of. `few` are the pieces that tell most: whole markers (of a tag, two names), their
@@ -91,4 +92,70 @@ fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
         add("`".into());
     }
     markers
+}
+
+/// What texts with calls of one table are made of: beginnings that end in the middle of a call, and what may follow.
+pub struct CallPieces {
+    /// Regions with one call, one for each opener.
+    pub whole: Vec<String>,
+    pub begins: Vec<String>,
+    pub few: Vec<String>,
+    pub all: Vec<String>,
+}
+
+impl CallPieces {
+    /// Returns the pieces of each table of the spans.
+    pub fn of_spans(dialect: &Dialect) -> Vec<CallPieces> {
+        let spans = dialect.spans.iter().filter(|span| !span.calls.is_empty());
+        let tables = spans.flat_map(|span| {
+            let close = span.close.first().cloned().unwrap_or_default();
+            let literals = span.open.iter().map(|open| (open.clone(), close.clone()));
+            let names = span.tag.iter().flat_map(|tag| &tag.names);
+            let tags = names.map(|name| (format!("<{name}>"), format!("</{name}>")));
+            let bare = (span.bare).then(|| (String::new(), close.clone()));
+            let regions: Vec<(String, String)> = literals.chain(tags).chain(bare).collect();
+            span.calls.iter().map(move |table| CallPieces::new(&regions, table))
+        });
+        tables.collect()
+    }
+
+    /// `regions`: each opener with a closer.
+    fn new(regions: &[(String, String)], table: &CallTable) -> CallPieces {
+        let (open, close) = &regions[0];
+        let stops = table.value_stop.iter().map(|stop| format!("\n{stop}"));
+        let ends: Vec<String> =
+            [&table.value[1], &table.end, &table.raw_quote].into_iter().cloned().chain(stops).collect();
+        let single = [&table.begin, &table.key[0], &table.key[1], &table.close, &table.assign];
+        let mut few: BTreeSet<String> = single.into_iter().chain(&ends).cloned().collect();
+        few.extend([close.as_str(), "a", "\n", "\""].map(str::to_string));
+        match table.body.as_str() {
+            "object" => few.extend(["{", "}", "\\", ",", ":", "\"name\"", "]"].map(str::to_string)),
+            "json" => few.extend(["{", "}", "\\", "["].map(str::to_string)),
+            "literal" => few.extend(["[", "]", "\\", ",", "'"].map(str::to_string)),
+            _ => few.extend([&table.value[0], &table.framing.before_close].map(String::clone)),
+        }
+        let near = |word: &String| {
+            let last = word.char_indices().next_back().map_or(0, |(at, _)| at);
+            word[..last].to_string()
+        };
+        let mut all = few.clone();
+        all.extend(few.iter().map(near));
+        few.extend(ends.iter().map(near));
+        // A call is cut after each of its markers.
+        let call = calls_of(table).into_iter().nth(1).unwrap_or_default();
+        let after = |open: &String| {
+            let is_begun = !table.begin.is_empty() && open.ends_with(&table.begin);
+            let rest = call.strip_prefix(&table.begin).filter(|_| is_begun).unwrap_or(&call);
+            format!("{open}{}{rest}", if table.list { "[" } else { "" })
+        };
+        let whole = regions.iter().map(|(open, close)| format!("{}{close}", after(open))).collect();
+        let call = after(open);
+        let mut begins: BTreeSet<String> = [String::new(), open.to_string(), call.clone()].into();
+        for word in all.iter().chain(&table.name_end).filter(|word| word.len() > 1 || table.body == "literal") {
+            begins.extend(call.match_indices(word.as_str()).map(|(at, _)| call[..at + word.len()].to_string()));
+        }
+        let list = |set: BTreeSet<String>| set.into_iter().filter(|word| !word.is_empty()).collect();
+        begins.retain(|begin| begin.is_empty() || begin.len() >= open.len());
+        CallPieces { whole, begins: begins.into_iter().collect(), few: list(few), all: list(all) }
+    }
 }

@@ -226,7 +226,7 @@ fn pieces_of(table: &CallTable) -> Vec<String> {
 }
 
 /// Returns some whole calls of a table, and some that are nearly one.
-fn calls_of(table: &CallTable) -> Vec<String> {
+pub(crate) fn calls_of(table: &CallTable) -> Vec<String> {
     let values = ["1", "{\"a\": [1, \"}</x>\\\"\"]}", "{}", "\"é\"", "[1, {\"b\": null}]", "x"];
     let begin = &table.begin;
     if table.body == "object" {
