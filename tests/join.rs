@@ -86,6 +86,11 @@ fn every_built_in_dialect_writes_what_it_reads() {
     for pair in Pair::all().iter().filter(|pair| Dialect::find(&pair.reference.name).is_ok()) {
         for (thinking, content) in [("hm", "Yes."), ("", "Yes."), ("hm", ""), ("", ""), ("a\n", "\n\nb\n"), ("\n", "é")]
         {
+            let spans = pair.reference.spans.iter().map(|span| &span.channel);
+            let routes = pair.reference.header.iter().flat_map(|header| &header.routes).map(|route| &route.channel);
+            if !thinking.is_empty() && !spans.chain(routes).any(|channel| channel == "thinking") {
+                continue;
+            }
             // The closing fence stands on a line of its own.
             let ends_line = thinking.is_empty() || thinking.ends_with('\n');
             if pair.reference.name == "fenced-thinking" && !ends_line {
@@ -207,9 +212,10 @@ fn what_would_not_split_back() {
     // A closer in the thinking; framing before it is a part of it.
     refuses("qwen3", None, "a\n</think>b", "c", Thinking, 1);
     // A tool call ends the thinking.
-    refuses("qwen3", None, "a <tool_call>", "c", Thinking, 2);
+    refuses("qwen3", None, "a <tool_call>{\"", "c", Thinking, 2);
+    joins("qwen3", None, "a <tool_call>", "c", "<think>\na <tool_call>\n</think>\n\nc");
     refuses("qwen3", None, "a", "é <think>", Content, 3);
-    refuses("qwen3", None, "", "<tool_call>", Content, 0);
+    refuses("qwen3", None, "", "<tool_call>{\"", Content, 0);
     // A closer that would be an extra one.
     refuses("qwen3", None, "a", " </think>b", Content, 1);
     refuses("qwen3", None, "", "\n</think>b", Content, 0);

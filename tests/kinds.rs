@@ -97,10 +97,8 @@ impl Read<'_> {
         self.dialect.spans.iter().any(|span| {
             let framing = &span.framing;
             let behind = |markers: &[String], after: &str| {
-                !after.is_empty()
-                    && markers
-                        .iter()
-                        .any(|marker| (0..after.len()).any(|at| input.ends_with(&format!("{marker}{}", &after[..at]))))
+                let starts = || after.char_indices().map(|(at, _)| &after[..at]);
+                markers.iter().any(|marker| starts().any(|start| input.ends_with(&format!("{marker}{start}"))))
             };
             let before = |text: &str| !text.is_empty() && input.ends_with(text);
             behind(&span.open, &framing.after_open)
@@ -173,21 +171,23 @@ fn missing(dialect: &Dialect) -> Vec<&'static str> {
     let is_framed = framings
         .flat_map(|framing| [&framing.before_open, &framing.after_open, &framing.before_close, &framing.after_close])
         .any(|text| !text.is_empty());
+    let routes = || dialect.header.iter().flat_map(|header| &header.routes).map(|route| &route.channel);
     let tools =
         dialect.spans.iter().any(|span| span.channel == "tool" && (span.ends.is_some() || span.pauses.is_some()))
-            || dialect.header.iter().flat_map(|header| &header.routes).any(|route| route.channel == "tool");
+            || routes().any(|channel| channel == "tool");
+    let thinks = dialect.spans.iter().map(|span| &span.channel).chain(routes()).any(|channel| channel == "thinking");
     let kinds = [
-        ("the ordinary answer", true, has(&examples, Read::is_ordinary)),
-        ("empty thinking", true, has(&examples, Read::has_empty_thinking)),
-        ("no opener", true, has(&examples, Read::has_no_opener)),
-        ("no closer", true, has(&examples, Read::has_no_closer)),
+        ("the ordinary answer", thinks, has(&examples, Read::is_ordinary)),
+        ("empty thinking", thinks, has(&examples, Read::has_empty_thinking)),
+        ("no opener", thinks, has(&examples, Read::has_no_opener)),
+        ("no closer", thinks, has(&examples, Read::has_no_closer)),
         ("cut inside a marker", true, has(&examples, Read::ends_inside_a_marker)),
         ("cut inside framing", is_framed, has(&examples, Read::ends_inside_framing)),
         ("a tool call inside the thinking", tools, has(&examples, Read::has_tool_in_thinking)),
-        ("two blocks", true, has(&examples, Read::has_two_blocks)),
-        ("text before the opener", true, has(&examples, Read::has_text_first)),
+        ("two blocks", thinks, has(&examples, Read::has_two_blocks)),
+        ("text before the opener", thinks, has(&examples, Read::has_text_first)),
         ("a second closer", dialect.extra_close.is_some(), has(&examples, Read::has_dropped_closer)),
-        ("a code fence open at the closer", !dialect.guard.is_empty(), has(&examples, Read::has_open_fence)),
+        ("a code fence open at the closer", thinks && !dialect.guard.is_empty(), has(&examples, Read::has_open_fence)),
     ];
     kinds.into_iter().filter(|(_, wanted, shown)| *wanted && !shown).map(|(kind, _, _)| kind).collect()
 }

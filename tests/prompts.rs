@@ -19,8 +19,9 @@ fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
     let name = &pair.reference.name;
     let about = || format!("{name}: \"{}\" | \"{}\"", prompt.escape_ascii(), text.escape_ascii());
     // What is written of these may be decided by what follows it: a header breaks off, a fence's info becomes a word, a
-    // tag's quote is not closed and a tag inside it counts.
-    let looks_ahead = pair.reference.header.is_some()
+    // tag's quote is not closed and a tag inside it counts, a tool opener comes before no call.
+    let looks_ahead = pair.has_calls()
+        || pair.reference.header.is_some()
         || pair
             .reference
             .spans
@@ -146,7 +147,7 @@ fn known_prompts() {
         ("apriel", "<|begin_assistant|>\nHere are my reasoning steps:\n", thinking),
         ("cohere-command-a", "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>", thinking),
         ("cohere-command-a", "<|CHATBOT_TOKEN|><|START_THINKING|><|END_THINKING|>", content),
-        ("cohere-command-a", "<|CHATBOT_TOKEN|><|START_ACTION|>", tool),
+        ("cohere-command-a", "<|CHATBOT_TOKEN|><|START_ACTION|>", content),
         ("deepseek-r1", "<｜User｜>Hi<｜Assistant｜><think>\n", thinking),
         ("deepseek-r1", "<｜Assistant｜><think>a</think>b<｜end▁of▁sentence｜><｜User｜>Hi<｜Assistant｜>", content),
         ("deepseek-v3", "<｜User｜>Hi<｜Assistant｜></think>", content),

@@ -209,6 +209,12 @@ impl Scanner {
         scanner.engine.spans.config(&self.dialect.compiled.grammar)
     }
 
+    /// Returns whether the stream stands in a body that is read by tables of calls.
+    #[cfg(test)]
+    pub(crate) fn is_in_body(&self) -> bool {
+        self.engine.body().is_some()
+    }
+
     /// Returns what `aside_scanner_quiet` returns. Cannot panic.
     #[inline]
     pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {
