@@ -252,6 +252,7 @@ causes = ["end of stream"]
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("dialects")).unwrap() {
         let output = run(split().arg("--check").arg(entry.unwrap().path()));
         assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
+        assert!(!out(&output).contains("no example shows"), "{}", out(&output));
     }
 }
 

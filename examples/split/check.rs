@@ -1,14 +1,24 @@
 //! `split --check FILE`: loads a dialect file and runs its examples, whole and cut everywhere, as the project's own tests do
 //! with those that are built in.
 
-use std::fmt::{self, Write};
+use std::{
+    fmt::{self, Write},
+    sync::Arc,
+};
 
-use aside::{Channel, Dialect, Error, Event, Kind, Options, Scanner, Start};
+use aside::{Channel, Dialect, Error, Event, Kind, Options, Scanner, Start, call_writer::Tools};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::{
+    calls::{self, Call, Called},
+    kinds,
+};
+
 /// Texts up to this length are cut into three too. There are as many ways as the square of the length.
 const SHORT: usize = 128;
+
+const DEFECT: &str = "  Uncut it is right, so this is a defect of the library: please report it.\n";
 
 /// An example to begin with, shown for a file that has none.
 const KINDS: &str = "  the ordinary answer: thinking, then content
@@ -17,6 +27,8 @@ const KINDS: &str = "  the ordinary answer: thinking, then content
   a text that ends inside a marker, and inside framing
   a tool call inside the thinking, where the model calls tools
   two blocks of thinking, and text before the first
+  with tables of calls: two calls, one without arguments, a closer inside a value, a cut value, a broken body, and a mention
+  of the opener inside the thinking
   what you saw in real output and did not expect
 ";
 
@@ -24,6 +36,9 @@ const KINDS: &str = "  the ordinary answer: thinking, then content
 struct File {
     #[serde(default, rename = "example")]
     examples: Vec<Spanned<Example>>,
+    #[serde(default, rename = "span")]
+    spans: Vec<kinds::Span>,
+    header: Option<kinds::Header>,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +58,8 @@ struct Example {
     thoughts: Option<Vec<Thought>>,
     attributes: Option<Vec<(String, String)>>,
     causes: Option<Vec<String>>,
+    tools: Option<Vec<toml::Table>>,
+    calls: Option<Vec<Call>>,
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -85,10 +102,17 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
         return Ok((report, false));
     }
     let mut report = String::new();
-    let mut wrong = 0;
+    let markers = kinds::Markers::new(&file.spans, file.header.as_ref());
+    let (mut wrong, mut shown) = (0, Vec::new());
     for (index, spanned) in file.examples.iter().enumerate() {
         let example = spanned.get_ref();
-        let faults = faults(&dialect, example);
+        let mut faults = faults(&dialect, example);
+        if faults.is_empty() && (markers.is_some() || example.calls.is_some()) {
+            match called(&dialect, example) {
+                Ok(called) => shown.push(called),
+                Err(fault) => faults = fault,
+            }
+        }
         if !faults.is_empty() {
             wrong += 1;
             let line = 1 + text[..spanned.span().start].matches('\n').count();
@@ -103,7 +127,37 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
         0 => writeln!(report, "{name}: {examples} of `{}`, right however the text is cut", dialect.name()),
         _ => writeln!(report, "{name}: {examples} of `{}`, {wrong} not right", dialect.name()),
     };
+    let missing = markers.map(|markers| markers.missing(&shown)).unwrap_or_default();
+    if wrong == 0 && !missing.is_empty() {
+        let _ = writeln!(report, "{name}: no example shows {}", missing.join(", "));
+    }
     Ok((report, wrong == 0))
+}
+
+/// Returns the calls of an example, the same however the text is cut, or what is not as the example says, in lines.
+fn called(dialect: &Dialect, example: &Example) -> Result<Called, String> {
+    let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
+    let tools = match &example.tools {
+        Some(tools) => {
+            let json = serde_json::to_string(tools).map_err(|error| format!("  tools       {error}\n"))?;
+            Some(Arc::new(Tools::read(&json).map_err(|error| format!("  tools       {error}\n"))?))
+        }
+        None => None,
+    };
+    let run =
+        |chunks: &[&[u8]]| calls::run(dialect, start, tools.as_ref(), chunks).map_err(|error| format!("  {error}\n"));
+    let text = example.input.as_bytes();
+    let whole = run(&[text])?;
+    let faults = example.calls.as_ref().map(|wanted| whole.differences(wanted)).unwrap_or_default();
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    for (how, chunks) in twos(text) {
+        if run(&chunks)? != whole {
+            return Err(format!("  {how}\n  other calls, or other events of them\n{DEFECT}"));
+        }
+    }
+    Ok(whole)
 }
 
 /// Returns what is not as the example says, in lines. It is empty if all is.
@@ -130,9 +184,7 @@ fn faults(dialect: &Dialect, example: &Example) -> String {
             Ok(cut) => {
                 let faults = differences(example, &cut);
                 let what = if faults.is_empty() { "  the same text, but other events\n" } else { &faults };
-                return format!(
-                    "  {how}\n{what}  Uncut it is right, so this is a defect of the library: please report it.\n"
-                );
+                return format!("  {how}\n{what}{DEFECT}");
             }
             Err(error) => return format!("  {how}\n  {error}\n"),
         }
@@ -142,7 +194,6 @@ fn faults(dialect: &Dialect, example: &Example) -> String {
 
 /// Returns every way to cut a text in two, and a short one in three, and the text byte by byte, in words and in chunks.
 fn cuts(text: &[u8]) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
-    let twos = (1..text.len()).map(|at| (format!("cut after byte {at}"), vec![&text[..at], &text[at..]]));
     let short = if text.len() <= SHORT { text.len() } else { 0 };
     let threes = (1..short).flat_map(move |first| {
         (first + 1..short).map(move |second| {
@@ -150,7 +201,13 @@ fn cuts(text: &[u8]) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
             (format!("cut after bytes {first} and {second}"), chunks)
         })
     });
-    twos.chain(threes).chain([("byte by byte".to_owned(), text.chunks(1).collect())])
+    twos(text).chain(threes)
+}
+
+/// Returns every way to cut a text in two, and the text byte by byte.
+fn twos(text: &[u8]) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
+    let twos = (1..text.len()).map(|at| (format!("cut after byte {at}"), vec![&text[..at], &text[at..]]));
+    twos.chain([("byte by byte".to_owned(), text.chunks(1).collect())])
 }
 
 /// Compares the example's keys with what came out. A fault has a line for each of the two.

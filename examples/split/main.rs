@@ -5,7 +5,9 @@
 //! The function `split` below shows how a host uses the scanner. The rest is options and display. `check` is for those who write
 //! a dialect file.
 
+mod calls;
 mod check;
+mod kinds;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

@@ -1,0 +1,128 @@
+//! The calls of an example, for `split --check`: what a client gets, and the scanner's events, which no cut may change.
+
+use std::{fmt::Write, sync::Arc};
+
+use aside::{
+    Channel, Dialect, Event, Kind, Options, Scanner, Start,
+    call_writer::{self, CallWriter, Tools},
+};
+use serde::Deserialize;
+
+/// What ids begin with that the writer makes, so that they differ from those in an example.
+const ID_PREFIX: &str = "\0";
+
+/// A call as an example writes it, and as a client gets it.
+#[derive(Deserialize, Clone, PartialEq, Debug)]
+pub struct Call {
+    pub name: String,
+    /// JSON text, or what there is of it.
+    pub arguments: String,
+    /// The model's own.
+    pub id: Option<String>,
+    /// Only of a call that is not whole.
+    pub cause: Option<String>,
+}
+
+impl Call {
+    /// Compares the arguments of a whole call as JSON, those of any other as text.
+    fn is_same(&self, other: &Call) -> bool {
+        let json = |call: &Call| serde_json::from_str::<serde_json::Value>(&call.arguments).ok();
+        let have_same_arguments = match (&self.cause, json(self), json(other)) {
+            (None, Some(arguments), Some(others)) => arguments == others,
+            _ => self.arguments == other.arguments,
+        };
+        have_same_arguments && (&self.name, &self.id, &self.cause) == (&other.name, &other.id, &other.cause)
+    }
+}
+
+/// What came of one way to cut a text.
+#[derive(PartialEq, Default)]
+pub struct Called {
+    pub calls: Vec<Call>,
+    pub thinking: Vec<u8>,
+    pub values: Vec<Vec<u8>>,
+    /// Each with its channel and bytes; text, framing and values joined.
+    events: Vec<(String, Channel, Vec<u8>)>,
+}
+
+/// Feeds the chunks to a scanner that tells calls apart, and its events to a call writer.
+pub fn run(
+    dialect: &Dialect,
+    start: Option<Start>,
+    tools: Option<&Arc<Tools>>,
+    chunks: &[&[u8]],
+) -> Result<Called, String> {
+    let options = Options::new().start(start).calls(true);
+    let mut scanner = Scanner::with_options(dialect, &options).map_err(|error| error.to_string())?;
+    let mut writer = CallWriter::new(call_writer::Options {
+        tools: tools.cloned(),
+        id_prefix: ID_PREFIX.to_owned(),
+        ..Default::default()
+    });
+    let mut called = Called::default();
+    let mut written = Ok(());
+    let mut on_event = |event: Event<'_>| {
+        called.add(&event);
+        if written.is_ok() {
+            written = writer.event(dialect, &event, |delta| called_by(&mut called.calls, &delta));
+        }
+    };
+    for chunk in chunks {
+        scanner.feed(chunk, &mut on_event).map_err(|error| error.to_string())?;
+    }
+    scanner.finish(&mut on_event).map_err(|error| error.to_string())?;
+    written.map_err(|error| error.to_string())?;
+    Ok(called)
+}
+
+fn called_by(calls: &mut Vec<Call>, delta: &call_writer::Delta<'_>) {
+    if let Some(name) = delta.name {
+        let own = delta.id.filter(|id| !id.starts_with(ID_PREFIX)).map(str::to_owned);
+        calls.push(Call { name: name.to_owned(), arguments: String::new(), id: own, cause: None });
+    }
+    let Some(call) = calls.last_mut() else { return };
+    call.arguments += delta.arguments;
+    if let Some(end) = delta.end {
+        call.id = call.id.take().or(end.late_id.map(str::to_owned));
+        call.cause = (!end.is_whole).then(|| end.cause.as_str().to_owned());
+    }
+}
+
+impl Called {
+    fn add(&mut self, event: &Event<'_>) {
+        let what = format!("{:?}", event.kind);
+        match event.kind {
+            Kind::Text if event.channel == Channel::Thinking => self.thinking.extend_from_slice(event.bytes),
+            Kind::Reclassify => {
+                let content =
+                    self.events.iter().filter(|(what, channel, _)| what == "Text" && *channel == Channel::Content);
+                self.thinking = content.flat_map(|(_, _, bytes)| bytes.clone()).collect();
+            }
+            _ => {}
+        }
+        if let (Kind::Text | Kind::Framing | Kind::CallValue, Some((last, channel, bytes))) =
+            (&event.kind, self.events.last_mut())
+            && *last == what
+            && *channel == event.channel
+        {
+            bytes.extend_from_slice(event.bytes);
+            if let (Kind::CallValue, Some(value)) = (&event.kind, self.values.last_mut()) {
+                value.extend_from_slice(event.bytes);
+            }
+            return;
+        }
+        if matches!(event.kind, Kind::CallValue) {
+            self.values.push(event.bytes.to_vec());
+        }
+        self.events.push((what, event.channel, event.bytes.to_vec()));
+    }
+
+    /// Compares the calls with an example's. A fault has a line for each of the two.
+    pub fn differences(&self, wanted: &[Call]) -> String {
+        let mut faults = String::new();
+        if wanted.len() != self.calls.len() || !wanted.iter().zip(&self.calls).all(|(one, other)| one.is_same(other)) {
+            let _ = writeln!(faults, "  calls       expected {wanted:?}\n{:14}actual   {:?}", "", self.calls);
+        }
+        faults
+    }
+}

@@ -1,0 +1,123 @@
+//! What the examples of a file with tables of calls should show: a call that goes right shows little of the table that it
+//! was read by. Which of these a file can show, its spans and tables say.
+
+use serde::Deserialize;
+
+use crate::calls::{Call, Called};
+
+#[derive(Deserialize)]
+pub struct Span {
+    channel: String,
+    #[serde(default)]
+    open: Vec<String>,
+    #[serde(default)]
+    close: Vec<String>,
+    tag: Option<Tag>,
+    ends: Option<String>,
+    #[serde(default, rename = "call")]
+    tables: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+struct Tag {
+    names: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Header {
+    #[serde(default)]
+    close: Vec<String>,
+    #[serde(default, rename = "call")]
+    tables: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    body: String,
+    value: Option<[String; 2]>,
+    mark: Option<String>,
+}
+
+/// The markers of calls that a file has.
+pub struct Markers {
+    openers: Vec<String>,
+    /// Those that can stand inside a value without ending it.
+    closers: Vec<String>,
+    has_thinking: bool,
+}
+
+impl Markers {
+    /// Returns the markers of a file that has tables of calls.
+    pub fn new(spans: &[Span], header: Option<&Header>) -> Option<Markers> {
+        let thinking = || spans.iter().filter(|span| span.channel == "thinking");
+        let mut markers =
+            Markers { openers: Vec::new(), closers: Vec::new(), has_thinking: thinking().next().is_some() };
+        let with_tables = spans.iter().filter(|span| !span.tables.is_empty());
+        let mut has_tables = false;
+        for span in with_tables {
+            has_tables = true;
+            let names = || span.tag.iter().flat_map(|tag| &tag.names);
+            markers.openers.extend(span.open.iter().cloned().chain(names().map(|name| format!("<{name}"))));
+            let mut closers: Vec<String> =
+                span.close.iter().cloned().chain(names().map(|name| format!("</{name}"))).collect();
+            if span.ends.is_some() {
+                closers.extend(thinking().flat_map(|span| span.close.iter().cloned()));
+            }
+            markers
+                .closers
+                .extend(closers.into_iter().filter(|closer| span.tables.iter().any(|table| table.holds(closer))));
+        }
+        if let Some(header) = header.filter(|header| !header.tables.is_empty()) {
+            has_tables = true;
+            let closers = header.close.iter().filter(|closer| header.tables.iter().any(|table| table.holds(closer)));
+            markers.closers.extend(closers.cloned());
+        }
+        has_tables.then_some(markers)
+    }
+
+    /// Returns the kinds of calls that none of the examples shows.
+    pub fn missing(&self, examples: &[Called]) -> Vec<&'static str> {
+        let any_call = |is: fn(&Call) -> bool| examples.iter().flat_map(|example| &example.calls).any(is);
+        let has = |bytes: &[u8], marker: &String| bytes.windows(marker.len()).any(|window| window == marker.as_bytes());
+        let mut values = examples.iter().flat_map(|example| &example.values);
+        let mut thoughts = examples.iter().map(|example| &example.thinking);
+        let kinds = [
+            ("two calls", true, examples.iter().any(|example| example.calls.len() > 1)),
+            ("no arguments", true, any_call(|call| call.cause.is_none() && call.arguments == "{}")),
+            (
+                "a closer inside a value",
+                !self.closers.is_empty(),
+                values.any(|value| self.closers.iter().any(|closer| has(value, closer))),
+            ),
+            ("a cut value", true, any_call(|call| call.ends_by("end of stream"))),
+            ("a broken body", true, any_call(|call| call.ends_by("malformed"))),
+            (
+                "a mention inside the thinking",
+                self.has_thinking && !self.openers.is_empty(),
+                thoughts.any(|thought| self.openers.iter().any(|opener| has(thought, opener))),
+            ),
+        ];
+        kinds.into_iter().filter(|(_, is_wanted, is_shown)| *is_wanted && !is_shown).map(|(kind, ..)| kind).collect()
+    }
+}
+
+impl Call {
+    fn ends_by(&self, cause: &str) -> bool {
+        self.cause.as_deref() == Some(cause)
+    }
+}
+
+impl Table {
+    /// Returns whether a value that is read by this table may hold a closer of the span: between tags not one that has the
+    /// value's own in it, in a JSON string not one with a line break.
+    fn holds(&self, closer: &str) -> bool {
+        match self.body.as_str() {
+            "tags" => {
+                let end = self.mark.as_ref().or(self.value.as_ref().map(|[_, close]| close));
+                end.is_none_or(|end| !closer.contains(end.as_str()))
+            }
+            "literal" => true,
+            _ => !closer.contains('\n'),
+        }
+    }
+}
