@@ -1,8 +1,12 @@
 //! Runs every `[[example]]` of every dialect file: what the file says, the reference and the scanner must agree, however
 //! the text is cut.
 
-use reference::{Dialect, Event, Example, ExampleThought, Thought};
+use std::sync::Arc;
+
+use aside::call_writer::Tools;
+use reference::{Dialect, Event, Example, ExampleCall, ExampleThought, Thought};
 use support::Pair;
+use support::calls::{Call, calls};
 
 /// What a file's example says that a list of events does not.
 fn faults(dialect: &Dialect, example: &Example, events: &[Event]) -> Vec<String> {
@@ -82,6 +86,49 @@ fn the_scanner_agrees_at_every_split() {
             if text.len() <= 128 {
                 pair.check_threes(start, text, &wanted);
             }
+        }
+    }
+}
+
+/// With the calls of those that list some.
+#[test]
+fn calls_are_those_of_the_files_at_every_split() {
+    for pair in Pair::all().iter().filter(|pair| pair.has_calls()) {
+        for example in &pair.reference.examples {
+            let text = example.input.as_bytes();
+            let start = example.start.as_deref();
+            let wanted = reference::read_with_calls(&pair.reference, text, start);
+            for at in 0..=text.len() {
+                pair.check_calls(start, &[&text[..at], &text[at..]], &wanted);
+            }
+            pair.check_calls(start, &support::bytes(text), &wanted);
+            let Some(wanted) = &example.calls else { continue };
+            let tools =
+                example.tools.as_ref().map(|tools| Tools::read(&serde_json::to_string(tools).unwrap()).unwrap());
+            let tools = tools.map(Arc::new);
+            for chunks in [&[text][..], &support::bytes(text)] {
+                let got = calls(pair, start, tools.as_ref(), chunks);
+                let is_same =
+                    wanted.len() == got.len() && wanted.iter().zip(&got).all(|(wanted, got)| got.is(&call(wanted)));
+                assert!(is_same, "{}, {:?}: {got:#?}", pair.reference.name, example.about);
+            }
+        }
+    }
+}
+
+fn call(wanted: &ExampleCall) -> Call {
+    let ExampleCall { name, arguments, id, cause } = wanted.clone();
+    Call { name, arguments, id, cause }
+}
+
+/// Which family wrote a text is not sure there, and a call that is told is run.
+#[test]
+fn no_call_is_told_by_the_dialect_of_all_families() {
+    let any = Pair::find("any");
+    assert!(!any.has_calls());
+    for dialect in reference::all() {
+        for example in &dialect.examples {
+            assert_eq!(calls(&any, None, None, &[example.input.as_bytes()]), [], "{:?}", example.input);
         }
     }
 }

@@ -9,6 +9,7 @@ use samples::{Random, Texts};
 
 pub mod c;
 pub mod callgrind;
+pub mod calls;
 pub mod client;
 pub mod program;
 #[cfg(feature = "compress")]

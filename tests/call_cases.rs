@@ -1,0 +1,131 @@
+//! Runs the cases of tool calls that the project's users share, where they are there: outputs of models and of other parsers'
+//! tests, with the calls, the content and the thinking that a client gets. Each is read whole, byte by byte and at every split.
+
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aside::Options;
+use aside::call_writer::Tools;
+use support::Pair;
+use support::calls::{Call, calls};
+use support::told::{Told, told};
+
+/// Longer texts are not cut everywhere.
+const MOST: usize = 4096;
+
+/// The family whose calls never have an opener, for which there is no dialect.
+const BARE: &str = "pythonic";
+
+/// Inputs whose case contradicts a rule of dialect files.
+const CONTRADICTING: &[&str] = &[
+    // An opener that stands there once more, before any thinking, is removed with its framing.
+    "<|channel><|channel>thought\n<channel|>Hello, world!\nWhat's up?",
+];
+
+#[derive(Deserialize)]
+struct Case {
+    dialect: String,
+    input: String,
+    start: Option<String>,
+    tools: Option<Vec<Value>>,
+    calls: Vec<CaseCall>,
+    content: String,
+    thinking: String,
+    source: String,
+}
+
+#[derive(Deserialize)]
+struct CaseCall {
+    name: String,
+    arguments: Value,
+    id: Option<String>,
+    cause: Option<String>,
+}
+
+impl CaseCall {
+    /// Arguments are JSON, or the text of what was cut or is broken.
+    fn call(&self) -> Call {
+        let arguments = self.arguments.as_str().map_or_else(|| self.arguments.to_string(), str::to_owned);
+        Call { name: self.name.clone(), arguments, id: self.id.clone(), cause: self.cause.clone() }
+    }
+}
+
+impl Case {
+    /// A call without an opener, which a dialect cannot say.
+    fn is_bare(&self, dialect: &reference::Dialect) -> bool {
+        let tools = dialect.spans.iter().filter(|span| span.channel == "tool");
+        let mut openers = tools.flat_map(|span| &span.open);
+        let has_opener = dialect.header.is_some() || openers.any(|opener| self.input.contains(opener.as_str()));
+        !self.calls.is_empty() && !has_opener && dialect.spans.iter().all(|span| span.tag.is_none())
+    }
+
+    fn difference(&self, got: &[Call], told: &Told) -> Option<String> {
+        let wanted: Vec<Call> = self.calls.iter().map(CaseCall::call).collect();
+        let is_same = wanted.len() == got.len() && wanted.iter().zip(got).all(|(wanted, got)| got.is(wanted));
+        let different = if !is_same {
+            format!("calls: wanted {wanted:?}\n  got {got:?}")
+        } else if told.content != self.content {
+            format!("content: wanted {:?}\n  got {:?}", self.content, told.content)
+        } else if told.thinking != self.thinking {
+            format!("thinking: wanted {:?}\n  got {:?}", self.thinking, told.thinking)
+        } else {
+            return None;
+        };
+        Some(format!("{}, {}: {:?}\n  {different}", self.dialect, self.source, self.input))
+    }
+}
+
+fn cases(name: &str) -> Option<Vec<Case>> {
+    let file: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/calls").join(name);
+    let text = std::fs::read_to_string(file).ok()?;
+    Some(
+        text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect(),
+    )
+}
+
+fn run(name: &str) {
+    let Some(cases) = cases(name) else { return };
+    assert!(!cases.is_empty(), "{name}: no case");
+    let pairs: Vec<Pair> = reference::all().into_iter().map(Pair::new).collect();
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let Some(pair) = pairs.iter().find(|pair| pair.reference.name == case.dialect) else {
+            assert_eq!(case.dialect, BARE);
+            continue;
+        };
+        let tools =
+            case.tools.as_ref().map(|tools| Arc::new(Tools::read(&Value::from(tools.clone()).to_string()).unwrap()));
+        let start = case.start.as_deref();
+        let text = case.input.as_bytes();
+        let read = |chunks: &[&[u8]]| calls(pair, start, tools.as_ref(), chunks);
+        let whole = read(&[text]);
+        let options = Options::new().start(start.map(|start| start.parse().unwrap()));
+        let difference = case.difference(&whole, &told(pair, &options, tools.clone(), text, false));
+        match case.is_bare(&pair.reference) {
+            true => assert_eq!(whole, [], "{}: {:?}", case.dialect, case.input),
+            false if CONTRADICTING.contains(&case.input.as_str()) => assert!(difference.is_some()),
+            false => wrong.extend(difference),
+        }
+        let events = reference::read_with_calls(&pair.reference, text, start);
+        pair.check_calls(start, &support::bytes(text), &events);
+        assert_eq!(read(&support::bytes(text)), whole, "{}, by bytes: {:?}", case.dialect, case.input);
+        for at in 1..text.len().min(MOST) {
+            let chunks = [&text[..at], &text[at..]];
+            pair.check_calls(start, &chunks, &events);
+            assert_eq!(read(&chunks), whole, "{}, cut at {at}: {:?}", case.dialect, case.input);
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} cases are not right:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[test]
+fn shared_cases() {
+    run("cases.jsonl");
+}
+
+#[test]
+fn shared_cases_that_are_malformed() {
+    run("malformed.jsonl");
+}

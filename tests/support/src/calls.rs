@@ -1,0 +1,63 @@
+//! The calls that a client gets of a text, as examples and shared cases write them.
+
+use std::sync::Arc;
+
+use aside::call_writer::{self, CallWriter, Tools};
+use aside::{Event, Options, Scanner};
+
+use crate::Pair;
+
+/// What ids begin with that the writer makes: no model writes it.
+const MADE: &str = "\0";
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Call {
+    pub name: String,
+    /// JSON text, or what there is of it.
+    pub arguments: String,
+    /// The model's own.
+    pub id: Option<String>,
+    /// Only of a call that is not whole.
+    pub cause: Option<String>,
+}
+
+impl Call {
+    /// Compares with what is wanted. Of arguments that are JSON, blanks and escapes do not matter.
+    pub fn is(&self, wanted: &Call) -> bool {
+        let json = |call: &Call| serde_json::from_str::<serde_json::Value>(&call.arguments).ok();
+        let have_same_arguments = match (json(self), json(wanted)) {
+            (Some(arguments), Some(wanted)) => arguments == wanted,
+            _ => self.arguments == wanted.arguments,
+        };
+        have_same_arguments && (&self.name, &self.id, &self.cause) == (&wanted.name, &wanted.id, &wanted.cause)
+    }
+}
+
+/// Feeds the chunks to a scanner that tells calls apart, and its events to a call writer.
+pub fn calls(pair: &Pair, start: Option<&str>, tools: Option<&Arc<Tools>>, chunks: &[&[u8]]) -> Vec<Call> {
+    let options = Options::new().start(start.map(|start| start.parse().unwrap())).calls(true);
+    let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+    let options = call_writer::Options { tools: tools.cloned(), id_prefix: MADE.to_owned(), ..Default::default() };
+    let mut writer = CallWriter::new(options);
+    let mut calls: Vec<Call> = Vec::new();
+    let mut on_event = |event: Event<'_>| {
+        let written = writer.event(&pair.library, &event, |delta| {
+            if let Some(name) = delta.name {
+                let id = delta.id.filter(|id| !id.starts_with(MADE)).map(str::to_owned);
+                calls.push(Call { name: name.to_owned(), arguments: String::new(), id, cause: None });
+            }
+            let call = calls.last_mut().unwrap();
+            call.arguments += delta.arguments;
+            if let Some(end) = delta.end {
+                call.id = call.id.take().or(end.late_id.map(str::to_owned));
+                call.cause = (!end.is_whole).then(|| end.cause.as_str().to_owned());
+            }
+        });
+        written.unwrap();
+    };
+    for chunk in chunks {
+        scanner.feed(chunk, &mut on_event).unwrap();
+    }
+    scanner.finish(&mut on_event).unwrap();
+    calls
+}
