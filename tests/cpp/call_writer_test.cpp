@@ -146,6 +146,24 @@ TEST(CallWriter, TakesANameFromAHeader)
         }
 }
 
+TEST(CallWriter, TakesWordsForTypesAndFramingInElements)
+{
+    const Dialect types = load("calls-types.toml");
+    Scanner scanner = with_calls(types);
+    CallWriter writer(types);
+    EXPECT_EQ(written(scanner, writer, "<call:7|f; !<k>a</k><t>int</t><v>1</v><k>b</k><t>string</t><v>1</v></call></calls>",
+                      3),
+              "0/0 7 f {\"a\":1,\"b\":\"1\"} 0 1\n");
+
+    const Dialect nested = load("calls-nested.toml");
+    scanner = with_calls(nested);
+    const std::string_view stream = "<tools>|call f>|a> |b>y|/b> |/a>|/call></tools>";
+    writer = CallWriter(nested);
+    EXPECT_EQ(written(scanner, writer, stream, 3), "0/0 call_0 f {\"a\":{\"b\":\"y\"}} 0 1\n");
+    writer = CallWriter(nested, {R"([{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}])"});
+    EXPECT_EQ(written(scanner, writer, stream, 3), "0/0 call_0 f {\"a\":\" |b>y|/b> \"} 0 1\n");
+}
+
 TEST(CallWriter, HasALateIdInTheLastDelta)
 {
     const Dialect dialect = load("calls-tags.toml");
