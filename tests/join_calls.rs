@@ -410,6 +410,39 @@ fn as_the_model_writes_them() {
     );
 }
 
+/// Messages with headers of built-in dialects.
+#[test]
+fn messages_with_calls() {
+    let f = JoinCall::new("f", r#"{"x":1}"#).id("7");
+    let cases = [
+        (
+            "harmony",
+            "<|start|>assistant<|channel|>final<|message|>Yes.<|end|>\
+             <|start|>assistant<|channel|>commentary to=functions.f<|message|>{\"x\":1}<|end|>",
+        ),
+        (
+            "muse",
+            "<|start|>assistant to=user<|message|>Yes.<|eom|><|start|>assistant to=muse_tool<|message|>\
+             <atem:invoke name=\"f\"><atem:parameter name=\"x\">1</atem:parameter></atem:invoke><|eom|>",
+        ),
+        (
+            "solar",
+            "<|begin|>assistant<|content|>Yes.<|end|><|begin|>assistant<|tool_calls|>\
+             <|tool_call:begin|>7<|tool_call:name|>f<|tool_call:args|>{\"x\":1}<|tool_call:end|><|end|>",
+        ),
+        (
+            "inkling",
+            "<|message_model|><|content_text|>Yes.<|end_message|><|message_model|><|content_invoke_tool_json|>\
+             {\"id\": \"7\", \"name\": \"f\", \"args\": {\"x\":1}}<|end_message|>",
+        ),
+    ];
+    for (name, wanted) in cases {
+        let dialect = Dialect::find(name).unwrap();
+        let text = dialect.join_with_calls("", "Yes.", &[f], &JoinOptions::new()).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), wanted, "{name}");
+    }
+}
+
 /// Each in its own region, or in a list where nothing would end the first region.
 #[test]
 fn several_calls_stand_apart() {

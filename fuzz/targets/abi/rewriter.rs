@@ -17,7 +17,7 @@ struct SseOptions {
     off: u32,
     max_event: u64,
     stray_close: u32,
-    reserved: u32,
+    calls: u32,
 }
 
 unsafe extern "C" {
@@ -43,21 +43,22 @@ pub fn run(input: &mut Input<'_>) {
         off: u32::from(choices >> 6),
         max_event: u64::from(most >> 4) * 64,
         stray_close: u32::from(stray % 3),
-        reserved: u32::from(stray >> 7),
+        calls: u32::from(stray >> 7),
     };
-    // An older header's options end before these two.
+    // An older header's options end before `stray_close` and `calls`; newer ones have more after these two.
     let has_stray = options.size > 32;
     let good = options.size >= 24
         && options.field < 3
         && options.body < 3
         && options.off < 2
-        && (!has_stray || options.stray_close < 2 && options.reserved == 0);
+        && (!has_stray || options.stray_close < 2);
     // An older header's options end before `max_event`.
     let rust = Options::new()
         .field([Field::ReasoningContent, Field::Reasoning, Field::Thinking][options.field as usize % 3])
         .body([Body::Unknown, Body::Events, Body::Json][options.body as usize % 3])
         .off(options.off == 1)
         .max_event((options.max_event > 0 && options.size > 24).then_some(options.max_event as usize))
+        .calls(has_stray && options.calls == 1)
         .stray_close(if has_stray && options.stray_close == 1 { StrayClose::Text } else { StrayClose::Dialect });
     unsafe {
         let sse = aside_sse_new(aside_dialect_find(name.as_ptr(), name.len()), &options);
