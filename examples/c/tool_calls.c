@@ -3,9 +3,9 @@
  *
  *     cc -I include examples/c/tool_calls.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_calls
  *     echo '[{"name": "add"}]' >tools.json
- *     printf '<tool_call>{"name": "add", "arguments": {"a": 2}}</tool_call>' | ./tool_calls tools.json mine.toml
+ *     printf '<tool_call>{"name": "add", "arguments": {"a": 2}}</tool_call>' | ./tool_calls tools.json qwen3
  *
- * prints, if mine.toml says that a call is an object between these markers,
+ * prints
  *
  *     {"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":"{\"a\""}}
  *     {"index":0,"function":{"arguments":": 2}"}}

@@ -20,6 +20,17 @@ if(NOT joined STREQUAL wanted OR joined STREQUAL output)
     message(FATAL_ERROR "printed: ${output}")
 endif()
 
+# What its first comment says that it prints.
+file(WRITE "${folder}/calls-tools.json" [==[[{"name": "add"}]]==])
+file(WRITE "${folder}/calls-input.txt" [==[<tool_call>{"name": "add", "arguments": {"a": 2}}</tool_call>]==])
+execute_process(COMMAND "${PROGRAM}" "${folder}/calls-tools.json" qwen3 INPUT_FILE "${folder}/calls-input.txt"
+    OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output STREQUAL [==[{"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":"{\"a\""}}
+{"index":0,"function":{"arguments":": 2}"}}
+]==])
+    message(FATAL_ERROR "printed: ${output}")
+endif()
+
 file(WRITE "${folder}/calls-tools.json" "{}")
 execute_process(COMMAND "${PROGRAM}" "${folder}/calls-tools.json" "${DIALECT}" INPUT_FILE "${folder}/calls-input.txt"
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)

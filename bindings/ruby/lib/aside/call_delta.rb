@@ -3,10 +3,14 @@
 module Aside
   # The next part of a tool call for a client, from CallWriter#feed. It and everything that it returns is frozen.
   #
-  #   delta = writer.feed(event)
-  #   print delta.name, "(" if delta&.first?
-  #   print delta.arguments if delta
-  #   print ")" if delta&.last?
+  #   scanner = Aside::Scanner.new("qwen3", calls: true)
+  #   writer = Aside::CallWriter.new("qwen3")
+  #   scanner.feed(%(<tool_call>{"name": "add", "arguments": {"a": 40}}</tool_call>)) do |event|
+  #     delta = writer.feed(event) or next
+  #     print delta.name, "(" if delta.first?
+  #     print delta.arguments
+  #     print ")" if delta.last?
+  #   end
   class CallDelta
     # The number of the call in the stream, from 0: Event#call. Calls that are not told count too.
     attr_reader :call

@@ -5,7 +5,7 @@ module Aside
   # them. The types of a request's +tools+ say whether <tt>42</tt> between two tags is a number or a text. Nothing is repaired or
   # completed. Chunking does not change the arguments.
   #
-  #   tools = JSON.generate([{ name: "add", parameters: { properties: { a: { type: "integer" } } } }])
+  #   tools = '[{"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}]'
   #   scanner = Aside::Scanner.new("qwen3", calls: true)
   #   writer = Aside::CallWriter.new("qwen3", tools: tools)
   #   scanner.feed(%(<tool_call>{"name": "add", "arguments": {"a": 40}}</tool_call>)) do |event|
