@@ -362,6 +362,51 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
     assert_eq!(said(&out(&dialect, &wanting(), &input)).calls[0][2], "{\"a\":1}");
 }
 
+/// It may leave the calls to others, and then they are looked for. All else stays as it came.
+#[test]
+fn a_server_that_splits_the_thinking_may_leave_calls_in_the_text() {
+    let dialect = dialect(TAGS);
+    let thinks = chunk(&json!({"reasoning_content": "hm"}), &Value::Null);
+    let text = format!("a </think> <think>b</think>{F}c");
+    let input = content("<tool_call>{\"na") + &thinks + &content(&text) + &thinks + &finish("stop");
+    for options in [wanting(), wanting().start(Start::Channel(aside::Channel::Thinking))] {
+        let output = out(&dialect, &options, &input);
+        let said = said(&output);
+        assert_eq!((&said.calls[..], &*said.finish), (&[F_CALL.map(str::to_owned)][..], "tool_calls"), "{output}");
+        let left = "a </think> <think>b</think>c";
+        assert!(said.content.ends_with(left) && said.thinking.ends_with("hmhm"), "{output}");
+    }
+    // Nothing waits where the server goes back to thinking, or makes calls of its own.
+    let own = chunk(
+        &json!({"tool_calls": [{"index": 0, "id": "s", "type": "function", "function": {"name": "h", "arguments": ""}}]}),
+        &Value::Null,
+    );
+    for next in [&thinks, &own] {
+        let input = thinks.clone()
+            + &content("a<tool_call>{\"name\": \"f\"")
+            + next
+            + &content("}</tool_call>")
+            + &finish("stop");
+        let said = said(&out(&dialect, &wanting(), &input));
+        assert_eq!(said.content, "a<tool_call>{\"name\": \"f\"}</tool_call>");
+    }
+    // Without a call, every byte stays.
+    let input = thinks.clone()
+        + &content("<think>a</think>")
+        + &content("<tool_call>b</tool_call>")
+        + &finish("stop")
+        + &stream(["<think>"]);
+    let plain = out(&dialect, &Options::new(), &input);
+    assert_eq!(
+        out(&dialect, &wanting(), &input).replace("\"content\":\"\"", ""),
+        plain.replace("\"content\":\"\"", "")
+    );
+    let with_reasoning = body(&text).replace("\"content\"", "\"reasoning_content\": \"hm\", \"content\"");
+    let wanted = answer("hm", "a </think> <think>b</think>c", &[F_CALL], "tool_calls");
+    assert_eq!(said(&out(&dialect, &wanting(), &with_reasoning)), wanted);
+    assert_eq!(out(&dialect, &Options::new(), &with_reasoning), with_reasoning);
+}
+
 #[test]
 fn a_call_changes_no_reason_but_stop() {
     let dialect = dialect(TAGS);

@@ -13,7 +13,7 @@ use super::parts::{Parts, Run, Target};
 use crate::call_writer::Tools;
 use crate::json::{self, Span};
 use crate::memory::{self, TryBox, append, append_all, append_text, push};
-use crate::{Dialect, Error, Scanner, Start};
+use crate::{Channel, Dialect, Error, Scanner, Start};
 
 /// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
 /// field. Otherwise a few bytes of text could become many times as many bytes of chunks.
@@ -42,8 +42,10 @@ enum Call<'a> {
 struct ChoiceStream {
     index: u64,
     scanner: Scanner,
-    /// It has finished, or the server splits it itself, so its text passes from here on.
+    /// It has finished, or the server splits it itself and no calls are wanted, so its text passes from here on.
     over: bool,
+    /// The server splits it itself: by this scanner only its calls are looked for.
+    split: TryBox<Scanner>,
     /// The server has made a call of its own.
     has_own_calls: bool,
     /// Its calls, if they are wanted and some text has come.
@@ -59,6 +61,7 @@ impl ChoiceStream {
             index,
             scanner,
             over: false,
+            split: TryBox::NONE,
             has_own_calls: false,
             calls: TryBox::NONE,
             head: Vec::new(),
@@ -68,7 +71,8 @@ impl ChoiceStream {
 
     /// Goes back to the start of a stream, its scanner apart.
     fn begin(&mut self) {
-        (self.over, self.has_own_calls, self.calls) = (false, false, TryBox::NONE);
+        (self.over, self.has_own_calls) = (false, false);
+        (self.split, self.calls) = (TryBox::NONE, TryBox::NONE);
     }
 
     /// Leaves calls to the server, which has made one of its own.
@@ -88,19 +92,25 @@ impl ChoiceStream {
 
     /// Returns whether the end of the stream may report something.
     fn holds(&self) -> bool {
-        !self.scanner.held().is_empty() || self.calls.get().is_some_and(Calls::is_inside)
+        let scanner = self.split.get().unwrap_or(&self.scanner);
+        !scanner.held().is_empty() || self.calls.get().is_some_and(Calls::is_inside)
     }
 
     /// Reads on. `waiting` counts the bytes of calls that wait in all choices.
     fn scan(&mut self, call: Call<'_>, dialect: &Dialect, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
-        let ChoiceStream { scanner, calls, .. } = self;
-        let mut calls = calls.get_mut();
+        let ChoiceStream { scanner, split, calls, .. } = self;
+        let (mut calls, split) = (calls.get_mut(), split.get_mut());
+        let is_split = split.is_some();
+        let scanner = split.unwrap_or(scanner);
         *waiting -= calls.as_ref().map_or(0, |calls| calls.waiting());
         let room = MOST_WAITING.saturating_sub(*waiting);
         let mut taken = Ok(());
         let take = |event: crate::Event<'_>| {
             if taken.is_ok() {
                 taken = match &mut calls {
+                    _ if is_split && event.channel != Channel::Tool => {
+                        parts.push_content(event.bytes).map_err(Into::into)
+                    }
                     Some(calls) => calls.take(dialect, &event, room, parts),
                     None => parts.take(&event).map_err(Into::into),
                 };
@@ -328,15 +338,20 @@ impl ChoiceStreams {
             text = decode(&data[content.value.clone()], &mut self.decoded)?;
             stream.scan(Call::Feed(text), &self.dialect, &mut self.waiting, &mut self.parts)?;
         }
-        stream.over = choice.finishes || choice.is_split || over;
+        let was_split = stream.split.get().is_some();
+        let is_left_alone = self.calls.is_none() || stream.has_own_calls;
+        stream.over = choice.finishes || over || is_left_alone && (choice.is_split || was_split);
         let end = match choice.part {
-            _ if stream.over => Some(Call::Finish),
+            _ if stream.over || choice.is_split && !was_split => Some(Call::Finish),
             Some(Part::Call) => Some(Call::Tool),
             Some(Part::Other) => Some(Call::Flush),
-            None => None,
+            None => choice.is_split.then_some(Call::Flush),
         };
         if let Some(end) = end {
             stream.scan(end, &self.dialect, &mut self.waiting, &mut self.parts)?;
+        }
+        if choice.is_split && !was_split && !stream.over {
+            stream.split = TryBox::new(split_scanner(&self.dialect, &self.options)?)?;
         }
 
         // The last stretch stays in the event, which has all else: `finish_reason`, `usage`, and fields that are not known.
@@ -416,14 +431,19 @@ impl ChoiceStreams {
 
     /// Notes the changes of one choice in a body.
     fn message(&mut self, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
-        let Some(content) = choice.content.as_ref().filter(|_| !choice.is_split) else { return Ok(()) };
+        let calls = self.calls.as_ref().filter(|_| choice.part != Some(Part::Call));
+        let is_read = !choice.is_split || calls.is_some();
+        let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };
         let text = decode(&raw[content.value.clone()], &mut self.decoded)?;
         let stream = &mut self.all[0];
         stream.begin();
+        if choice.is_split {
+            stream.split = TryBox::new(split_scanner(&self.dialect, &self.options)?)?;
+        }
         if let Some(prompted) = &self.prompted {
             stream.scanner = prompted.try_clone()?;
         }
-        if let Some(settings) = self.calls.as_ref().filter(|_| choice.part != Some(Part::Call)) {
+        if let Some(settings) = calls {
             let id_prefix = id_prefix(raw, choice.index.unwrap_or(0))?;
             stream.calls = TryBox::new(Calls::new(settings, self.dialect.compiled.call_ids, &id_prefix, true)?)?;
         }
@@ -640,6 +660,11 @@ fn is_done(data: &[u8]) -> bool {
 /// Returns whether this is the data of a whole event.
 fn is_data(data: &[u8]) -> bool {
     json::is_json(data) || is_done(data)
+}
+
+/// Returns a scanner for the content of a server that splits the thinking itself.
+fn split_scanner(dialect: &Dialect, options: &crate::Options) -> Result<Scanner, Error> {
+    Scanner::with_options(dialect, &options.start(Start::Channel(Channel::Content)))
 }
 
 /// Returns how ids begin that the model does not write.
