@@ -3,6 +3,7 @@
 use std::process::{Command, Output};
 
 use support::program::{err, feed, of_example, out};
+use support::{ROOT, told};
 
 const IN: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"hm</think>Yes.\"}}]}\n\n";
 
@@ -80,6 +81,31 @@ fn refuses_what_it_does_not_know() {
     let output = resplit(&["inline-think", "--start", "header"], b"");
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).starts_with("resplit: inline-think: "), "{}", err(&output));
+}
+
+#[test]
+fn makes_calls_of_the_text() {
+    let stream = std::fs::read(format!("{ROOT}/tests/sse/qwen3-tool.sse")).unwrap();
+    let body = br#"{"id":"c","choices":[{"message":{"content":"<tool_call>{\"name\": \"weather\"}</tool_call>"}}]}"#;
+    let file = std::env::temp_dir().join(format!("aside-tools-{}.json", std::process::id()));
+    let tools = |name: &str| std::fs::write(&file, format!("[{{\"name\": \"{name}\"}}]")).unwrap();
+    let with = ["--calls", "--tools", file.to_str().unwrap(), "qwen3"];
+    tools("weather");
+    for arguments in [&with[..], &["qwen3", "--calls"], &["qwen3", "--calls", "--start", "content"]] {
+        let streamed = out(&resplit(arguments, &stream)).to_owned();
+        let said = told::client(&streamed).remove(&0).unwrap();
+        assert_eq!((&*said.calls[0][1], &*said.calls[0][2]), ("weather", "{\"city\": \"K\u{f6}ln\"}"), "{arguments:?}");
+        assert_eq!((said.calls.len(), &*said.finish), (1, "tool_calls"), "{arguments:?}: {streamed}");
+        assert!(out(&resplit(arguments, body)).contains("\"content\":null,\"tool_calls\":[{\"id\":\"call_c_0_0\","));
+    }
+    tools("other");
+    for arguments in [&with[..], &["qwen3"]] {
+        for input in [&stream[..], body] {
+            let output = out(&resplit(arguments, input)).to_owned();
+            assert!(output.contains("<tool_call>") && !output.contains("tool_calls"), "{arguments:?}: {output}");
+        }
+    }
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]
