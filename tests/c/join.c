@@ -158,7 +158,7 @@ int main(void)
     there_and_back("a\0\xff", 3, "\n\xf0\x9f", 3);
     there_and_back("", 0, "", 0);
     refuse("ab</think>", "c", "byte 2 of it");
-    refuse("ab", "<tool_call>", "the content");
+    refuse("ab", "<tool_call>{\"name\": \"f\"}", "the content");
     CHECK_STATUS(aside_join(dialect_named("qwen3"), "", 0, "", 0, ASIDE_START_TOOL, ASIDE_MARKERS_REFUSE, &out, &out_len),
                  ASIDE_ERROR_JOIN);
     CHECK_SAYS("how tool is written");

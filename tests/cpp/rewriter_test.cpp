@@ -208,7 +208,7 @@ TEST(Join, WritesAsTheModelDoes)
     EXPECT_FALSE(aside::try_join(qwen3, "ab</think>", "c"));
     EXPECT_EQ(aside::last_status(), Status::join);
     EXPECT_NE(std::string(aside::last_error()).find("byte 2 of it"), std::string::npos) << aside::last_error();
-    EXPECT_THROW((void)aside::join(qwen3, "a", "<tool_call>"), aside::Error);
+    EXPECT_THROW((void)aside::join(qwen3, "a", "<tool_call>{\"name\": \"f\"}"), aside::Error);
     options.start = aside::Start::tool;
     EXPECT_FALSE(aside::try_join(qwen3, "a", "b", options));
     EXPECT_EQ(aside::last_status(), Status::join);

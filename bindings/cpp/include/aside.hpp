@@ -1624,10 +1624,10 @@ inline Text join(const Dialect &dialect, std::string_view thinking, std::string_
 
 /// A tool call for try_join_with_calls(). Its texts are UTF-8, and must stay until that call has returned.
 struct JoinCall : aside_join_call {
-    /// `arguments` is a JSON object. The id is written where the dialect has a place for one.
-    JoinCall(std::string_view name, std::string_view arguments, std::optional<std::string_view> id = std::nullopt) noexcept
+    /// Makes a call of a tool. The arguments are a JSON object. The id is written where the dialect has a place for one.
+    JoinCall(std::string_view tool, std::string_view json, std::optional<std::string_view> known = std::nullopt) noexcept
         : aside_join_call{
-            name.data(), name.size(), arguments.data(), arguments.size(), detail::for_c(id).data(), detail::for_c(id).size()}
+            tool.data(), tool.size(), json.data(), json.size(), detail::for_c(known).data(), detail::for_c(known).size()}
     {}
 };
 // An array of one is read as an array of the other.
