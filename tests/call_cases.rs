@@ -15,9 +15,6 @@ use support::told::{Told, told};
 /// Longer texts are not cut everywhere.
 const MOST: usize = 4096;
 
-/// The family whose calls never have an opener, for which there is no dialect.
-const BARE: &str = "pythonic";
-
 /// Inputs whose case contradicts a rule of dialect files.
 const CONTRADICTING: &[&str] = &[
     // An opener that stands there once more, before any thinking, is removed with its framing.
@@ -53,14 +50,6 @@ impl CaseCall {
 }
 
 impl Case {
-    /// A call without an opener, which a dialect cannot say.
-    fn is_bare(&self, dialect: &reference::Dialect) -> bool {
-        let tools = dialect.spans.iter().filter(|span| span.channel == "tool");
-        let mut openers = tools.flat_map(|span| &span.open);
-        let has_opener = dialect.header.is_some() || openers.any(|opener| self.input.contains(opener.as_str()));
-        !self.calls.is_empty() && !has_opener && dialect.spans.iter().all(|span| span.tag.is_none())
-    }
-
     fn difference(&self, got: &[Call], told: &Told) -> Option<String> {
         let wanted: Vec<Call> = self.calls.iter().map(CaseCall::call).collect();
         let is_same = wanted.len() == got.len() && wanted.iter().zip(got).all(|(wanted, got)| got.is(wanted));
@@ -91,10 +80,8 @@ fn run(name: &str) {
     let pairs: Vec<Pair> = reference::all().into_iter().map(Pair::new).collect();
     let mut wrong = Vec::new();
     for case in &cases {
-        let Some(pair) = pairs.iter().find(|pair| pair.reference.name == case.dialect) else {
-            assert_eq!(case.dialect, BARE);
-            continue;
-        };
+        let pair = pairs.iter().find(|pair| pair.reference.name == case.dialect);
+        let pair = pair.unwrap_or_else(|| panic!("there is no dialect {}", case.dialect));
         let tools =
             case.tools.as_ref().map(|tools| Arc::new(Tools::read(&Value::from(tools.clone()).to_string()).unwrap()));
         let start = case.start.as_deref();
@@ -103,9 +90,8 @@ fn run(name: &str) {
         let whole = read(&[text]);
         let options = Options::new().start(start.map(|start| start.parse().unwrap()));
         let difference = case.difference(&whole, &told(pair, &options, tools.clone(), text, false));
-        match case.is_bare(&pair.reference) {
-            true => assert_eq!(whole, [], "{}: {:?}", case.dialect, case.input),
-            false if CONTRADICTING.contains(&case.input.as_str()) => assert!(difference.is_some()),
+        match CONTRADICTING.contains(&case.input.as_str()) {
+            true => assert!(difference.is_some()),
             false => wrong.extend(difference),
         }
         let events = reference::read_with_calls(&pair.reference, text, start);

@@ -176,12 +176,13 @@ fn missing(dialect: &Dialect) -> Vec<&'static str> {
         dialect.spans.iter().any(|span| span.channel == "tool" && (span.ends.is_some() || span.pauses.is_some()))
             || routes().any(|channel| channel == "tool");
     let thinks = dialect.spans.iter().map(|span| &span.channel).chain(routes()).any(|channel| channel == "thinking");
+    let has_markers = dialect.header.is_some() || dialect.spans.iter().any(|span| !span.bare);
     let kinds = [
         ("the ordinary answer", thinks, has(&examples, Read::is_ordinary)),
         ("empty thinking", thinks, has(&examples, Read::has_empty_thinking)),
         ("no opener", thinks, has(&examples, Read::has_no_opener)),
         ("no closer", thinks, has(&examples, Read::has_no_closer)),
-        ("cut inside a marker", true, has(&examples, Read::ends_inside_a_marker)),
+        ("cut inside a marker", has_markers, has(&examples, Read::ends_inside_a_marker)),
         ("cut inside framing", is_framed, has(&examples, Read::ends_inside_framing)),
         ("a tool call inside the thinking", tools, has(&examples, Read::has_tool_in_thinking)),
         ("two blocks", thinks, has(&examples, Read::has_two_blocks)),
