@@ -21,7 +21,8 @@ func newSplitter(t testing.TB, dialect string, content, thinking io.Writer) *asi
 }
 
 func TestSplitter(t *testing.T) {
-	in := "<think>\nTwice 21.\n</think>\n\nIt is 42<tool_call>{}</tool_call>.<"
+	const call = `{"name":"f"}`
+	in := "<think>\nTwice 21.\n</think>\n\nIt is 42<tool_call>" + call + "</tool_call>.<"
 	for i := range in {
 		var content, thinking, tool bytes.Buffer
 		splitter := newSplitter(t, "qwen3", &content, &thinking)
@@ -34,7 +35,7 @@ func TestSplitter(t *testing.T) {
 		if splitter.Close() != nil || splitter.Close() != nil {
 			t.Fatal("Close")
 		}
-		if content.String() != "It is 42.<" || thinking.String() != "Twice 21." || !strings.Contains(tool.String(), "{}") {
+		if content.String() != "It is 42.<" || thinking.String() != "Twice 21." || !strings.Contains(tool.String(), call) {
 			t.Fatalf("cut at %d: %q, %q, %q", i, &content, &thinking, &tool)
 		}
 		if _, err := splitter.Write([]byte("a")); err != aside.ErrClosed {
