@@ -3,10 +3,11 @@
 //! A server that does not tell a model's thinking from its answer sends both as `content`. A [`Rewriter`] stands between
 //! such a server and its clients. What comes off the socket goes through [`Rewriter::feed`], one call for each read; what
 //! comes out has the thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one
-//! scanner for each choice.
+//! scanner for each choice. Tool calls in the text become `tool_calls` if the host wants that ([`Options::calls`]).
 
 // `event` cuts the stream into events, `chunk` finds the fields of one by means of `crate::json`, and `rewrite` splits their text.
-// What is not split must go out as it came in, to the byte.
+// What the scanner reports goes through `calls`, if calls are wanted, and becomes `parts`, which are written as fields. What is
+// not split must go out as it came in, to the byte.
 
 mod calls;
 mod chunk;
