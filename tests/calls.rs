@@ -649,6 +649,34 @@ fn what_was_seen_whole_comes_again_in_pieces() {
     }
 }
 
+/// The label of an opener's framing makes a closer directly after the opener alone, and an opener is absorbed only there.
+#[test]
+fn what_counts_where_a_body_begins_counts_nowhere_else() {
+    let toml = of_tags("value = [\"<v>\", \"</v>\"]\n")
+        .replace("close =", "sure = false\nagain = \"absorb\"\nframing.after_open = \"x\\n\"\nclose =");
+    let dialect = Dialect::from_toml(&toml).unwrap();
+    let closes = |text: &str| {
+        let mut ends = Vec::new();
+        for size in 1..=text.len() {
+            let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+            let mut events = Vec::new();
+            for chunk in text.as_bytes().chunks(size) {
+                scanner.feed(chunk, |event| support::push(&mut events, event)).unwrap();
+            }
+            scanner.finish(|event| support::push(&mut events, event)).unwrap();
+            let tool = reference::channel(&events, "tool");
+            let content = reference::channel(&events, "content");
+            ends.push((String::from_utf8(tool).unwrap(), String::from_utf8(content).unwrap()));
+        }
+        ends.dedup();
+        assert_eq!(ends.len(), 1, "{text}: {ends:?}");
+        ends.pop().unwrap()
+    };
+    let pair = |tool: &str, content: &str| (tool.to_string(), content.to_string());
+    assert_eq!(closes("<t>x</t>a"), pair("", "a"));
+    assert_eq!(closes("<t>;x</t>a"), pair(";x", "a"));
+}
+
 /// Blanks between elements end where a mark begins, even one that begins with a blank.
 #[test]
 fn a_mark_may_begin_with_a_blank() {

@@ -35,6 +35,8 @@ pub struct CallTables {
     pub is_sure: bool,
     /// The patterns of the region that end it, and the literals with which a header begins that does so.
     pub closers: PatternSet,
+    /// Those of them that count only where the body begins.
+    pub first_closers: PatternSet,
     pub header_begins: Vec<Literal>,
     /// They count only as special tokens, where the host tells them from others.
     pub has_special_header: bool,
@@ -67,6 +69,7 @@ impl CallTables {
             between: set,
             is_sure,
             closers: 0,
+            first_closers: 0,
             header_begins: Vec::new(),
             has_special_header: false,
             tables,

@@ -118,11 +118,16 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
     };
     // A fence is another span's, and lines do not count inside a body.
     let is_fence = |index: usize| region.fence_close.is_some_and(|fence| usize::from(fence) == index);
-    let bits = region.patterns.iter().enumerate().filter(|(index, pattern)| ends(pattern) && !is_fence(*index));
+    let set = |counts: &dyn Fn(&Pattern) -> bool| {
+        let patterns =
+            region.patterns.iter().enumerate().filter(|(index, pattern)| !is_fence(*index) && counts(pattern));
+        patterns.fold(0, |set, (index, _)| set | 1 << index)
+    };
     let begins = region.patterns.iter().any(|pattern| matches!(pattern.action, Action::HeaderBegin { .. }));
     let literals = header.filter(|_| begins).into_iter().flat_map(|header| &header.begin);
     Ok(Some(CallTables {
-        closers: bits.fold(0, |bits, (index, _)| bits | 1 << index),
+        closers: set(&ends),
+        first_closers: set(&|pattern| ends(pattern) && pattern.needs & flag::FIRST != 0),
         header_begins: literals.map(|begin| model.case.bytes(begin).into()).collect(),
         has_special_header: header.is_some_and(|header| header.special),
         ..tables

@@ -19,8 +19,9 @@ use crate::{
     channel::Channel,
     dialect::compiled::Compiled,
     matcher::{
+        bytes::is_blank,
         code::CodeTracker,
-        grammar::{Action, Grammar, PatternSet, Region},
+        grammar::{Action, Grammar, PatternSet, Region, flag},
         recogniser::{Outcome, Recogniser, TokenMark},
     },
 };
@@ -185,6 +186,9 @@ impl Call<'_> {
             let region = compiled.grammar.region(self.engine.spans.region());
             let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.engine.spans.active() };
             let step = self.look(at_end, |ahead| ends.next(&body, ahead))?;
+            if let Some(Step::Piece { len, .. }) = step {
+                self.pass_body(len);
+            }
             match step {
                 None => return Ok(self.wait()),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
@@ -207,6 +211,17 @@ impl Call<'_> {
                 }
             }
         }
+    }
+
+    /// Notes that the next bytes of a body are no longer where it begins, nor blank before all else.
+    fn pass_body(&mut self, len: usize) {
+        let grammar = &self.compiled.grammar;
+        let cleared = grammar.region(self.engine.spans.region()).cleared;
+        if len == 0 || self.engine.spans.flags() & (flag::FIRST | cleared) == 0 {
+            return;
+        }
+        let is_blank = self.rest(self.engine.text).iter().take(len).all(|&byte| is_blank(byte));
+        self.engine.spans.lose(grammar, flag::FIRST | if is_blank { 0 } else { cleared });
     }
 
     /// Lets go of what a body holds: of a value, as the value; of a word of a call, as text of a call that broke its grammar.
@@ -361,7 +376,7 @@ impl Ends<'_> {
     /// Returns where the first closer stands that is a special token, and its length; no length where only more bytes can
     /// tell whether it is a closer.
     fn special_closer(&self, ahead: &Ahead) -> Option<(usize, Option<usize>)> {
-        let patterns = self.active & self.tables.closers & self.region.special;
+        let patterns = self.active & self.tables.closers & !self.tables.first_closers & self.region.special;
         if patterns == 0 || ahead.marks.is_none() {
             return None;
         }
@@ -392,7 +407,9 @@ impl Ends<'_> {
                 seen = Seen::More;
             }
         }
-        match self.recognise(self.active & self.tables.closers, ahead, at) {
+        // A label after the opener makes a closer only where the body begins.
+        let active = if at > 0 { self.active & !self.tables.first_closers } else { self.active };
+        match self.recognise(active & self.tables.closers, ahead, at) {
             Outcome::Match { .. } | Outcome::HeaderEnd { .. } => Seen::Yes,
             Outcome::More if !ahead.is_end => Seen::More,
             _ => seen,
