@@ -7,6 +7,9 @@ use crate::matcher::{
     finder::ByteSetFinder,
 };
 
+/// Self-loops that have a bit in `loop_sets`; `EVERY_BYTE` is the bit after those.
+const MOST_SETS: usize = if cfg!(test) { 4 } else { 31 };
+
 /// Blanks that may lead away from an accelerated state for a while.
 pub const SOFT: [u8; 2] = *b"\n ";
 
@@ -67,6 +70,24 @@ impl Accels {
     #[inline]
     pub fn of(&self, state: StateId) -> Option<&Accel> {
         self.list.get(usize::from(*self.near.get(usize::from(state))?).wrapping_sub(1))
+    }
+
+    /// Returns the mask of a self-loop over these bytes, all of them ASCII. Those of the same bytes have a bit in common. Where
+    /// all bits are taken, nothing loops.
+    pub fn loop_mask(&mut self, set: &ByteSet) -> u32 {
+        for mask in (0..MOST_SETS).map(|bit| 1 << bit) {
+            // No self-loop has this byte.
+            let is_free = self.loop_sets[usize::from(u8::MAX)] & mask == 0;
+            let mut bytes = (0..=u8::MAX).zip(self.loop_sets.iter_mut());
+            if is_free {
+                bytes.filter(|(byte, _)| !contains(set, *byte)).for_each(|(_, others)| *others |= mask);
+                return mask;
+            }
+            if bytes.all(|(byte, others)| contains(set, byte) == (*others & mask == 0)) {
+                return mask;
+            }
+        }
+        EVERY_BYTE
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     accel::{Accel, Accels, SOFT},
-    state::{EVERY_BYTE, FALLBACK, StateId, StateInfo},
+    state::{FALLBACK, StateId, StateInfo},
     table::Automaton,
 };
 use crate::matcher::{
@@ -12,9 +12,6 @@ use crate::matcher::{
     code::CodeTracker,
     finder::{self, ByteSetFinder},
 };
-
-/// Self-loops that have a bit in `loop_sets`; `EVERY_BYTE` is the bit after those.
-const MOST_SETS: usize = if cfg!(test) { 4 } else { 31 };
 
 /// Where most text is: in the middle of a line, outside all code.
 pub const PROSE: CodeTracker = CodeTracker::after(b'.');
@@ -28,15 +25,10 @@ impl Automaton {
         let first = all().filter(|(key, _)| is_prose(key));
         let others = all().filter(|(key, _)| !is_prose(key));
         let states: Vec<StateId> = first.chain(others).map(|&(_, state)| state).collect();
-        // States with the same self-loop have a bit in common.
-        let mut loops: Vec<ByteSet> = Vec::new();
         let mut accels = Accels { near: vec![0; self.states.len()], ..Accels::default() };
         for state in states {
             let Some((accel, around)) = self.accel_at(state) else { continue };
-            let bit = loops.iter().position(|set| *set == accel.self_loop).unwrap_or(loops.len());
-            if bit == loops.len() && bit < MOST_SETS {
-                loops.push(accel.self_loop);
-            }
+            let mask = accels.loop_mask(&accel.self_loop);
             accels.list.push(accel);
             let number = accels.list.len() as u16;
             for near in around {
@@ -48,11 +40,7 @@ impl Automaton {
             }
             accels.near[usize::from(state)] = number;
             let info: &mut StateInfo = &mut self.states[usize::from(state)];
-            *info = info.with_loop_mask(if bit < MOST_SETS { 1 << bit } else { EVERY_BYTE });
-        }
-        for byte in 0..=u8::MAX {
-            let others = loops.iter().enumerate().filter(|(_, set)| !contains(set, byte));
-            accels.loop_sets[usize::from(byte)] = others.fold(EVERY_BYTE, |all, (bit, _)| all | 1 << bit);
+            *info = info.with_loop_mask(mask);
         }
         accels.list.shrink_to_fit();
         self.accels = accels;

@@ -56,7 +56,9 @@ impl StateInfo {
         self.with_loop_mask(EVERY_BYTE)
     }
 
-    pub(super) fn with_loop_mask(self, mask: u32) -> StateInfo {
+    /// Returns the same state for a stream that loops there over the bytes of this mask.
+    #[inline]
+    pub fn with_loop_mask(self, mask: u32) -> StateInfo {
         StateInfo(self.0 >> 32 << 32 | u64::from(mask))
     }
 }

@@ -159,6 +159,11 @@ impl Automaton {
         self.accels.of(state).filter(|accel| accel.state == state).map(|accel| &accel.self_loop)
     }
 
+    /// Returns the loop mask of a place outside of the table where these bytes, all of them ASCII, change nothing.
+    pub fn loop_mask(&mut self, set: &ByteSet) -> u32 {
+        self.accels.loop_mask(set)
+    }
+
     /// Returns, of each byte, the self-loops that it is not in; see `StateInfo::loop_mask`.
     #[inline]
     pub fn loop_sets(&self) -> &[u32; 256] {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use samples::Random;
 
 use super::{
-    accel::Accel,
+    accel::{Accel, Accels},
     accelerate::PROSE,
     config::{self, Config, Stage},
     state::{EVERY_BYTE, Exit, FALLBACK, StateId},
@@ -13,7 +13,11 @@ use super::{
 };
 use crate::{
     Dialect, Options, Scanner, StrayClose,
-    matcher::{bytes::contains, code::CodeTracker, grammar::Grammar},
+    matcher::{
+        bytes::{contains, insert},
+        code::CodeTracker,
+        grammar::Grammar,
+    },
 };
 
 fn automaton(dialect: &Dialect) -> &Automaton {
@@ -90,6 +94,25 @@ fn what_loops_leads_back_and_nothing_else_does() {
         }
     }
     assert!(looping > 10_000 && without_bit > 10, "{looping} bytes loop, {without_bit} states have no bit");
+}
+
+#[test]
+fn a_loop_mask_is_of_its_bytes_until_no_bit_is_left() {
+    let mut accels = Accels::default();
+    let set = |bytes: &[u8]| {
+        let mut set = [0; 4];
+        bytes.iter().for_each(|&byte| insert(&mut set, byte));
+        set
+    };
+    let sets = [set(b"abc"), set(b"0123"), set(b""), set(b"ab")];
+    let masks = sets.map(|set| accels.loop_mask(&set));
+    assert_eq!(sets.map(|set| accels.loop_mask(&set)), masks, "the same bytes have the same bit");
+    for (set, mask) in sets.iter().zip(masks) {
+        for byte in 0..=u8::MAX {
+            assert_eq!(accels.loop_sets()[usize::from(byte)] & mask == 0, contains(set, byte), "{byte}");
+        }
+    }
+    assert_eq!(accels.loop_mask(&set(b"x")), EVERY_BYTE, "all bits are taken");
 }
 
 #[test]
