@@ -15,7 +15,7 @@ use super::{
     },
 };
 use crate::{
-    calls::table::CallTables,
+    calls::{body::Inside, table::CallTables},
     file_error::{self, FileError, quoted},
     matcher::{
         Automaton,
@@ -86,6 +86,8 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         tag: compiler.tag,
         header,
     };
+    let mut automaton = Automaton::new(&grammar, used);
+    let call_loops = call_loops(&grammar, &calls, &mut automaton);
     Ok(Compiled {
         name: model.name.get_ref().clone(),
         aliases: model.aliases.iter().map(|alias| alias.get_ref().clone()).collect(),
@@ -95,15 +97,31 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         used,
         bare,
         spans,
-        automaton: Automaton::new(&grammar, used),
+        automaton,
         grammar,
         calls,
+        call_loops,
         templates: markers::templates(model),
         markers: markers::markers(model),
         max_hold: compiler.max_hold,
         room: compiler.room,
         labels: labels(model),
     })
+}
+
+/// Returns the loop masks of each region's tables.
+fn call_loops(
+    grammar: &Grammar,
+    calls: &[Option<CallTables>],
+    automaton: &mut Automaton,
+) -> Vec<Vec<[u32; Inside::ALL.len()]>> {
+    let of_region = |(region, tables): (&Region, &Option<CallTables>)| {
+        let Some(tables) = tables else { return Vec::new() };
+        let of_table = |table| Inside::ALL.map(|inside| inside.quiet(tables, table, |byte| region.may_begin(byte)));
+        let quiet = tables.tables.iter().map(of_table);
+        quiet.map(|sets| sets.map(|set| automaton.loop_mask(&set))).collect()
+    };
+    grammar.regions.iter().zip(calls).map(of_region).collect()
 }
 
 /// How calls are written in a region, and what ends it.

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     channel::{Channel, Start},
     dialect::compiled::Compiled,
-    matcher::{code::CodeTracker, grammar::flag},
+    matcher::{automaton::StateInfo, code::CodeTracker, grammar::flag},
     utf8::incomplete_tail,
 };
 
@@ -126,8 +126,14 @@ impl Call<'_> {
     /// Ends a call in which all is decided that can be: says how far the automaton alone may report what comes.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
-        if engine.state.is_fallback() && matches!(engine.next, Next::Unread) && engine.body().is_none() {
-            engine.enter_table(self.compiled);
+        if engine.body().is_some() {
+            engine.settle_body(self.compiled);
+        } else if engine.state.is_fallback() {
+            // Nothing loops any more where a body was.
+            engine.state = StateInfo::FALLBACK;
+            if matches!(engine.next, Next::Unread) {
+                engine.enter_table(self.compiled);
+            }
         }
         if engine.text > 0 {
             engine.state = engine.state.without_loop();

@@ -99,18 +99,7 @@ impl Call<'_> {
         let compiled = self.compiled;
         let inside = compiled.inside(rule);
         let Some(tables) = compiled.calls(inside).filter(|_| !self.ignores_calls()) else { return Ok(Some(false)) };
-        let region = compiled.grammar.region(inside);
-        let active = region.active(0, 0, tag);
-        let ends = Ends { grammar: &compiled.grammar, tables, region, active };
-        let seen = self.look(at_end, |ahead| {
-            let ahead = ahead.after(len as usize);
-            let closers = |at: usize| ends.closer(&ahead, at);
-            let view = View { text: ahead.text, is_end: ahead.is_end, closers: &closers };
-            match begins_body(tables, tag, &view) {
-                Seen::More => None,
-                seen => Some(seen == Seen::Yes),
-            }
-        })?;
+        let seen = self.look(at_end, |ahead| counts(compiled, tables, inside, tag, &ahead.after(len as usize)))?;
         Ok(if at_end { Some(seen.unwrap_or(false)) } else { seen })
     }
 
@@ -260,7 +249,7 @@ impl Call<'_> {
 
     pub(super) fn set_body(&mut self, body: Option<Body>) {
         if let Some(optional) = self.engine.optional.get_mut() {
-            optional.calls.body = body;
+            (optional.calls.body, optional.calls.quiet) = (body, None);
         }
     }
 
@@ -311,21 +300,32 @@ impl Call<'_> {
     }
 }
 
+/// Returns whether an opener counts after which these bytes come; none where only more bytes can tell.
+pub(super) fn counts(compiled: &Compiled, tables: &CallTables, inside: u8, tag: u8, ahead: &Ahead) -> Option<bool> {
+    let region = compiled.grammar.region(inside);
+    let ends = Ends { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag) };
+    let closers = |at: usize| ends.closer(ahead, at);
+    match begins_body(tables, tag, &View { text: ahead.text, is_end: ahead.is_end, closers: &closers }) {
+        Seen::More => None,
+        seen => Some(seen == Seen::Yes),
+    }
+}
+
 /// The bytes after the text, and what is known of their tokens.
 #[derive(Clone, Copy)]
-struct Ahead<'a> {
-    text: &'a [u8],
+pub(super) struct Ahead<'a> {
+    pub(super) text: &'a [u8],
     /// Nothing comes after it.
-    is_end: bool,
+    pub(super) is_end: bool,
     /// Returns what is known of a byte's token, by its index in what was looked at first; none where no tokens have come.
-    marks: Option<&'a dyn Fn(usize) -> TokenMark>,
+    pub(super) marks: Option<&'a dyn Fn(usize) -> TokenMark>,
     /// The index of the text in what was looked at first.
-    from: usize,
+    pub(super) from: usize,
 }
 
 impl<'a> Ahead<'a> {
     /// Returns the bytes after the first `len`.
-    fn after(self, len: usize) -> Ahead<'a> {
+    pub(super) fn after(self, len: usize) -> Ahead<'a> {
         let len = len.min(self.text.len());
         Ahead { text: &self.text[len..], from: self.from + len, ..self }
     }
@@ -347,12 +347,12 @@ impl<'a> Ahead<'a> {
 }
 
 /// What ends a body: the closers that count in its region.
-struct Ends<'a> {
-    grammar: &'a Grammar,
-    tables: &'a CallTables,
-    region: &'a Region,
+pub(super) struct Ends<'a> {
+    pub(super) grammar: &'a Grammar,
+    pub(super) tables: &'a CallTables,
+    pub(super) region: &'a Region,
     /// The patterns of the region that count now.
-    active: PatternSet,
+    pub(super) active: PatternSet,
 }
 
 impl Ends<'_> {
@@ -368,7 +368,7 @@ impl Ends<'_> {
         Some(body.break_off(self.step(body, &all), at))
     }
 
-    fn step(&self, body: &Body, ahead: &Ahead) -> Option<Step> {
+    pub(super) fn step(&self, body: &Body, ahead: &Ahead) -> Option<Step> {
         let closers = |at: usize| self.closer(ahead, at);
         body.next(self.tables, &View { text: ahead.text, is_end: ahead.is_end, closers: &closers })
     }

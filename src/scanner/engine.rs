@@ -516,7 +516,7 @@ impl Engine {
 /// It looks at four or eight bytes from each end, some of them twice. Each four are looked at by themselves, so that hardly any
 /// register has to be saved for them. Of fewer than four bytes it looks at the first, the middle and the last one.
 #[inline(always)]
-fn loops(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
+pub(super) fn loops(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
     let set = |byte: u8| sets[usize::from(byte)];
     let loops = |four: &[u8; 4]| four.iter().fold(0, |all, &byte| all | set(byte)) & mask == 0;
     if let (Some(first), Some(last)) = (chunk.first_chunk(), chunk.last_chunk()) {

@@ -125,6 +125,11 @@ impl HoldBuffer {
         is_done
     }
 
+    /// Takes back the last bytes, which were appended in this call.
+    pub fn take_back(&mut self, count: usize) {
+        self.truncate(self.len.saturating_sub(count));
+    }
+
     /// Marks the next `len` bytes as reported, at most as many as are not yet. Returns where they begin.
     #[inline]
     pub fn report(&mut self, len: usize) -> usize {

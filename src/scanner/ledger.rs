@@ -67,6 +67,12 @@ impl Ledger {
         offset
     }
 
+    /// Reports bytes of another kind than text, after text of the automaton. Returns the offset where they begin.
+    pub fn report_other(&mut self, channel: Channel, len: usize) -> u64 {
+        self.count_plain(channel);
+        self.report(len)
+    }
+
     /// Adds the text of an event that `report` has reported.
     pub fn add_text(&mut self, channel: Channel, text: &[u8]) {
         self.counts.add_text(channel, text);

@@ -1,9 +1,10 @@
 //! The scanner: feed and finish over a compiled dialect. It must know neither TOML nor the C interface.
 //!
-//! This file is its surface. `engine` is what it remembers of its stream, and handles a chunk that completes no marker. All
-//! other chunks are taken apart by a `call`, which returns one event after the other: it reads on to the next marker (`read`)
-//! and reports what was found (`report`). Both work on the `window` of bytes that are in no event yet. What a call leaves to
-//! the next one is `pending`. `hold`, `spans` and `ledger` each own one part of the stream's state.
+//! This file is its surface. `engine` is what it remembers of its stream, and handles a chunk that completes no marker; so does
+//! `pieces` inside the body of a tool span. All other chunks are taken apart by a `call`, which returns one event after the
+//! other: it reads on to the next marker (`read`) and reports what was found (`report`). Both work on the `window` of bytes that
+//! are in no event yet. What a call leaves to the next one is `pending`. `hold`, `spans` and `ledger` each own one part of the
+//! stream's state.
 
 mod attributes;
 mod call;
@@ -20,6 +21,7 @@ mod ledger;
 mod optional;
 mod options;
 mod pending;
+mod pieces;
 mod read;
 mod report;
 mod spans;
@@ -32,7 +34,7 @@ use std::fmt;
 use crate::{
     calls::body::{CallEnd, Piece},
     channel::{Channel, Start},
-    dialect::Dialect,
+    dialect::{Dialect, compiled::Compiled},
 };
 use chunk::Chunk;
 pub use chunk::Token;
@@ -128,10 +130,69 @@ impl Scanner {
         match text.filter(|_| !chunk.is_empty()) {
             Some(text) => self.hear(&text, chunk, &mut on_event),
             None if chunk.len() > SHORT && self.is_holding() => return self.feed_parts(chunk, on_event),
-            // An empty chunk too delivers what is still due.
-            None => return self.events(chunk).for_each(on_event),
+            None => {
+                let value = self.feed_value(chunk).map(|(piece, offset)| (piece, offset, chunk.len()));
+                if let Some((piece, offset, len)) = value.or_else(|| self.feed_piece(chunk)) {
+                    if len > 0 {
+                        let kind = call_kind(&self.engine, &self.dialect.compiled, piece, 0);
+                        on_event(Event { kind, channel: self.channel(), offset, bytes: chunk });
+                    }
+                    return Ok(());
+                }
+                let mut hear = |event: Event<'_>| {
+                    on_event(event);
+                    true
+                };
+                let (fed, is_done) = self.feed_pieces(chunk, &mut hear);
+                // An empty chunk too delivers what is still due.
+                if !is_done {
+                    return self.events(&chunk[fed..]).for_each(on_event);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Returns whether the automaton has no state for where the stream stands, as inside the body of a tool span.
+    #[inline(always)]
+    pub(crate) fn is_outside_table(&self) -> bool {
+        self.engine.state.is_fallback()
+    }
+
+    /// Feeds a short chunk of ASCII inside of a value, or of framing. Returns which, and its offset. In all other cases it returns
+    /// none and feeds nothing. Cannot panic.
+    #[inline(always)]
+    pub(crate) fn feed_value(&mut self, chunk: &[u8]) -> Option<(Piece, u64)> {
+        self.engine.advance_in_value(&self.dialect.compiled, chunk)
+    }
+
+    /// Feeds a short chunk that is one piece inside the body of a tool span: value, framing or text. Returns which, its offset and
+    /// its length, which is 0 if all is held. In all other cases it returns none and feeds nothing. Cannot panic.
+    pub(crate) fn feed_piece(&mut self, chunk: &[u8]) -> Option<(Piece, u64, usize)> {
+        self.engine.advance_in_piece(&self.dialect.compiled, chunk)
+    }
+
+    /// Feeds a chunk inside the body of a tool span, until `on_event` returns false or only `events` can tell what comes next.
+    /// Returns how much was fed, and whether nothing is left of it.
+    pub(crate) fn feed_pieces(&mut self, chunk: &[u8], on_event: &mut impl FnMut(Event<'_>) -> bool) -> (usize, bool) {
+        if self.engine.advance_after_opener(&self.dialect.compiled, chunk) {
+            return (chunk.len(), true);
+        }
+        let mut fed = 0;
+        while let Some(part) = self.engine.advance_in_body(&self.dialect.compiled, &chunk[fed..]) {
+            if part.len > 0 || part.piece != Piece::Text {
+                let kind = call_kind(&self.engine, &self.dialect.compiled, part.piece, part.index);
+                let bytes = part.place.bytes(&self.engine.hold, &chunk[fed..], part.len);
+                if !on_event(Event { kind, channel: self.channel(), offset: part.offset, bytes }) {
+                    return (fed + part.fed, false);
+                }
+            }
+            fed += part.fed;
+            if part.is_last {
+                return (fed, true);
+            }
+        }
+        (fed, false)
     }
 
     /// Feeds a long chunk where something is held: first the bytes that decide that, and then the rest by itself.
@@ -660,8 +721,7 @@ pub(crate) fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error>
 }
 
 /// Returns what a piece of a call is for the host.
-fn call_kind<'a>(call: &'a Call<'_>, piece: Piece, index: u64) -> Kind<'a> {
-    let engine = &call.engine;
+fn call_kind<'a>(engine: &'a Engine, compiled: &Compiled, piece: Piece, index: u64) -> Kind<'a> {
     match piece {
         Piece::Text => Kind::Text,
         Piece::Framing => Kind::Framing,
@@ -671,7 +731,7 @@ fn call_kind<'a>(call: &'a Call<'_>, piece: Piece, index: u64) -> Kind<'a> {
         }
         Piece::Name => Kind::CallName(None),
         Piece::NameOfHeader => {
-            let tables = call.compiled.calls(engine.spans.region());
+            let tables = compiled.calls(engine.spans.region());
             let name = tables.and_then(|tables| engine.name_of_header(tables)).and_then(|(index, prefix)| {
                 engine.attributes.get(index).and_then(|attribute| attribute.value.get(prefix..))
             });
@@ -710,7 +770,7 @@ fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
         KindRef::Close(cause) => Kind::Close(cause),
         KindRef::Reclassify => Kind::Reclassify,
         KindRef::Budget => Kind::Budget,
-        KindRef::Call { piece, index } => call_kind(call, piece, index),
+        KindRef::Call { piece, index } => call_kind(call.engine, call.compiled, piece, index),
     };
     Event { kind, channel, offset, bytes }
 }

@@ -2,7 +2,10 @@
 //! of tokens, and a prompt that said where the stream starts.
 
 use super::{counts::BudgetTracker, error::Error, thoughts::Thoughts};
-use crate::{calls::body::Body, channel::Channel};
+use crate::{
+    calls::body::{Body, Quiet},
+    channel::Channel,
+};
 
 #[derive(Default)]
 pub struct Optional {
@@ -41,12 +44,15 @@ pub struct StreamCalls {
     pub body: Option<Body>,
     /// How many calls the stream had.
     pub count: u64,
+    /// Which bytes change nothing where the body stands, and the loop mask for them. Its pieces are text if calls are not wanted.
+    pub quiet: Option<(Quiet, u32)>,
 }
 
 impl StreamCalls {
     pub fn begin_stream(&mut self) {
         self.body = None;
         self.count = 0;
+        self.quiet = None;
     }
 }
 

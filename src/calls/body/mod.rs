@@ -5,11 +5,13 @@
 //! length, and comes whole. Nothing is kept but where the body stands: the bytes stay with the scanner.
 //!
 //! `state` says where a body stands, and has the steps that all take. `between` reads what stands between calls, and their
-//! heads. `json`, `object`, `tags`, `elements` and `brackets` read a call, each in one way of writing it.
+//! heads. `json`, `object`, `tags`, `elements` and `brackets` read a call, each in one way of writing it. `inside` says which
+//! bytes need not be read at all.
 
 mod between;
 mod brackets;
 mod elements;
+mod inside;
 mod json;
 mod object;
 mod state;
@@ -20,6 +22,7 @@ use super::{
     table::{BodyRule, CallTables},
     view::{Seen, View},
 };
+pub use inside::{Inside, Quiet};
 pub use state::{Body, CallEnd, Piece, Step};
 use state::{Leaf, Role, State, Turn};
 
@@ -103,7 +106,7 @@ impl Body {
     }
 
     /// Whether what comes next has no bytes.
-    fn has_empty_piece(&self) -> bool {
+    pub fn has_empty_piece(&self) -> bool {
         match self.state {
             State::Head { piece } => self.head.lens[usize::from(piece)..].iter().all(|&len| len == 0),
             State::AfterHeader | State::Implied | State::ElementEnds | State::LiteralEnd => true,

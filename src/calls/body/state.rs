@@ -293,6 +293,11 @@ impl Body {
         }
     }
 
+    /// Returns the number of the table of the last call.
+    pub fn table(&self) -> u8 {
+        self.table
+    }
+
     /// Returns whether a call is open.
     pub fn is_in_call(&self) -> bool {
         !matches!(

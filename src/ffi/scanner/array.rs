@@ -162,13 +162,14 @@ impl Sink for Array {
     }
 
     #[inline(always)]
-    unsafe fn text(self, scanner: *mut aside_scanner, chunk: &[u8], text: Text) -> aside_status {
+    unsafe fn text(self, scanner: *mut aside_scanner, kind: aside_kind, chunk: &[u8], text: Text) -> aside_status {
         // SAFETY: the caller's promise: the scanner is there, and both outputs may be written.
         unsafe {
             let scanner = &(*(*scanner).guard.inner.get()).scanner;
             let held = if text.is_held { scanner.before() } else { &[] };
             if text.len > 0 {
-                self.events.write_unaligned(text_record(scanner.channel(), text.offset, text.len));
+                let record = text_record(scanner.channel(), text.offset, text.len);
+                self.events.write_unaligned(aside_event { kind, ..record });
             }
             let offset = text.offset + held.len() as u64;
             self.out.write_unaligned(fed_text(usize::from(text.len > 0), chunk.len(), offset, held));

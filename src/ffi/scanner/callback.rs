@@ -5,18 +5,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::borrowed::{append, clear};
-use super::event::{aside_event_fn, record, text_record};
+use super::borrowed::{Borrowed, append, clear};
+use super::event::{aside_event, aside_event_fn, record, text_record};
 use super::feed::feed;
 use super::handle::{Stream, aside_scanner, enter};
 use super::sink::{Sink, Work};
 use super::token::{aside_token, feed_of_tokens};
-use crate::Kind;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{BUSY, READY, is_ready};
 use crate::ffi::memory::as_c_ptr;
 use crate::ffi::status::{fail_null, failed};
 use crate::scanner::Text;
+use crate::{Event, Kind};
 
 /// A function that each event is handed to.
 #[derive(Clone, Copy)]
@@ -34,12 +34,12 @@ impl Sink for Callback {
     }
 
     #[inline(always)]
-    unsafe fn text(self, scanner: *mut aside_scanner, chunk: &[u8], text: Text) -> aside_status {
+    unsafe fn text(self, scanner: *mut aside_scanner, kind: aside_kind, chunk: &[u8], text: Text) -> aside_status {
         let Some(function) = self.function.filter(|_| text.len > 0) else { return ASIDE_OK };
         // SAFETY: the caller's promise: the record and the text outlive the call, and the state is BUSY while it runs.
         unsafe {
             let scanner_inside = &(*(*scanner).guard.inner.get()).scanner;
-            let record = text_record(scanner_inside.channel(), text.offset, text.len);
+            let record = aside_event { kind, ..text_record(scanner_inside.channel(), text.offset, text.len) };
             let bytes = scanner_inside.bytes(&text, chunk).as_ptr();
             (*scanner).guard.state.store(BUSY, Relaxed);
             let verdict = function(self.user, &record, bytes.cast());
@@ -61,39 +61,71 @@ impl Sink for Callback {
                 let verdict = unsafe { function(self.user, &record, as_c_ptr(chunk)) };
                 return if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED };
             }
-            let mut events = match work.start(&mut stream.scanner) {
+            let Stream { scanner, borrowed, consumed } = stream;
+            // SAFETY: the caller's promise.
+            let mut hand_over = |event: &Event<'_>| unsafe { hand_over(function, self.user, borrowed, event) };
+            let (mut work, mut fed) = (work, fed);
+            if let Work::Feed(chunk) = work {
+                let mut status = ASIDE_OK;
+                let (more, is_done) = scanner.feed_pieces(chunk, &mut |event| {
+                    status = hand_over(&event);
+                    status == ASIDE_OK
+                });
+                fed += more;
+                if is_done || status != ASIDE_OK {
+                    *consumed = fed;
+                    return status;
+                }
+                work = Work::Feed(&chunk[more..]);
+            }
+            let mut events = match work.start(scanner) {
                 Ok(events) => events,
                 Err(error) => return failed(error),
             };
             let status = loop {
-                let event = match events.next() {
-                    Ok(Some(event)) => event,
+                let status = match events.next() {
+                    Ok(Some(event)) => hand_over(&event),
                     Ok(None) => break ASIDE_OK,
-                    Err(error) => break failed(error),
+                    Err(error) => failed(error),
                 };
-                let record = record(&event);
-                let text = match &event.kind {
-                    Kind::Attribute(attribute) => {
-                        clear(&mut stream.borrowed);
-                        match append(&mut stream.borrowed, attribute.name, attribute.value) {
-                            Ok((_, text)) => text,
-                            Err(status) => break status,
-                        }
-                    }
-                    Kind::CallName(Some(name)) => name,
-                    _ => event.bytes,
-                };
-                // SAFETY: the caller's promise; record and text outlive the call.
-                if unsafe { function(self.user, &record, as_c_ptr(text)) } != 0 {
-                    break ASIDE_STOPPED;
+                if status != ASIDE_OK {
+                    break status;
                 }
             };
-            stream.consumed = fed + events.consumed();
+            *consumed = fed + events.consumed();
             status
         };
         // SAFETY: the caller's promise.
         unsafe { enter(scanner, is_ready, body) }
     }
+}
+
+/// Calls the function with an event.
+///
+/// # Safety
+/// The function's caller promises that it fits.
+#[inline(always)]
+unsafe fn hand_over(
+    function: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
+    user: *mut c_void,
+    borrowed: &mut Option<Box<Borrowed>>,
+    event: &Event<'_>,
+) -> aside_status {
+    let record = record(event);
+    let text = match &event.kind {
+        Kind::Attribute(attribute) => {
+            clear(borrowed);
+            match append(borrowed, attribute.name, attribute.value) {
+                Ok((_, text)) => text,
+                Err(status) => return status,
+            }
+        }
+        Kind::CallName(Some(name)) => name,
+        _ => event.bytes,
+    };
+    // SAFETY: the caller's promise; record and text outlive the call.
+    let verdict = unsafe { function(user, &record, as_c_ptr(text)) };
+    if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED }
 }
 
 /// Feeds the next `len` bytes of the stream, cut anywhere, and calls `callback` for each event that they complete.

@@ -27,9 +27,12 @@ pub(super) unsafe fn feed<S: Sink>(
         {
             if let Some((_, offset)) = stream.scanner.feed_loop(chunk) {
                 stream.consumed = len;
-                return sink.text(scanner, chunk, Text { offset, is_held: false, len });
+                return sink.text(scanner, ASIDE_TEXT, chunk, Text { offset, is_held: false, len });
             }
-            return feed_short(scanner, buf, len, sink);
+            return match stream.scanner.is_outside_table() {
+                true => feed_value(scanner, buf, len, sink),
+                false => feed_short(scanner, buf, len, sink),
+            };
         }
         feed_long(scanner, buf, len, sink)
     }
@@ -46,7 +49,41 @@ unsafe fn feed_short<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, l
         let (stream, chunk) = inside(scanner, buf, len);
         if let Some(text) = S::advance_short(&mut stream.scanner, chunk) {
             stream.consumed = len;
-            return sink.text(scanner, chunk, text);
+            return sink.text(scanner, ASIDE_TEXT, chunk, text);
+        }
+        sink.rest(scanner, buf, len, 0)
+    }
+}
+
+/// Feeds short chunks where the automaton has no state: inside of a value, and others.
+///
+/// # Safety
+/// As of `feed`; `ready` returns the stream and the chunk.
+#[inline(never)]
+unsafe fn feed_value<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
+    // SAFETY: the caller's promise. `stream` is not used after the sink has the value.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        if let Some((kind, offset)) = S::advance_in_value(&mut stream.scanner, chunk) {
+            stream.consumed = len;
+            return sink.text(scanner, kind, chunk, Text { offset, is_held: false, len });
+        }
+        feed_piece(scanner, buf, len, sink)
+    }
+}
+
+/// Feeds short chunks that are one piece inside the body of a tool span, and those that only a `Call` can take apart.
+///
+/// # Safety
+/// As of `feed`; `ready` returns the stream and the chunk.
+#[inline(never)]
+unsafe fn feed_piece<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
+    // SAFETY: the caller's promise. `stream` is not used after the sink has the piece.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        if let Some((kind, text)) = S::advance_in_piece(&mut stream.scanner, chunk) {
+            stream.consumed = len;
+            return sink.text(scanner, kind, chunk, text);
         }
         sink.rest(scanner, buf, len, 0)
     }
@@ -65,7 +102,7 @@ unsafe fn feed_long<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, le
         {
             if let Some(text) = S::advance_long(&mut stream.scanner, chunk) {
                 stream.consumed = len;
-                return sink.text(scanner, chunk, text);
+                return sink.text(scanner, ASIDE_TEXT, chunk, text);
             }
             if S::IN_PARTS && stream.scanner.is_holding() {
                 return feed_parts(scanner, buf, len, sink);
@@ -95,7 +132,7 @@ unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, l
             let Some(text) = text else { break };
             fed += part.len();
             stream.consumed = fed;
-            let status = sink.text(scanner, part, text);
+            let status = sink.text(scanner, ASIDE_TEXT, part, text);
             if after.is_empty() || status != ASIDE_OK {
                 return status;
             }

@@ -4,6 +4,7 @@
 use libc::{c_char, size_t};
 
 use super::handle::aside_scanner;
+use crate::calls::body::Piece;
 use crate::ffi::constants::*;
 use crate::ffi::memory::bytes;
 use crate::scanner::Text;
@@ -24,17 +25,32 @@ pub(super) trait Sink: Copy {
         scanner.feed_short(chunk)
     }
 
+    /// Feeds a chunk of at most `SHORT` bytes of ASCII inside of a value. Returns its kind and its offset.
+    #[inline(always)]
+    fn advance_in_value(scanner: &mut Scanner, chunk: &[u8]) -> Option<(aside_kind, u64)> {
+        let (piece, offset) = scanner.feed_value(chunk)?;
+        Some((kind(piece), offset))
+    }
+
+    /// Feeds a chunk of at most `SHORT` bytes that is one piece of a tool span. Returns its kind, and where it is.
+    #[inline(always)]
+    fn advance_in_piece(scanner: &mut Scanner, chunk: &[u8]) -> Option<(aside_kind, Text)> {
+        let (piece, offset, len) = scanner.feed_piece(chunk)?;
+        // Where nothing is reported, the chunk was appended to what was held.
+        Some((kind(piece), Text { offset, is_held: len == 0, len }))
+    }
+
     /// Feeds a longer chunk in the same way.
     #[inline(always)]
     fn advance_long(scanner: &mut Scanner, chunk: &[u8]) -> Option<Text> {
         scanner.feed_long(chunk)
     }
 
-    /// Takes a text of the innermost channel, which has just been fed: of the chunk, or of what was held.
+    /// Takes a text of the innermost channel, or of this other kind, which has just been fed: of the chunk, or of what was held.
     ///
     /// # Safety
     /// The scanner is there, and READY; the sink is sound. No `&mut Stream` from before is used again.
-    unsafe fn text(self, scanner: *mut aside_scanner, chunk: &[u8], text: Text) -> aside_status;
+    unsafe fn text(self, scanner: *mut aside_scanner, kind: aside_kind, chunk: &[u8], text: Text) -> aside_status;
 
     /// Does all else: takes the events of a call one by one, or says what is wrong. `fed`: bytes of the caller's buffer that
     /// were fed before.
@@ -55,6 +71,16 @@ pub(super) trait Sink: Copy {
                 Err(status) => status,
             }
         }
+    }
+}
+
+/// What a piece is as an event.
+#[inline(always)]
+fn kind(piece: Piece) -> aside_kind {
+    match piece {
+        Piece::Value => ASIDE_CALL_VALUE,
+        Piece::Framing => ASIDE_FRAMING,
+        _ => ASIDE_TEXT,
     }
 }
 

@@ -54,7 +54,17 @@ impl Sink for WholeText {
     }
 
     #[inline(always)]
-    unsafe fn text(self, scanner: *mut aside_scanner, _: &[u8], _: Text) -> aside_status {
+    fn advance_in_value(_: &mut Scanner, _: &[u8]) -> Option<(aside_kind, u64)> {
+        None
+    }
+
+    #[inline(always)]
+    fn advance_in_piece(_: &mut Scanner, _: &[u8]) -> Option<(aside_kind, Text)> {
+        None
+    }
+
+    #[inline(always)]
+    unsafe fn text(self, scanner: *mut aside_scanner, _: aside_kind, _: &[u8], _: Text) -> aside_status {
         // SAFETY: the caller's promise: the scanner is there.
         unsafe { (*(*scanner).guard.inner.get()).scanner.channel() as i32 }
     }

@@ -1,0 +1,152 @@
+//! Where most bytes of a body change nothing: inside a string, a value, an element's text, text of no call, or a word that is
+//! held. There, a short chunk is fed without a step: by one look if it has none of the bytes that might decide, and by a second
+//! one if those that it has decide nothing. This must name every byte that might. Nothing here can panic.
+
+use super::state::{Body, Json, Leaf, Part, Piece, Role, State};
+use crate::{
+    calls::table::{BodyRule, CDATA_END, CallTable, CallTables, MOST_OF_WORD, TagsRule},
+    matcher::bytes::{ByteSet, insert},
+    utf8::{incomplete_tail, is_continuation},
+};
+
+/// What a body is inside of.
+#[derive(Clone, Copy)]
+pub enum Inside {
+    /// A string in `"`, outside of escapes.
+    Quotes,
+    /// The same in `'`.
+    SingleQuotes,
+    RawQuotes,
+    /// A value between tags.
+    Value,
+    /// The text of an element, which is not blank.
+    Element,
+    /// Text of no call.
+    Opaque,
+    /// A key between tags.
+    Key,
+}
+
+impl Inside {
+    pub const ALL: [Inside; 7] = [
+        Inside::Quotes,
+        Inside::SingleQuotes,
+        Inside::RawQuotes,
+        Inside::Value,
+        Inside::Element,
+        Inside::Opaque,
+        Inside::Key,
+    ];
+
+    /// Returns the ASCII that changes nothing there. `may_end` says which bytes may begin a closer.
+    pub fn quiet(self, tables: &CallTables, table: &CallTable, may_end: impl Fn(u8) -> bool) -> ByteSet {
+        let first = |literal: &[u8], byte: u8| literal.first() == Some(&byte);
+        let decides = |byte: u8| match (self, &table.body) {
+            (Inside::Quotes, _) => matches!(byte, b'"' | b'\\'),
+            (Inside::SingleQuotes, _) => matches!(byte, b'\'' | b'\\'),
+            (Inside::RawQuotes, BodyRule::Literal(rule)) => first(&rule.raw_quote, byte),
+            (Inside::Value, BodyRule::Tags(rule)) => may_end_value(rule, &[byte]),
+            (Inside::Element, BodyRule::Tags(rule)) => rule.nested.iter().any(|mark| first(mark, byte)),
+            (Inside::Opaque, _) => {
+                may_end(byte) || first(&table.end, byte) || tables.begins.iter().any(|begin| first(begin, byte))
+            }
+            (Inside::Key, BodyRule::Tags(rule)) => first(&rule.key[1], byte),
+            _ => true,
+        };
+        let mut quiet = [0; 4];
+        (0..0x80).filter(|&byte| !decides(byte)).for_each(|byte| insert(&mut quiet, byte));
+        quiet
+    }
+}
+
+/// Whether a text begins with both literals, as far as it goes.
+fn is_beginning(text: &[u8], literal: &[u8], then: &[u8]) -> bool {
+    !literal.is_empty() && text.iter().zip(literal.iter().chain(then)).all(|(byte, of)| byte == of)
+}
+
+/// Whether a text may begin with what ends a value, of CDATA or not.
+fn may_end_value(rule: &TagsRule, text: &[u8]) -> bool {
+    let closer = &rule.value[1];
+    is_beginning(text, closer, b"")
+        || is_beginning(text, &rule.before_close, closer)
+        || rule.has_cdata && is_beginning(text, CDATA_END, closer)
+        || rule.stops.iter().any(|stop| is_beginning(text, b"\n", stop))
+}
+
+/// Whether a string goes on after a chunk; then it notes whether an escape is open.
+fn keeps_string(quote: u8, is_escaped: &mut bool, chunk: &[u8]) -> bool {
+    let mut is_open = *is_escaped;
+    for &byte in chunk {
+        if byte == quote && !is_open {
+            return false;
+        }
+        is_open = byte == b'\\' && !is_open;
+    }
+    *is_escaped = is_open;
+    true
+}
+
+/// Bytes that change nothing where a body stands.
+#[derive(Clone, Copy)]
+pub struct Quiet {
+    pub inside: Inside,
+    /// What they are; none where they are held.
+    pub piece: Option<Piece>,
+}
+
+impl Body {
+    /// Returns what the body is inside of, if it is inside of something with this many bytes of it held.
+    pub fn quiet(&self, held: usize) -> Option<Quiet> {
+        let is_short = held > 0 && held < MOST_OF_WORD / 2;
+        let (inside, piece) = match self.state {
+            State::Json { part: Json::Text { .. }, role: Role::Arguments } => (Inside::Quotes, Piece::Value),
+            State::Json { part: Json::Text { .. }, .. } | State::OtherKey { .. } => (Inside::Quotes, Piece::Framing),
+            State::Literal { part: Part::Text { quote: b'"', .. } } => (Inside::Quotes, Piece::Value),
+            State::Literal { part: Part::Text { .. } } => (Inside::SingleQuotes, Piece::Value),
+            State::Literal { part: Part::Raw } => (Inside::RawQuotes, Piece::Value),
+            State::ValueText { .. } => (Inside::Value, Piece::Value),
+            State::Element { leaf: Leaf::Text } => (Inside::Element, Piece::Value),
+            State::Opaque { is_new: false, .. } => (Inside::Opaque, Piece::Text),
+            // A word, which more bytes cannot end as long as it is short.
+            State::TagKey if is_short => return Some(Quiet { inside: Inside::Key, piece: None }),
+            State::MemberValue { role: Role::Name | Role::Id } if is_short => {
+                return Some(Quiet { inside: Inside::Quotes, piece: None });
+            }
+            _ => return None,
+        };
+        (held == 0).then_some(Quiet { inside, piece: Some(piece) })
+    }
+
+    /// Returns whether the next byte of a string is escaped, so that it counts whatever it is.
+    pub fn is_escaped(&self) -> bool {
+        match self.state {
+            State::Json { part: Json::Text { is_escaped }, .. }
+            | State::OtherKey { is_escaped }
+            | State::Literal { part: Part::Text { is_escaped, .. } } => is_escaped,
+            _ => false,
+        }
+    }
+
+    /// Passes a whole chunk that changes nothing, bytes that might decide among them; `decides` says which do. Returns false,
+    /// and passes nothing, where it may change something.
+    pub fn pass(&mut self, table: &CallTable, chunk: &[u8], decides: impl Fn(u8) -> bool) -> bool {
+        if incomplete_tail(chunk) > 0 {
+            return false;
+        }
+        // The chunk from each of those bytes on. No literal begins inside a character.
+        let may_begin = |byte: u8| decides(byte) && !is_continuation(byte);
+        let tails = (0..chunk.len()).filter_map(|at| chunk.get(at..));
+        let mut tails = tails.filter(|tail| tail.first().is_some_and(|&byte| may_begin(byte)));
+        match (&mut self.state, &table.body) {
+            (State::Json { part: Json::Text { is_escaped }, .. } | State::OtherKey { is_escaped }, _) => {
+                keeps_string(b'"', is_escaped, chunk)
+            }
+            (State::Literal { part: Part::Text { quote, is_escaped } }, _) => keeps_string(*quote, is_escaped, chunk),
+            (State::Literal { part: Part::Raw }, BodyRule::Literal(rule)) => {
+                !tails.any(|tail| is_beginning(tail, &rule.raw_quote, b""))
+            }
+            (State::ValueText { .. }, BodyRule::Tags(rule)) => !tails.any(|tail| may_end_value(rule, tail)),
+            _ => false,
+        }
+    }
+}

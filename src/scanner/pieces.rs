@@ -1,0 +1,231 @@
+//! Feeding inside the body of a tool span, piece by piece, without a `Call`: nearly all chunks there are a piece of a value, or
+//! a part of a word that is held. Whatever else may come, a closer above all, is left to a `Call`, which reads the same bytes
+//! again. Nothing here allocates.
+
+use super::{
+    calls::{Ahead, Ends, counts},
+    engine::{Engine, SHORT, loops},
+    pending::Next,
+    window::Place,
+};
+use crate::{
+    calls::body::{Body, Piece, Quiet, Step},
+    dialect::compiled::Compiled,
+    matcher::{automaton::StateInfo, grammar::Action},
+};
+
+/// A part of a chunk that was fed.
+pub struct Part {
+    /// What the bytes are. They may be none: all that was fed is held then, unless the piece is one without bytes.
+    pub piece: Piece,
+    pub offset: u64,
+    pub place: Place,
+    pub len: usize,
+    /// The number of the last call.
+    pub index: u64,
+    /// How many bytes of the chunk were fed.
+    pub fed: usize,
+    /// Nothing more is to be fed or reported.
+    pub is_last: bool,
+}
+
+impl Engine {
+    /// Feeds a short chunk of ASCII none of whose bytes can decide, inside of a value or of framing. Returns which, and its offset.
+    /// In all other cases it returns none and feeds nothing. Cannot panic.
+    #[inline(always)]
+    pub fn advance_in_value(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<(Piece, u64)> {
+        let (Quiet { piece, .. }, mask) = self.optional.get()?.calls.quiet?;
+        let piece = piece.filter(|piece| *piece != Piece::Text)?;
+        if !loops(compiled.automaton.loop_sets(), mask, chunk) {
+            return None;
+        }
+        self.ledger.end_in_table(chunk.len())?;
+        Some((piece, self.ledger.report(chunk.len())))
+    }
+
+    /// Feeds any short chunk that changes nothing inside of a value, of framing, of text, or of a word that is held. Returns which,
+    /// its offset, and its length, which is 0 for what is held. In all other cases it returns none and feeds nothing. Cannot
+    /// panic.
+    pub fn advance_in_piece(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<(Piece, u64, usize)> {
+        let (Quiet { piece, .. }, mask) = self.optional.get()?.calls.quiet?;
+        let end = self.ledger.end_in_table(chunk.len())?;
+        if piece.is_none() {
+            // An escape may be open, so that any byte might decide that may end a word.
+            let is_held = loops(compiled.automaton.loop_sets(), mask, chunk) && self.hold_more(chunk);
+            return is_held.then(|| (Piece::Text, self.ledger.offset(), 0));
+        }
+        if !self.pass_in_body(compiled, mask, chunk) {
+            return None;
+        }
+        let offset = match piece? {
+            Piece::Text => {
+                self.ledger.add_continuations(self.spans.channel(), chunk);
+                self.ledger.report_plain(end)
+            }
+            _ => self.ledger.report(chunk.len()),
+        };
+        Some((piece?, offset, chunk.len()))
+    }
+
+    fn pass_in_body(&mut self, compiled: &Compiled, mask: u32, chunk: &[u8]) -> bool {
+        let Some(tables) = compiled.calls(self.spans.region()) else { return false };
+        let Some(body) = self.optional.get_mut().and_then(|optional| optional.calls.body.as_mut()) else {
+            return false;
+        };
+        let Some(table) = tables.tables.get(usize::from(body.table())) else { return false };
+        let sets = compiled.automaton.loop_sets();
+        let decides = |byte: u8| sets[usize::from(byte)] & mask != 0;
+        let was_escaped = body.is_escaped();
+        if !(1..=SHORT).contains(&chunk.len()) || !body.pass(table, chunk, decides) {
+            return false;
+        }
+        if body.is_escaped() != was_escaped {
+            self.settle_body(compiled);
+        }
+        true
+    }
+
+    /// Holds a chunk that is a part of a word. Returns false, and changes nothing, where there is no room.
+    #[inline(never)]
+    fn hold_more(&mut self, chunk: &[u8]) -> bool {
+        let is_done = self.hold.append_few(chunk);
+        if is_done {
+            let held = self.hold.unreported().len();
+            self.next = Next::Held(held);
+            if let Some(optional) = self.optional.get_mut()
+                && optional.calls.body.is_none_or(|body| body.quiet(held).is_none())
+            {
+                // The word is becoming long.
+                optional.calls.quiet = None;
+            }
+        }
+        is_done
+    }
+
+    /// Holds a short chunk after an opener, where only more bytes can tell whether it counts. Returns false, and changes nothing,
+    /// where it is decided.
+    pub fn advance_after_opener(&mut self, compiled: &Compiled, chunk: &[u8]) -> bool {
+        let Next::Opener { pattern, len, .. } = self.next else { return false };
+        let region = compiled.grammar.region(self.spans.region());
+        let Action::Open { rule, tag, .. } = region.patterns[usize::from(pattern)].action else { return false };
+        let inside = compiled.inside(rule);
+        let Some(tables) = compiled.calls(inside) else { return false };
+        let may_advance = self.text == 0 && !self.hold.has_marks() && (1..=SHORT).contains(&chunk.len());
+        let held = self.hold.unreported().len();
+        let end = self.ledger.end_in_table(held + chunk.len());
+        if !may_advance || end.is_none() || !self.hold.append_few(chunk) {
+            return false;
+        }
+        let ahead = Ahead { text: self.hold.unreported(), is_end: false, marks: None, from: 0 };
+        let is_waiting = counts(compiled, tables, inside, tag, &ahead.after(len as usize)).is_none();
+        if is_waiting {
+            self.next = Next::Opener { pattern, len, seen: held + chunk.len() };
+        } else {
+            self.hold.take_back(chunk.len());
+        }
+        is_waiting
+    }
+
+    /// Feeds what comes next of a chunk inside a body. If only a `Call` can tell, it returns none and feeds nothing.
+    pub fn advance_in_body(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
+        let body = *self.body()?;
+        let held = self.hold.unreported().len();
+        let may_advance = self.text == 0 && self.framing == 0 && !self.hold.has_marks();
+        self.ledger.end_in_table(held + chunk.len()).filter(|_| may_advance)?;
+        let wants = self.wants_calls();
+        let few = if held > 0 { chunk.len().min(SHORT) } else { 0 };
+        if few > 0 && !self.hold.append_few(&chunk[..few]) {
+            return None;
+        }
+        let text = if held > 0 { self.hold.unreported() } else { chunk };
+        let found = self.next_piece(compiled, body, text, wants);
+        let Some((piece, len, next)) = found else {
+            self.hold.take_back(few);
+            return None;
+        };
+        let rest = text.len() - len;
+        let is_waiting = piece == Piece::Text && len == 0;
+        if is_waiting && chunk.len() > SHORT {
+            self.hold.take_back(few);
+            return None;
+        }
+        if is_waiting && held == 0 && rest > 0 && !self.hold.keep_few(chunk) {
+            return None;
+        }
+        let (place, fed) = match held {
+            0 => (Place::Chunk(0), if is_waiting { rest } else { len }),
+            _ => {
+                // What of the chunk is in no event is reported where it stands.
+                let back = if is_waiting { 0 } else { rest.min(few) };
+                self.hold.take_back(back);
+                (Place::Held(self.hold.report(len)), few - back)
+            }
+        };
+        let left = self.hold.unreported().len();
+        self.next = if left > 0 { Next::Held(left) } else { Next::Unread };
+        let channel = self.spans.channel();
+        let offset = if piece == Piece::Text {
+            self.ledger.add_continuations(channel, place.bytes(&self.hold, chunk, len));
+            self.ledger.report_plain(self.ledger.offset() + len as u64)
+        } else {
+            self.ledger.report_other(channel, len)
+        };
+        let calls = &mut self.optional.get_mut()?.calls;
+        calls.body = Some(next);
+        if let Piece::Call { .. } = piece {
+            calls.count += 1;
+        }
+        let index = calls.count.saturating_sub(1);
+        let is_last = fed == chunk.len() && (is_waiting || left == 0 && !next.has_empty_piece());
+        if is_last {
+            self.settle_body(compiled);
+        }
+        Some(Part { piece, offset, place, len, index, fed, is_last })
+    }
+
+    /// Returns the next piece of a text, its length, and where the body stands after it: text without bytes where only more
+    /// bytes can tell, and none before a closer.
+    fn next_piece(
+        &self,
+        compiled: &Compiled,
+        mut body: Body,
+        text: &[u8],
+        wants: bool,
+    ) -> Option<(Piece, usize, Body)> {
+        let region = self.spans.region();
+        let tables = compiled.calls(region)?;
+        let region = compiled.grammar.region(region);
+        let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.spans.active() };
+        let mut len = 0;
+        loop {
+            let ahead = Ahead { text: &text[len..], is_end: false, marks: None, from: 0 };
+            match ends.step(&body, &ahead) {
+                Some(Step::Piece { piece, len, next }) if wants => return Some((piece, len, next)),
+                // Without the option, all of it is one text.
+                Some(Step::Piece { len: more, next, .. }) => (body, len) = (next, len + more),
+                Some(Step::Closer) if len == 0 => return None,
+                Some(Step::Closer) | None => return Some((Piece::Text, len, body)),
+            }
+        }
+    }
+
+    /// Says which bytes change nothing where the body stands.
+    pub fn settle_body(&mut self, compiled: &Compiled) {
+        let may_be = self.text == 0 && self.framing == 0 && !self.hold.has_marks();
+        let held = self.hold.unreported().len();
+        let region = self.spans.region();
+        let quiet = self.body().filter(|_| may_be).and_then(|body| {
+            let quiet = body.quiet(held)?;
+            let piece = if self.wants_calls() { quiet.piece } else { quiet.piece.and(Some(Piece::Text)) };
+            let mask = compiled.call_loop(region, body.table(), quiet.inside).filter(|_| !body.is_escaped());
+            Some((Quiet { piece, ..quiet }, mask.unwrap_or(StateInfo::FALLBACK.loop_mask())))
+        });
+        self.state = match quiet {
+            Some((Quiet { piece: Some(Piece::Text), .. }, mask)) => StateInfo::FALLBACK.with_loop_mask(mask),
+            _ => StateInfo::FALLBACK,
+        };
+        if let Some(optional) = self.optional.get_mut() {
+            optional.calls.quiet = quiet;
+        }
+    }
+}
