@@ -5,14 +5,17 @@
 //!     instructions openers DIALECT          prose in Rust after each opener of the dialect
 //!     instructions all                      every way, dialect and workload; making and freeing; texts of three lengths for
 //!                                           every dialect of the catalogue, traps among them; many scanners against one
+//!     instructions calls                    inside tool calls, with and without the option `calls`; and the call writer
 //!     instructions finds                    the first `find` of every dialect
 //!     instructions result failed            the first result of a compressor in this process, of an output with failures, and
 //!     instructions result passed            the second one; and of an output without failures
 
 use std::hint::black_box;
 
+use aside::call_writer::{self, CallWriter};
 use aside::compress::{Call, Compressor, Input, Part, Registry};
-use aside::{Dialect, JoinOptions, OnMarker};
+use aside::{Dialect, Event, JoinOptions, OnMarker, Options, Scanner};
+use aside_benches::calls::PLACES;
 use aside_benches::many;
 use aside_benches::openers::{Opener, openers, scanner, stays_open};
 use aside_benches::ways::{WAYS, Way};
@@ -21,6 +24,9 @@ use aside_benches::workloads::{DIALECTS, Message, TRAPS, Workload, some_prose, t
 const BYTES: usize = 128 * 1024;
 /// The length of the shortest of the growing texts. The others are 8 and 64 times as long.
 const SHORT: usize = 2 * 1024;
+/// The bytes of calls that are counted, and the chunks of them that the call writer has.
+const CALL_BYTES: usize = 16 * 1024;
+const PIECE: usize = 64;
 /// Instructions do not depend on how many scanners there are.
 const SCANNERS: usize = 1000;
 const FEEDS: usize = 10_000;
@@ -29,6 +35,7 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["all"] => all(),
+        ["calls"] => in_calls(),
         ["finds"] => finds(),
         ["openers", dialect] => in_openers(dialect),
         ["result", kind] => results(kind),
@@ -107,6 +114,45 @@ fn growing() {
                 let workload = Workload::of_text(text);
                 run(WAYS[0].1, name, &workload);
                 println!("growth\t{name}\t{kind}\t{times}\t{}", workload.bytes());
+            }
+        }
+    }
+}
+
+fn in_calls() {
+    for place in &PLACES {
+        for (way, calls) in [("plain", false), ("calls", true)] {
+            let workload = place.workload(CALL_BYTES);
+            let mut scanner = place.scanner(calls);
+            let chunks = || workload.messages.iter().flat_map(|message| message.chunks());
+            let bytes = counted(&mut || chunks().map(|chunk| scanner.feed(black_box(chunk))).sum());
+            assert!(bytes * 100 > workload.bytes() * 99, "{bytes} bytes are reported of {}", place.name);
+            println!("call\t{}\t{way}\t{}", place.name, workload.feeds());
+        }
+    }
+    for place in PLACES.iter().filter(|place| place.name != "thinking") {
+        for times in [1, 8] {
+            let (toml, text) = place.call(times * CALL_BYTES);
+            let dialect = Dialect::from_toml(toml).expect("a dialect of the tests");
+            for writes in [false, true] {
+                let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).expect("memory");
+                let mut writer = CallWriter::new(call_writer::Options::default());
+                let mut written = 0;
+                counted(&mut || {
+                    let mut hear = |event: Event<'_>| {
+                        written += black_box(event.bytes).len();
+                        if writes {
+                            let delta = |delta: call_writer::Delta<'_>| written += black_box(delta.arguments).len();
+                            writer.event(&dialect, &event, delta).expect("memory for what is held");
+                        }
+                    };
+                    text.as_bytes()
+                        .chunks(PIECE)
+                        .for_each(|chunk| scanner.feed(chunk, &mut hear).expect("nothing to fail"));
+                    written
+                });
+                let what = if writes { "writer" } else { "scanner" };
+                println!("written\t{}\t{times}\t{what}\t{}", place.name, text.len());
             }
         }
     }

@@ -10,6 +10,7 @@ use std::{array, env, fs};
 
 mod plot;
 
+use aside_benches::calls::{BODIES, VALUES};
 use plot::{Line, Plot};
 
 const DIALECTS: [&str; 6] = ["inline-think", "qwen3", "thinking-tags", "fenced-thinking", "thought-stream", "any"];
@@ -25,8 +26,8 @@ const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "ope
 const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
 /// The least that a method of Ruby's can cost that calls the library.
 const METHOD: &str = "empty call in a method";
-const PARTS: [&str; 11] =
-    ["instructions", "openers", "times", "c", "memory", "many", "cold", "peers", "go", "ruby", "compress"];
+const PARTS: [&str; 12] =
+    ["instructions", "openers", "calls", "times", "c", "memory", "many", "cold", "peers", "go", "ruby", "compress"];
 
 fn main() {
     let folder = env::args().nth(1).expect("the folder of the lines");
@@ -38,6 +39,7 @@ fn main() {
     report += &targets(&figures);
     report += &crossings(&figures);
     report += &places(&figures);
+    report += &calls(&figures);
     report += &times(&figures);
     report += &peers(&figures, &root);
     report += &growth(&figures);
@@ -254,6 +256,18 @@ fn targets(figures: &Figures) -> String {
             0.8,
             "W1 through Rust where backticks decide too: the same share",
             least(BY_FENCES.iter().map(of_memchr)),
+            2,
+        ),
+        Target::at_most(
+            1.5,
+            "tool calls through C, callback: 4 bytes inside a value against W2, every kind of value: instructions a feed",
+            ratio(most(VALUES.iter().flat_map(|place| call_feeds(figures, place))), token(figures)),
+            2,
+        ),
+        Target::at_most(
+            2.5,
+            "tool calls through C, callback: 4 bytes of whole calls against W2, the mean: instructions a feed",
+            ratio(most(mean_of_bodies(figures).into_iter()), token(figures)),
             2,
         ),
         Target::at_most(1.02, "W6: exponent of cost against length, every dialect and text", exponent, 3),
@@ -581,6 +595,50 @@ fn growth(figures: &Figures) -> String {
      without end, a code fence without end.\n"
         .to_owned()
         + &table(["dialect", "prose", "near misses", "blank lead", "one line", "open fence"], rows)
+}
+
+/// The instructions of a feed of W2 through C, callback.
+fn token(figures: &Figures) -> Option<f64> {
+    figures.each(&["instructions", "callback", "inline-think", "W2"])
+}
+
+/// The instructions of a feed of a tool call, without and with the option `calls`.
+fn call_feeds(figures: &Figures, place: &str) -> [Option<f64>; 2] {
+    ["plain", "calls"].map(|way| figures.each(&["call", place, way]))
+}
+
+/// The mean of the ways to write whole calls, without and with the option.
+fn mean_of_bodies(figures: &Figures) -> [Option<f64>; 2] {
+    let counts = BODIES.map(|place| call_feeds(figures, place));
+    [0, 1].map(|way| {
+        let sum = counts.iter().map(|count| count[way]).sum::<Option<f64>>();
+        sum.map(|sum| sum / counts.len() as f64)
+    })
+}
+
+fn calls(figures: &Figures) -> String {
+    let row = |name: &str, [plain, calls]: [Option<f64>; 2]| {
+        let of_token = |count| show(ratio(count, token(figures)), 1);
+        [name.to_owned(), show(plain, 0), of_token(plain), show(calls, 0), of_token(calls)]
+    };
+    let places = VALUES.iter().chain(&["thinking"]).chain(&BODIES);
+    let rows = places.map(|place| row(place, call_feeds(figures, place)));
+    let mean = row("whole calls, mean", mean_of_bodies(figures));
+    let mut text = "\n## Tool calls\n\nInstructions of a feed of 4 bytes through C, callback, without and with the option \
+                    `calls`, and how many times one of W2 with `inline-think` that is: in long values with prose, in the \
+                    thinking of such a dialect, and in whole short calls, one after the other. In a value, most feeds take no step of the body. A feed of \
+                    whole calls brings an event, at the mean, and takes a step for each.\n"
+        .to_owned();
+    text += &table(["place", "plain", "of W2", "`calls`", "of W2"], rows.chain([mean]));
+    let rows = VALUES.iter().chain(&BODIES).map(|place| {
+        let [short, long] = ["1", "8"].map(|times| {
+            let of = |what| figures.each(&["written", place, times, what]);
+            Some(of("writer")? - of("scanner")?)
+        });
+        [(*place).to_owned(), show(short, 1), show(long, 1), show(ratio(long, short), 2)]
+    });
+    text += "\nInstructions a byte of the call writer, without the scanner, for 16 KiB and for 128 KiB in chunks of 64 bytes:\n";
+    text + &table(["place", "16 KiB", "128 KiB", "ratio"], rows)
 }
 
 fn memory(figures: &Figures) -> String {

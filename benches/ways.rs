@@ -50,10 +50,22 @@ struct Fed {
     attributes_len: usize,
 }
 
+#[repr(C)]
+struct COptions {
+    size: usize,
+    start: [u32; 2],
+    numbers: [u64; 2],
+    budget: [u32; 3],
+    calls: u32,
+    rest: [u32; 2],
+}
+
 type Callback = unsafe extern "C" fn(*mut c_void, *const CEvent, *const c_char) -> i32;
 
 unsafe extern "C" {
     fn aside_dialect_find(name: *const c_char, len: usize) -> *const c_void;
+    fn aside_dialect_load(toml: *const c_char, len: usize, out: *mut *mut c_void) -> i32;
+    fn aside_dialect_free(dialect: *mut c_void);
     fn aside_scanner_new(dialect: *const c_void, options: *const c_void) -> *mut c_void;
     fn aside_scanner_free(scanner: *mut c_void);
     fn aside_scanner_feed(s: *mut c_void, buf: *const c_char, len: usize, callback: Callback, user: *mut c_void)
@@ -161,6 +173,23 @@ impl Handle {
             aside_scanner_new(dialect, ptr::null())
         };
         assert!(!handle.is_null(), "a scanner of {dialect}");
+        Handle(handle)
+    }
+
+    /// A scanner of a dialect that is in no catalogue. `calls`: with the option `calls`.
+    pub fn of_file(toml: &str, calls: bool) -> Handle {
+        let size = size_of::<COptions>();
+        let options =
+            COptions { size, start: [0; 2], numbers: [0; 2], budget: [0; 3], calls: calls.into(), rest: [0; 2] };
+        let mut dialect = ptr::null_mut();
+        // SAFETY: text and length belong together, the options are as large as they say, and a scanner outlives its dialect.
+        let handle = unsafe {
+            aside_dialect_load(toml.as_ptr().cast(), toml.len(), &raw mut dialect);
+            let handle = aside_scanner_new(dialect, (&raw const options).cast());
+            aside_dialect_free(dialect);
+            handle
+        };
+        assert!(!handle.is_null(), "a scanner of {toml}");
         Handle(handle)
     }
 
