@@ -677,6 +677,28 @@ fn what_counts_where_a_body_begins_counts_nowhere_else() {
     assert_eq!(closes("<t>;x</t>a"), pair(";x", "a"));
 }
 
+/// A closer that is a special token breaks the literal of a call that it stands in.
+#[test]
+fn a_special_closer_in_the_middle_of_a_literal_breaks_the_call() {
+    let toml = of_tags("value = [\"<v>\", \"</v>\"]\nname_end = [\";\"]\n")
+        .replace("close = [\"</t>\"]", "close = [\"=>\"]\nspecial = true")
+        .replace("\"<k>\"", "\"<k=>\"");
+    let dialect = Dialect::from_toml(&toml).unwrap();
+    let tokens = [Token::special(3), Token::text(2), Token::text(2), Token::special(2)];
+    let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+    let mut ends = Vec::new();
+    scanner
+        .feed_tokens("<t>f;<k=>", &tokens, |event| {
+            ends.extend(match event.kind {
+                Kind::CallEnd { cause, .. } => Some(cause.as_str()),
+                Kind::Close(cause) => Some(cause.as_str()),
+                _ => None,
+            });
+        })
+        .unwrap();
+    assert_eq!(ends, ["malformed", "marker"]);
+}
+
 /// Blanks between elements end where a mark begins, even one that begins with a blank.
 #[test]
 fn a_mark_may_begin_with_a_blank() {

@@ -76,7 +76,9 @@ impl Body {
             Some(Step::Piece { piece: piece @ (Piece::Value | Piece::Framing | Piece::Text), len: all, .. })
                 if all > len && len > 0 =>
             {
-                Step::Piece { piece, len, next: body }
+                // What goes on after the closer is broken, even where the next state could end there.
+                let state = if body.is_in_call() { State::Broken } else { body.state };
+                body.piece(piece, len, state)
             }
             Some(step) if step.len() <= len && !step.is_cut() => step,
             _ if body.is_in_call() => body.end(CallEnd::Malformed, 0),
@@ -109,7 +111,7 @@ impl Body {
     pub fn has_empty_piece(&self) -> bool {
         match self.state {
             State::Head { piece } => self.head.lens[usize::from(piece)..].iter().all(|&len| len == 0),
-            State::AfterHeader | State::Implied | State::ElementEnds | State::LiteralEnd => true,
+            State::AfterHeader | State::Implied | State::Broken | State::ElementEnds | State::LiteralEnd => true,
             State::ValueEnd { framing: 0, len: 0 } => true,
             _ => false,
         }
@@ -120,6 +122,7 @@ impl Body {
         match (self.state, &table.body) {
             (State::Head { piece }, _) => self.piece_of_head(table, piece),
             (State::Ended, _) => self.ended(tables, table, view),
+            (State::Broken, _) => Ok(Some(self.end(CallEnd::Malformed, 0))),
             (State::Implied, _) => Ok(Some(self.end(CallEnd::Implied, 0))),
             (State::Json { part, role }, _) => self.json(tables, table, view, part, role),
             (_, BodyRule::Object(rule)) => self.object(rule, view),

@@ -108,6 +108,8 @@ pub(super) enum State {
     /// After the arguments; of a call that has no end of its own.
     Ended,
     Implied,
+    /// A closer stands in the middle of what was read last.
+    Broken,
     // An object: before a member or the brace; at a key; inside any other key; after it; before a value.
     Member {
         is_first: bool,
