@@ -45,10 +45,10 @@ pub struct Choice {
     pub is_doubled: bool,
     /// Whether the server has split the text: `content` is a list, or there is reasoning already.
     pub is_split: bool,
-    /// The field for reasoning, if it is there and empty.
-    pub field: Option<Member>,
-    /// The `tool_calls`, if they are there and empty.
-    pub calls: Option<Member>,
+    /// The value of the field for reasoning, if it is there and empty.
+    pub field: Option<Span>,
+    /// The value of `tool_calls`, if they are there and empty.
+    pub calls: Option<Span>,
     /// The `role`, if it is a string and the only one.
     pub role: Option<Member>,
     /// A field other than the text that clients show as a part of its own.
@@ -56,8 +56,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Returns the field for such text, if it is there and empty. The content never is.
-    pub fn empty(&self, target: Target) -> Option<&Member> {
+    /// Returns the value of the field for such text, if it is there and empty. The content never is.
+    pub fn empty(&self, target: Target) -> Option<&Span> {
         match target {
             Target::Reasoning => self.field.as_ref(),
             Target::Calls => self.calls.as_ref(),
@@ -197,12 +197,12 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice
                 if let Some(place) = place(&REASONING) {
                     reasoning[place] = says;
                     if name == field.name().as_bytes() {
-                        choice.field = Some(member);
+                        choice.field = Some(member.value);
                     }
                 } else if let Some(place) = place(&CALLS) {
                     calls[place] = says;
                     if place == 0 {
-                        choice.calls = Some(member);
+                        choice.calls = Some(member.value);
                     }
                 } else if let Some(place) = place(&PARTS) {
                     parts[place] = says;

@@ -408,7 +408,7 @@ impl ChoiceStreams {
             (Target::Content, _) => edits.replace(whole, write),
             (_, Some(empty)) => {
                 edits.replace(whole, |out| append(out, b"null"))?;
-                let mut parts = lines(data, empty.value.clone());
+                let mut parts = lines(data, empty.clone());
                 parts.next().map_or(Ok(()), |first| edits.replace(first, write))?;
                 parts.try_for_each(|rest| edits.replace(rest, |_| Ok(())))
             }
@@ -470,7 +470,7 @@ impl ChoiceStreams {
             let Member { key, value } = content;
             let name = target.name(field).as_bytes();
             match (choice.empty(target), target) {
-                (Some(empty), _) => edits.replace(empty.value.clone(), |out| write(target, out)),
+                (Some(empty), _) => edits.replace(empty.clone(), |out| write(target, out)),
                 (None, Target::Reasoning) => edits.replace(key.start..value.start, |out| {
                     append_all(out, &[b"\"", name, b"\":"])?;
                     write(target, out)?;
