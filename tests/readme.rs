@@ -1,16 +1,20 @@
-//! Holds the README to the code: its program must run as written, and its list of dialects must be what `dialects/` has.
-//! `ASIDE_BLESS=1` writes the list again.
+//! Holds the README to the code: its program must run as written, and its list of dialects must be what `dialects/` has. So
+//! must the list of calls in docs/tool-calls.md. `ASIDE_BLESS=1` writes the lists again.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use aside::Dialect;
+use aside::{Channel, Dialect, JoinCall, JoinOptions, Start};
+use reference::{CallId, CallTable};
+use support::Pair;
 use support::program::of_example;
 
 const BEGIN: &str = "<!-- dialects: written by `ASIDE_BLESS=1 cargo test --test readme` -->\n";
 const END: &str = "<!-- end of dialects -->";
+const CALLS_BEGIN: &str = "<!-- calls: written by `ASIDE_BLESS=1 cargo test --test readme` -->\n";
+const CALLS_END: &str = "<!-- end of calls -->";
 
 /// One row a dialect: its name and aliases, what is open at the first byte, and its file's first comment.
 fn table() -> String {
@@ -30,18 +34,70 @@ fn table() -> String {
     table + "\n"
 }
 
+/// One row a dialect with tables of calls: how its tables read a call, one as `join_with_calls` writes it, and where an id is.
+fn calls_table() -> String {
+    let mut table = String::from("\n| dialect | `body` | a call | its id |\n|---|---|---|---|\n");
+    for pair in reference::all().into_iter().map(Pair::new).filter(Pair::has_calls) {
+        let header = pair.reference.header.iter().flat_map(|header| &header.calls);
+        let calls: Vec<&CallTable> = pair.reference.spans.iter().flat_map(|span| &span.calls).chain(header).collect();
+        let mut bodies: Vec<&str> = Vec::new();
+        for call in &calls {
+            if !bodies.contains(&call.body.as_str()) {
+                bodies.push(&call.body);
+            }
+        }
+        let start = if pair.reference.header.is_some() { Start::Header } else { Start::Channel(Channel::Content) };
+        let call = JoinCall::new("f", r#"{"x": 1}"#);
+        let joined = pair.library.join_with_calls("", "", &[call], &JoinOptions::new().start(start));
+        // A call without an opener is not written.
+        let text = joined.map_or_else(|_| first_call(&pair), |text| String::from_utf8(text).unwrap());
+        let text = text.replace('\n', "\\n").replace('|', "\\|");
+        // The grave accents of a call's own fence need longer ones around it.
+        let text = if text.contains("```") { format!("```` {text} ````") } else { format!("`{text}`") };
+        let id = calls.iter().map(|call| place_of_id(call)).find(|place| !place.is_empty()).unwrap_or_default();
+        table += &format!("| `{}` | {} | {text} | {id} |\n", pair.reference.name, bodies.join(", "));
+    }
+    table + "\n"
+}
+
+fn first_call(pair: &Pair) -> String {
+    let mut examples = pair.reference.examples.iter();
+    let first = examples.find(|example| example.calls.as_ref().is_some_and(|calls| calls.len() == 1));
+    first.unwrap_or_else(|| panic!("{}: no example of a call", pair.reference.name)).input.trim().to_owned()
+}
+
+fn place_of_id(call: &CallTable) -> String {
+    match &call.id {
+        Some(CallId::Members(names)) => format!("`{}`", names.join("`, `")),
+        Some(CallId::Head(_)) => "the head".to_owned(),
+        None if call.body == "object" && !call.key_is_name => "`id`".to_owned(),
+        None if !call.id_end.is_empty() => "before the name".to_owned(),
+        None if !call.id_begin.is_empty() => "after the name".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Compares the list in a file with what it must be, or writes it.
+fn check_list(file: &str, begin: &str, end: &str, wanted: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, rest) = text.split_once(begin).expect("the list's first line");
+    let (list, tail) = rest.split_once(end).expect("the list's last line");
+    if std::env::var_os("ASIDE_BLESS").is_some() {
+        fs::write(&path, [head, begin, wanted, end, tail].concat()).unwrap();
+    } else {
+        assert!(list == wanted, "{file} has an old list: run `ASIDE_BLESS=1 cargo test --test readme`\n{wanted}");
+    }
+}
+
 #[test]
 fn the_list_is_what_the_files_say() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&file).unwrap();
-    let (head, rest) = readme.split_once(BEGIN).expect("the list's first line");
-    let (list, tail) = rest.split_once(END).expect("the list's last line");
-    let wanted = table();
-    if std::env::var_os("ASIDE_BLESS").is_some() {
-        fs::write(&file, [head, BEGIN, &wanted, END, tail].concat()).unwrap();
-    } else {
-        assert!(list == wanted, "the README's list is old: run `ASIDE_BLESS=1 cargo test --test readme`\n{wanted}");
-    }
+    check_list("README.md", BEGIN, END, &table());
+}
+
+#[test]
+fn the_list_of_calls_is_what_the_files_say() {
+    check_list("docs/tool-calls.md", CALLS_BEGIN, CALLS_END, &calls_table());
 }
 
 #[test]
