@@ -177,6 +177,9 @@ impl Engine {
         }
         let index = calls.count.saturating_sub(1);
         let is_last = fed == chunk.len() && (is_waiting || left == 0 && !next.has_empty_piece());
+        // The host may stop after this piece: what changed nothing before it may change something now.
+        calls.quiet = None;
+        self.state = StateInfo::FALLBACK;
         if is_last {
             self.settle_body(compiled);
         }
