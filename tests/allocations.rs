@@ -152,6 +152,7 @@ fn calls_take_few_bytes() {
 #[test]
 fn telling_calls_apart_allocates_nothing() {
     let mut random = Random::announced("telling_calls_apart_allocates_nothing");
+    let mut calls = 0;
     for pair in Pair::all().iter().filter(|pair| pair.has_calls() && pair.reference.header.is_none()) {
         if pair.reference.spans.iter().any(|span| span.tag.as_ref().is_some_and(|tag| tag.attributes.is_some())) {
             continue;
@@ -165,7 +166,6 @@ fn telling_calls_apart_allocates_nothing() {
                 texts.next(&mut random, length)
             })
             .collect();
-        let mut calls = 0;
         let mut run = |scanner: &mut Scanner| {
             let before = COUNT.get();
             for chunk in texts.iter().flat_map(|text| text.chunks(7).chain([&b""[..]])) {
@@ -181,8 +181,9 @@ fn telling_calls_apart_allocates_nothing() {
         let grown = run(&mut scanner);
         assert!(grown <= 4, "{name}: {grown} allocations");
         assert_eq!(run(&mut scanner), 0, "{name}");
-        assert!(calls > 100, "{name}: {calls} calls");
     }
+    // A dialect without openers has few: a text has to begin with one.
+    assert!(calls > 1000, "{calls} calls");
 }
 
 #[test]
