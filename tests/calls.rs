@@ -215,6 +215,21 @@ const CASES: &[(&str, &str, &[&str])] = &[
     // A head that is cut is not a call; nor is one that does not fit.
     (HEADS, "<calls><call>f<arg", &["text <calls><call>f<arg"]),
     (HEADS, "<calls><call>...<args>{}", &["text <calls><call>...<args>{}"]),
+    // A key that the text's end cuts was being read, and is told.
+    (
+        PYTHON,
+        "<|start|>[f(ke",
+        &[
+            "open tool <|start|>",
+            "framing [",
+            "call 0 ",
+            "name f",
+            "framing (",
+            "key ke",
+            "end 0 end of stream ",
+            "close end of stream ",
+        ],
+    ),
     (
         PYTHON,
         "<|start|>[f(a='it\\'s', b=[1, (2)]), g()]<|end|>",

@@ -69,7 +69,7 @@ impl Body {
         match len {
             0 => Err(Seen::No),
             len if len > MOST_OF_NAME => Err(Seen::No),
-            len if len == view.text.len() => self.more(view),
+            len if len == view.text.len() && !view.is_end => Err(Seen::More),
             len => self.some(Piece::Key, len, State::Assign),
         }
     }

@@ -912,7 +912,6 @@ impl<'a> Body<'a> {
                 match len {
                     0 => return Err(Stop::Bad),
                     len if len > NAME => return Err(Stop::Bad),
-                    len if self.at + len == self.text.len() => return Err(Stop::Cut),
                     len => self.tell(Piece::Call(Call::Key), self.at + len),
                 }
             }
