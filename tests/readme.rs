@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use aside::{Channel, Dialect, JoinCall, JoinOptions, Start};
-use reference::{CallId, CallTable};
+use reference::{CallId, CallTable, ExampleCall};
 use support::Pair;
 use support::program::of_example;
 
@@ -61,8 +61,8 @@ fn calls_table() -> String {
 }
 
 fn first_call(pair: &Pair) -> String {
-    let mut examples = pair.reference.examples.iter();
-    let first = examples.find(|example| example.calls.as_ref().is_some_and(|calls| calls.len() == 1));
+    let is_whole = |calls: &Vec<ExampleCall>| !calls.is_empty() && calls.iter().all(|call| call.cause.is_none());
+    let first = pair.reference.examples.iter().find(|example| example.calls.as_ref().is_some_and(is_whole));
     first.unwrap_or_else(|| panic!("{}: no example of a call", pair.reference.name)).input.trim().to_owned()
 }
 
