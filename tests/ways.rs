@@ -294,7 +294,8 @@ fn all_ways_to_feed_give_the_same_events() {
                     Some(_) => support::run(&mut Scanner::with_options(&pair.library, &options).unwrap(), &[&text]),
                 };
                 let mut stream = Stream::new(dialect, start, budget, &text);
-                let has_tokens = random.one_in(4);
+                // A closer that is a special token counts inside the strings of calls too: there tokens say something.
+                let has_tokens = !pair.has_calls() && random.one_in(4);
                 while stream.at < text.len() {
                     stream.feed(&mut random, most, has_tokens);
                     stream.check();
