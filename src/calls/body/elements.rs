@@ -71,9 +71,10 @@ impl Body {
     /// Text up to the next marker: of the innermost element, or blanks.
     fn between_elements(&mut self, mark: &[u8], view: &View, leaf: Leaf) -> Turn {
         let text = view.text;
-        let mut len = 0;
+        let first = |from: usize| memchr::memchr(mark[0], &text[from..]).map_or(text.len(), |at| from + at);
+        let mut len = first(0);
         while len < text.len() && view.literal(len, mark) == Seen::No {
-            len += 1;
+            len = first(len + 1);
         }
         let run = &text[..len];
         if self.brackets.depth > 0 && leaf != Leaf::Done {

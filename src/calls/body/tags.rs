@@ -96,14 +96,11 @@ impl Body {
         let own = State::ValueText { is_cdata };
         let mut at = 0;
         let before = if is_cdata { CDATA_END } else { &rule.before_close };
-        let begins = |byte: u8| {
-            byte == closer[0] || before.first() == Some(&byte) || !is_cdata && !rule.stops.is_empty() && byte == b'\n'
-        };
-        while at < view.text.len() {
-            if !begins(view.text[at]) {
-                at += 1;
-                continue;
-            }
+        // What an end begins with.
+        let first = before.first().copied().unwrap_or(closer[0]);
+        let line = if is_cdata || rule.stops.is_empty() { closer[0] } else { b'\n' };
+        while let Some(len) = memchr::memchr3(closer[0], first, line, &view.text[at..]) {
+            at += len;
             let mut seen = Seen::No;
             if !is_cdata && view.text[at] == closer[0] {
                 match view.literal(at, closer) {
@@ -141,7 +138,7 @@ impl Body {
             }
             at += 1;
         }
-        self.run(view, Piece::Value, at, own)
+        self.run(view, Piece::Value, view.text.len(), own)
     }
 }
 
