@@ -58,6 +58,24 @@ impl Engine {
         Ok(())
     }
 
+    pub fn set_body(&mut self, body: Option<Body>) {
+        if let Some(optional) = self.optional.get_mut() {
+            (optional.calls.body, optional.calls.quiet) = (body, None);
+        }
+    }
+
+    /// Returns whether the body may stand where it began, or only blanks have come: some markers count there alone.
+    pub fn is_first_in_body(&self, compiled: &Compiled) -> bool {
+        let cleared = compiled.grammar.region(self.spans.region()).cleared;
+        self.spans.flags() & (flag::FIRST | cleared) != 0
+    }
+
+    /// Notes that bytes of the body come next.
+    pub fn pass_first_in_body(&mut self, compiled: &Compiled, are_blank: bool) {
+        let cleared = compiled.grammar.region(self.spans.region()).cleared;
+        self.spans.lose(&compiled.grammar, flag::FIRST | if are_blank { 0 } else { cleared });
+    }
+
     /// Returns whether the header before names a call, if a table asks for that.
     fn names_call(&self, tables: &CallTables) -> bool {
         tables.named_by_header().is_none() || self.name_of_header(tables).is_some()
@@ -175,14 +193,18 @@ impl Call<'_> {
             let region = compiled.grammar.region(self.engine.spans.region());
             let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.engine.spans.active() };
             let step = self.look(at_end, |ahead| ends.next(&body, ahead))?;
-            if let Some(Step::Piece { len, .. }) = step {
-                self.pass_body(len);
+            if let Some(Step::Piece { len, .. }) = step
+                && len > 0
+                && self.engine.is_first_in_body(compiled)
+            {
+                let is_blank = self.rest(self.engine.text).iter().take(len).all(|&byte| is_blank(byte));
+                self.engine.pass_first_in_body(compiled, is_blank);
             }
             match step {
                 None => return Ok(self.wait()),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
                     self.engine.text += len;
-                    self.set_body(Some(next));
+                    self.engine.set_body(Some(next));
                     // Text that begins in what is held is reported by itself, so that the chunk need not be held.
                     if has_held && len > 0 {
                         return Ok(Read::Part);
@@ -194,23 +216,12 @@ impl Call<'_> {
                 }
                 // The marker itself is the recogniser's.
                 Some(Step::Closer) => {
-                    self.set_body(None);
+                    self.engine.set_body(None);
                     self.begin_recogniser();
                     return Ok(Read::Part);
                 }
             }
         }
-    }
-
-    /// Notes that the next bytes of a body are no longer where it begins, nor blank before all else.
-    fn pass_body(&mut self, len: usize) {
-        let grammar = &self.compiled.grammar;
-        let cleared = grammar.region(self.engine.spans.region()).cleared;
-        if len == 0 || self.engine.spans.flags() & (flag::FIRST | cleared) == 0 {
-            return;
-        }
-        let is_blank = self.rest(self.engine.text).iter().take(len).all(|&byte| is_blank(byte));
-        self.engine.spans.lose(grammar, flag::FIRST | if is_blank { 0 } else { cleared });
     }
 
     /// Lets go of what a body holds: of a value, as the value; of a word of a call, as text of a call that broke its grammar.
@@ -229,7 +240,7 @@ impl Call<'_> {
                 self.report_piece(piece, held, next).map(Some)
             }
             _ => {
-                self.set_body(Some(next));
+                self.engine.set_body(Some(next));
                 self.engine.text = held;
                 self.report_text(held).map(Some)
             }
@@ -244,12 +255,6 @@ impl Call<'_> {
                 self.report_piece(piece, len, next).map(Some)
             }
             _ => Ok(None),
-        }
-    }
-
-    pub(super) fn set_body(&mut self, body: Option<Body>) {
-        if let Some(optional) = self.engine.optional.get_mut() {
-            (optional.calls.body, optional.calls.quiet) = (body, None);
         }
     }
 

@@ -44,7 +44,7 @@ impl Hasher for Bytes {
     }
 }
 
-/// All of a state that decides how it goes on. Offsets and counts do not.
+/// All of a state that decides how it goes on, but where a body stands. Offsets and counts do not.
 fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
     let Engine { ledger, state, text, spans, hold, next, code, framing, has_begun, .. } = engine;
@@ -55,11 +55,18 @@ fn kept(engine: &Engine) -> Vec<u8> {
     bytes.0
 }
 
-/// The same outside the table.
-fn left(scanner: &Scanner) -> Vec<u8> {
+/// The same with where a body stands. One place has several forms, which go on in the same way.
+fn kept_with_body(engine: &Engine) -> Vec<u8> {
+    let mut bytes = Bytes(kept(engine));
+    engine.body().hash(&mut bytes);
+    bytes.0
+}
+
+/// Returns the engine outside the table.
+fn left(scanner: &Scanner) -> Engine {
     let mut engine = scanner.engine.try_clone().unwrap();
     engine.leave(&scanner.dialect.compiled);
-    kept(&engine)
+    engine
 }
 
 /// A way to read a chunk.
@@ -129,12 +136,12 @@ struct Explorer {
 impl Explorer {
     fn new(scanner: Scanner, pieces: &[Vec<u8>], most: usize) -> Explorer {
         let nodes = vec![Node { scanner, from: (0, 0), depth: 0 }];
-        let found = HashSet::from([kept(&nodes[0].scanner.engine)]);
+        let found = HashSet::from([kept_with_body(&nodes[0].scanner.engine)]);
         Explorer { steps: Steps::new(pieces), most, nodes, found, outcomes: HashMap::new() }
     }
 
     fn add(&mut self, scanner: Scanner, from: (usize, usize)) {
-        if self.nodes.len() <= self.most && self.found.insert(kept(&scanner.engine)) {
+        if self.nodes.len() <= self.most && self.found.insert(kept_with_body(&scanner.engine)) {
             let depth = self.nodes[from.0].depth + 1;
             self.nodes.push(Node { scanner, from, depth });
         }
@@ -160,7 +167,7 @@ impl Explorer {
                 let (mut scanner, mut heard) = (scanner.clone(), Heard(Vec::new()));
                 way(&mut scanner, &self.steps.0[step], &mut heard);
                 let counts = Channel::ALL.map(|channel| scanner.counts(channel));
-                let state = left(&scanner);
+                let state = kept(&left(&scanner));
                 (scanner, (heard, state, counts))
             };
             let (one, wanted) = read(whole);
@@ -181,11 +188,11 @@ impl Explorer {
         let (mut flushed, mut closed) = (scanner.clone(), scanner.clone());
         flushed.flush(|event| heard.event(event)).unwrap();
         closed.force_close(|event| heard.event(event)).unwrap();
-        (heard, left(&flushed), left(&closed)).hash(&mut outcome);
+        (heard, kept(&left(&flushed)), kept(&left(&closed))).hash(&mut outcome);
         self.add(flushed, (node, Steps::FLUSH));
         self.add(closed, (node, Steps::FORCE_CLOSE));
         let outcome = outcome.finish();
-        let (first, other) = *self.outcomes.entry(left(&scanner)).or_insert((outcome, node));
+        let (first, other) = *self.outcomes.entry(kept_with_body(&left(&scanner))).or_insert((outcome, node));
         assert!(first == outcome, "{} goes on otherwise than {}", self.path(node), self.path(other));
     }
 }

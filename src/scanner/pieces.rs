@@ -9,9 +9,9 @@ use super::{
     window::Place,
 };
 use crate::{
-    calls::body::{Body, Piece, Quiet, Step},
+    calls::body::{Body, Inside, Piece, Quiet, Step},
     dialect::compiled::Compiled,
-    matcher::{automaton::StateInfo, grammar::Action},
+    matcher::{automaton::StateInfo, bytes::is_blank, grammar::Action},
 };
 
 /// A part of a chunk that was fed.
@@ -170,6 +170,10 @@ impl Engine {
         } else {
             self.ledger.report_other(channel, len)
         };
+        if len > 0 && self.is_first_in_body(compiled) {
+            let are_blank = place.bytes(&self.hold, chunk, len).iter().all(|&byte| is_blank(byte));
+            self.pass_first_in_body(compiled, are_blank);
+        }
         let calls = &mut self.optional.get_mut()?.calls;
         calls.body = Some(next);
         if let Piece::Call { .. } = piece {
@@ -199,13 +203,20 @@ impl Engine {
         let tables = compiled.calls(region)?;
         let region = compiled.grammar.region(region);
         let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.spans.active() };
+        // After the first bytes other closers may count.
+        let is_first = self.is_first_in_body(compiled);
         let mut len = 0;
         loop {
             let ahead = Ahead { text: &text[len..], is_end: false, marks: None, from: 0 };
             match ends.step(&body, &ahead) {
                 Some(Step::Piece { piece, len, next }) if wants => return Some((piece, len, next)),
                 // Without the option, all of it is one text.
-                Some(Step::Piece { len: more, next, .. }) => (body, len) = (next, len + more),
+                Some(Step::Piece { len: more, next, .. }) => {
+                    (body, len) = (next, len + more);
+                    if is_first && len > 0 {
+                        return Some((Piece::Text, len, body));
+                    }
+                }
                 Some(Step::Closer) if len == 0 => return None,
                 Some(Step::Closer) | None => return Some((Piece::Text, len, body)),
             }
@@ -214,14 +225,19 @@ impl Engine {
 
     /// Says which bytes change nothing where the body stands.
     pub fn settle_body(&mut self, compiled: &Compiled) {
-        let may_be = self.text == 0 && self.framing == 0 && !self.hold.has_marks();
-        let held = self.hold.unreported().len();
+        let is_first = self.is_first_in_body(compiled);
+        let may_be = self.text == 0 && self.framing == 0 && !self.hold.has_marks() && !is_first;
+        let held = self.hold.unreported();
         let region = self.spans.region();
         let quiet = self.body().filter(|_| may_be).and_then(|body| {
-            let quiet = body.quiet(held)?;
+            let quiet = body.quiet(held.len())?;
             let piece = if self.wants_calls() { quiet.piece } else { quiet.piece.and(Some(Piece::Text)) };
             let mask = compiled.call_loop(region, body.table(), quiet.inside).filter(|_| !body.is_escaped());
-            Some((Quiet { piece, ..quiet }, mask.unwrap_or(StateInfo::FALLBACK.loop_mask())))
+            let mask = mask.unwrap_or(StateInfo::FALLBACK.loop_mask());
+            // What ends a key has perhaps begun, and then any byte may be its last one.
+            let sets = compiled.automaton.loop_sets();
+            let may_end = quiet.inside == Inside::Key && held.iter().any(|&byte| sets[usize::from(byte)] & mask != 0);
+            (!may_end).then_some((Quiet { piece, ..quiet }, mask))
         });
         self.state = match quiet {
             Some((Quiet { piece: Some(Piece::Text), .. }, mask)) => StateInfo::FALLBACK.with_loop_mask(mask),

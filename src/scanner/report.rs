@@ -280,6 +280,7 @@ impl Call<'_> {
         let engine = &mut *self.engine;
         let channel = engine.spans.channel();
         let closed = engine.spans.pop(compiled);
+        engine.set_body(None);
         let is_call = channel == Channel::Tool && usize::from(closed.rule) < compiled.spans.len();
         if compiled.grammar.guards && is_call && cause == Cause::Marker {
             engine.code = engine.code_around;

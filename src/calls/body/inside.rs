@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What a body is inside of.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Inside {
     /// A string in `"`, outside of escapes.
     Quotes,
