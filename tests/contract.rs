@@ -333,7 +333,9 @@ fn fate_of_call(
 #[test]
 fn point_3_nothing_of_a_call_is_held_without_need() {
     let mut random = Random::announced("point_3_nothing_of_a_call_is_held_without_need");
-    for pair in Pair::all().into_iter().filter(|pair| pair.has_calls() && pair.reference.header.is_none()) {
+    // Of the tests' own dialects: those of models have heads that no piece here completes.
+    let is_own = |pair: &Pair| pair.reference.name.starts_with("calls-") && pair.reference.header.is_none();
+    for pair in Pair::all().into_iter().filter(is_own) {
         let tables = CallPieces::of_spans(&pair.reference);
         let mut ends: Vec<String> =
             continuations(&pair.reference).into_iter().filter_map(|end| String::from_utf8(end).ok()).collect();
@@ -354,6 +356,10 @@ fn point_3_nothing_of_a_call_is_held_without_need() {
             for end in 1..=text.len() {
                 scanner.feed(&text[end - 1..end], |_| {}).unwrap();
                 let (held, prefix) = (scanner.held(), &text[..end]);
+                // Where a character is cut, only its other bytes can tell, and the ends are of whole ones.
+                if std::str::from_utf8(held).is_err_and(|error| error.error_len().is_none()) {
+                    continue;
+                }
                 assert!(
                     held.is_empty()
                         || unfinished(held)

@@ -124,7 +124,8 @@ impl Dialect {
     ///
     /// Calls are written as the dialect's first table of calls says, between an opener and a closer, and without white space
     /// that nobody asked for. Where such a call has no end of its own, each has an opener and a closer. An id is written where
-    /// the dialect has a place for one; where a call must have one, its number stands in for it.
+    /// the dialect has a place for one; where a call must have one, its number stands in for it. Calls that need no opener
+    /// (`bare`) are not written, because they would be text after other text.
     ///
     /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. What is
     /// a string, and what a number, is not in the text of all dialects; a [`CallWriter`](crate::call_writer::CallWriter) that
