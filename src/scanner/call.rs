@@ -99,7 +99,6 @@ impl Call<'_> {
         if let Some(event) = self.end_call_by_force()? {
             return Ok(Some(event));
         }
-        self.engine.set_body(None);
         self.engine.framing = 0;
         // There is no marker, so what comes begins a line of its own.
         self.engine.code = CodeTracker::NEW;

@@ -129,15 +129,8 @@ impl Call<'_> {
         for (rule, span) in (0..).zip(&compiled.spans) {
             let inside = compiled.inside(rule);
             let Some(tables) = compiled.calls(inside).filter(|_| span.bare & flags != 0) else { continue };
-            let region = compiled.grammar.region(inside);
-            let ends = Ends { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, 0) };
-            let seen = self.look(at_end, |ahead| {
-                let closers = |at: usize| ends.closer(&ahead, at);
-                match begins_bare(tables, &View { text: ahead.text, is_end: ahead.is_end, closers: &closers }) {
-                    Seen::More => None,
-                    seen => Some(seen == Seen::Yes),
-                }
-            })?;
+            let ends = Ends::of_span(compiled, tables, inside, 0);
+            let seen = self.look(at_end, |ahead| ends.decide(&ahead, |view| begins_bare(tables, view)))?;
             match seen {
                 Some(false) => {}
                 Some(true) => return Ok(Some(Some(rule))),
@@ -261,12 +254,7 @@ impl Call<'_> {
     /// Reports a piece of a call.
     pub(super) fn report_piece(&mut self, piece: Piece, len: usize, next: Body) -> Result<EventRef, Error> {
         self.join(0, len)?;
-        let calls = &mut self.engine.optional.made()?.calls;
-        calls.body = Some(next);
-        if let Piece::Call { .. } = piece {
-            calls.count += 1;
-        }
-        let index = calls.count.saturating_sub(1);
+        let index = self.engine.optional.made()?.calls.pass(piece, next);
         let kind = match piece {
             Piece::Framing => KindRef::Framing,
             piece => KindRef::Call { piece, index },
@@ -278,7 +266,7 @@ impl Call<'_> {
     /// that began in an earlier chunk does not take the whole chunk to what is held. Returns none where only more bytes can
     /// tell.
     fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Ahead) -> Option<T>) -> Result<Option<T>, Error> {
-        let by_tokens = self.is_by_tokens();
+        let by_tokens = self.engine.hold.has_marks();
         let mut more = FEW;
         loop {
             let start = self.engine.text;
@@ -298,22 +286,11 @@ impl Call<'_> {
             }
         }
     }
-
-    /// Returns whether the text has come with its tokens.
-    fn is_by_tokens(&self) -> bool {
-        self.engine.hold.has_marks()
-    }
 }
 
 /// Returns whether an opener counts after which these bytes come; none where only more bytes can tell.
 pub(super) fn counts(compiled: &Compiled, tables: &CallTables, inside: u8, tag: u8, ahead: &Ahead) -> Option<bool> {
-    let region = compiled.grammar.region(inside);
-    let ends = Ends { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag) };
-    let closers = |at: usize| ends.closer(ahead, at);
-    match begins_body(tables, tag, &View { text: ahead.text, is_end: ahead.is_end, closers: &closers }) {
-        Seen::More => None,
-        seen => Some(seen == Seen::Yes),
-    }
+    Ends::of_span(compiled, tables, inside, tag).decide(ahead, |view| begins_body(tables, tag, view))
 }
 
 /// The bytes after the text, and what is known of their tokens.
@@ -360,7 +337,13 @@ pub(super) struct Ends<'a> {
     pub(super) active: PatternSet,
 }
 
-impl Ends<'_> {
+impl<'a> Ends<'a> {
+    /// Returns what ends the body of a span that its opener with this number would open.
+    fn of_span(compiled: &'a Compiled, tables: &'a CallTables, inside: u8, tag: u8) -> Ends<'a> {
+        let region = compiled.grammar.region(inside);
+        Ends { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag) }
+    }
+
     /// Returns the next step of a body. A closer that comes as a special token ends it wherever it stands: inside a string or
     /// a value too, where it breaks the call.
     fn next(&self, body: &Body, ahead: Ahead) -> Option<Step> {
@@ -374,8 +357,21 @@ impl Ends<'_> {
     }
 
     pub(super) fn step(&self, body: &Body, ahead: &Ahead) -> Option<Step> {
+        self.view(ahead, |view| body.next(self.tables, view))
+    }
+
+    /// Decides a question about the bytes; none where only more of them can tell.
+    fn decide(&self, ahead: &Ahead, ask: impl FnOnce(&View) -> Seen) -> Option<bool> {
+        match self.view(ahead, ask) {
+            Seen::More => None,
+            seen => Some(seen == Seen::Yes),
+        }
+    }
+
+    /// Asks a question about the bytes, among which these closers count.
+    fn view<T>(&self, ahead: &Ahead, ask: impl FnOnce(&View) -> T) -> T {
         let closers = |at: usize| self.closer(ahead, at);
-        body.next(self.tables, &View { text: ahead.text, is_end: ahead.is_end, closers: &closers })
+        ask(&View { text: ahead.text, is_end: ahead.is_end, closers: &closers })
     }
 
     /// Returns where the first closer stands that is a special token, and its length; no length where only more bytes can

@@ -3,7 +3,7 @@
 
 use super::{counts::BudgetTracker, error::Error, thoughts::Thoughts};
 use crate::{
-    calls::body::{Body, Quiet},
+    calls::body::{Body, Piece, Quiet},
     channel::Channel,
 };
 
@@ -49,6 +49,16 @@ pub struct StreamCalls {
 }
 
 impl StreamCalls {
+    /// Passes a piece, after which the body stands there. Returns the number of the last call.
+    pub fn pass(&mut self, piece: Piece, next: Body) -> u64 {
+        // What changed nothing before the piece may change something after it.
+        (self.body, self.quiet) = (Some(next), None);
+        if let Piece::Call { .. } = piece {
+            self.count += 1;
+        }
+        self.count.saturating_sub(1)
+    }
+
     pub fn begin_stream(&mut self) {
         self.body = None;
         self.count = 0;

@@ -174,15 +174,9 @@ impl Engine {
             let are_blank = place.bytes(&self.hold, chunk, len).iter().all(|&byte| is_blank(byte));
             self.pass_first_in_body(compiled, are_blank);
         }
-        let calls = &mut self.optional.get_mut()?.calls;
-        calls.body = Some(next);
-        if let Piece::Call { .. } = piece {
-            calls.count += 1;
-        }
-        let index = calls.count.saturating_sub(1);
+        let index = self.optional.get_mut()?.calls.pass(piece, next);
         let is_last = fed == chunk.len() && (is_waiting || left == 0 && !next.has_empty_piece());
-        // The host may stop after this piece: what changed nothing before it may change something now.
-        calls.quiet = None;
+        // The host may stop after this piece.
         self.state = StateInfo::FALLBACK;
         if is_last {
             self.settle_body(compiled);

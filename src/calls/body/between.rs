@@ -29,10 +29,11 @@ impl Body {
         }
         if is_blank(view.text[0]) || contains(&tables.between, view.text[0]) {
             let is_framing = |at: usize| {
-                let other = view.closer_or_begin(at, &tables.begins).or(Seen::of(view.longest(at, &tables.skips)));
                 // An id may begin with a blank, and a call with an id.
-                let call = || Seen::of(head::pick(tables, view, at));
-                is_blank(view.text[at]) && other == Seen::No && call() == Seen::No
+                is_blank(view.text[at])
+                    && view.closer_or_begin(at, &tables.begins) == Seen::No
+                    && Seen::of(view.longest(at, &tables.skips)) == Seen::No
+                    && Seen::of(head::pick(tables, view, at)) == Seen::No
             };
             let len = (1..view.text.len()).find(|&at| !is_framing(at)).unwrap_or(view.text.len());
             return self.some(Piece::Framing, len, State::Between);
