@@ -1,5 +1,7 @@
 //! The calls for a whole text at once: what most hosts need, so none of them asks for a handle but the dialect.
 
+use std::ptr;
+
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
@@ -64,14 +66,21 @@ pub unsafe extern "C" fn aside_join(
     out: *mut *mut c_char,
     out_len: *mut size_t,
 ) -> aside_status {
-    // SAFETY: the caller promises that many bytes of each, a dialect that is NULL or there, and outputs that may be written.
+    // SAFETY: the caller's promise is that of the function called, which reads none of no calls.
     unsafe {
-        make(dialect, out, out_len, |dialect| {
-            let thinking = bytes(thinking, thinking_len, "thinking")?;
-            let content = bytes(content, content_len, "content")?;
-            let options = JoinOptions { start: numbers::start(start)?, markers: self::markers(markers)? };
-            dialect.join(thinking, content, &options).map_err(not_joined)
-        })
+        aside_join_with_calls(
+            dialect,
+            thinking,
+            thinking_len,
+            content,
+            content_len,
+            ptr::null(),
+            0,
+            start,
+            markers,
+            out,
+            out_len,
+        )
     }
 }
 
