@@ -118,18 +118,8 @@ impl Reading<'_> {
         if span.calls.is_empty() || !asks {
             return true;
         }
-        let region = Region {
-            rule: opening.rule,
-            channel: fixed(&span.channel),
-            name: span.tag.as_ref().map(|_| opening.tag),
-            from_start: false,
-            body: false,
-            ended_thinking: false,
-            fresh: true,
-            untouched: true,
-            quoted: false,
-            nested: None,
-        };
+        let name = span.tag.as_ref().map(|_| opening.tag);
+        let region = Region { name, ..Region::new(opening.rule, fixed(&span.channel)) };
         let closes = |at: usize| self.closes(&region, at, *end);
         let body = Body {
             text: self.text,

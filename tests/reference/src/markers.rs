@@ -33,6 +33,24 @@ pub(crate) struct Region {
     pub(crate) nested: Option<(u8, usize)>,
 }
 
+impl Region {
+    /// Returns a region that an opener without a name has just opened.
+    pub(crate) fn new(rule: usize, channel: &'static str) -> Region {
+        Region {
+            rule,
+            channel,
+            name: None,
+            from_start: false,
+            body: false,
+            ended_thinking: false,
+            fresh: true,
+            untouched: true,
+            quoted: false,
+            nested: None,
+        }
+    }
+}
+
 pub(crate) struct Reading<'a> {
     pub(crate) dialect: &'a Dialect,
     pub(crate) text: &'a [u8],

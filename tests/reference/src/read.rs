@@ -107,18 +107,8 @@ impl Reading<'_> {
         let rule = rule.unwrap_or(spans.len());
         self.alone = false;
         self.push(What::Open { rule, tag: 0 }, channel, 0..0, Part::None);
-        self.open.push(Region {
-            rule,
-            channel,
-            name: None,
-            from_start: true,
-            body: self.dialect.header.is_some(),
-            ended_thinking: false,
-            fresh: true,
-            untouched: true,
-            quoted: false,
-            nested: None,
-        });
+        let body = self.dialect.header.is_some();
+        self.open.push(Region { from_start: true, body, ..Region::new(rule, channel) });
     }
 
     // ---- what a marker does
@@ -228,18 +218,8 @@ impl Reading<'_> {
             let what = What::Attribute { name, value, raw };
             self.push(what, channel, begin..begin, Part::None);
         }
-        self.open.push(Region {
-            rule: opening.rule,
-            channel,
-            name: span.and_then(|span| span.tag.as_ref()).map(|_| opening.tag),
-            from_start: false,
-            body: opening.body,
-            ended_thinking,
-            fresh: true,
-            untouched: true,
-            quoted: false,
-            nested: None,
-        });
+        let name = span.and_then(|span| span.tag.as_ref()).map(|_| opening.tag);
+        self.open.push(Region { name, body: opening.body, ended_thinking, ..Region::new(opening.rule, channel) });
         if keep {
             self.push_marker_text(begin..end);
         }
@@ -261,18 +241,7 @@ impl Reading<'_> {
         self.alone = false;
         self.around = self.code.clone();
         self.push(What::Open { rule, tag: 0 }, "tool", at..at, Part::None);
-        self.open.push(Region {
-            rule,
-            channel: "tool",
-            name: None,
-            from_start: false,
-            body: false,
-            ended_thinking: false,
-            fresh: true,
-            untouched: true,
-            quoted: false,
-            nested: None,
-        });
+        self.open.push(Region::new(rule, "tool"));
         self.read_body(at)
     }
 
