@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
+use super::edits::Edits;
 use crate::Error;
-use crate::memory::{append, push};
+use crate::memory::{self, append, append_all, push};
 
 /// Cuts a stream into events. Each has the blank line that ends it. A comment before an event's first line is cut off too, so
 /// that it need not wait, and so is the `\n` of a line end whose `\r` ended the event.
@@ -159,6 +160,32 @@ impl Event {
             raw + (at - start)
         };
         place(span.start)..place(span.end - 1) + 1
+    }
+}
+
+/// An event, or the part of one that has one of its lines of data.
+pub struct EventPart<'a> {
+    /// The whole event.
+    pub raw: &'a [u8],
+    pub part: Range<usize>,
+    pub event: &'a Event,
+}
+
+impl<'a> EventPart<'a> {
+    pub fn name(&self) -> &'a [u8] {
+        &self.raw[self.event.name.clone()]
+    }
+
+    pub fn data(&self) -> &'a [u8] {
+        self.event.data(self.raw)
+    }
+
+    /// Writes it with its changes. It gets the event's name, which stands in another part of it.
+    pub fn write(&self, edits: &mut Edits, out: &mut Vec<u8>) -> memory::Result<()> {
+        if !self.name().is_empty() && !self.part.contains(&self.event.name.start) {
+            append_all(out, &[b"event: ", self.name(), self.event.line_end])?;
+        }
+        edits.apply(self.raw, self.part.clone(), |span| self.event.place(span), out)
     }
 }
 

@@ -5,16 +5,16 @@
 //! comes out has the thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one
 //! scanner for each choice. Tool calls in the text become `tool_calls` if the host wants that ([`Options::calls`]).
 
-// `event` cuts the stream into events, `chunk` finds the fields of one by means of `crate::json`, and `rewrite` splits their text.
-// What the scanner reports goes through `calls`, if calls are wanted, and becomes `parts`, which are written as fields. What is
-// not split must go out as it came in, to the byte.
+// `event` cuts the stream into events, and `rewrite` hands each to the code of its format: `choices` for what is made of choices.
+// That finds the text of an event, has `text` split it, and notes the changes as `edits`: what is not split must go out as it
+// came in, to the byte.
 
-mod calls;
-mod chunk;
+mod choices;
+mod edits;
 mod event;
 mod options;
-mod parts;
 mod rewrite;
+mod text;
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! What the text of one event comes to: stretches for different fields, in their order, and how they are written as the values
 //! of those fields. A call's arguments are JSON already, and clients want them as a string.
 
-use super::options::Field;
 use crate::json::{Span, decimal, escape};
 use crate::memory::{self, append, append_all, push};
+use crate::sse::options::Field;
 use crate::{Channel, Event, Kind};
 
 /// A field that text goes to.

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 
-use super::options::Options;
 use super::parts::Parts;
 use crate::call_writer::{self, CallWriter, Delta, Standing, Tools};
 use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
+use crate::sse::options::Options;
 use crate::{Cause, Channel, Dialect, Error, Event, Kind};
 
 /// The most bytes that wait in all choices together.

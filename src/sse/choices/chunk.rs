@@ -1,11 +1,11 @@
 //! The fields of a chat completion, or of a chunk of one, that are rewritten, and where they stand. All other fields must pass
 //! unread.
 
-use super::options::Field;
-use super::parts::Target;
 use crate::Error;
 use crate::json::{Reader, Span, unescape};
 use crate::memory::{self, append, append_all, append_text, push};
+use crate::sse::options::Field;
+use crate::sse::text::Target;
 
 /// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;

@@ -1,0 +1,67 @@
+//! Changes of an event or a body: all other bytes must stay as they came.
+
+use std::mem;
+
+use crate::Error;
+use crate::json::{self, Span};
+use crate::memory::{self, append, push};
+
+/// The changes of an event or body: a range of it, and the stretch of `text` that is put there.
+#[derive(Default)]
+pub struct Edits {
+    pub list: Vec<(Span, Span)>,
+    pub text: Vec<u8>,
+}
+
+impl Edits {
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.text.clear();
+    }
+
+    pub fn replace(&mut self, at: Span, write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>) -> memory::Result<()> {
+        let start = self.text.len();
+        write(&mut self.text)?;
+        push(&mut self.list, (at, start..self.text.len()))?;
+        Ok(())
+    }
+
+    /// Returns where the value is that an edit has written, and leaves an empty one in its place.
+    pub fn take(&mut self, edit: usize, empty: &[u8]) -> memory::Result<Span> {
+        let start = self.text.len();
+        append(&mut self.text, empty)?;
+        Ok(mem::replace(&mut self.list[edit].1, start..self.text.len()))
+    }
+
+    /// Writes a part of `raw` with its edits. `place` returns where in `raw` a stretch of the data stands.
+    pub fn apply(
+        &mut self,
+        raw: &[u8],
+        part: Span,
+        place: impl Fn(&Span) -> Span,
+        out: &mut Vec<u8>,
+    ) -> memory::Result<()> {
+        self.list.sort_unstable_by_key(|(at, _)| at.start);
+        let mut from = part.start;
+        for (at, text) in &self.list {
+            let at = place(at);
+            append(out, &raw[from..at.start])?;
+            append(out, &self.text[text.clone()])?;
+            from = at.end;
+        }
+        append(out, &raw[from..part.end])
+    }
+}
+
+/// Returns the text of a string that has its quotes.
+pub fn decode<'a>(raw: &'a [u8], decoded: &'a mut Vec<u8>) -> Result<&'a [u8], Error> {
+    let raw = &raw[1..raw.len() - 1];
+    if memchr::memchr(b'\\', raw).is_none() {
+        return Ok(raw);
+    }
+    decoded.clear();
+    // No text is longer than its JSON.
+    decoded.try_reserve(raw.len())?;
+    json::unescape(raw, |part| decoded.extend_from_slice(part));
+    Ok(decoded)
+}

@@ -1,0 +1,160 @@
+//! What the texts of a host's stream have in common: by which dialect they are read, how each begins, and which tools may be
+//! called. A stream may differ in this from the rewriter's own, which the next one goes back to.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::calls::{Calls, Settings};
+use super::parts::Parts;
+use super::stream::{Call, TextStream};
+use crate::call_writer::Tools;
+use crate::memory::TryBox;
+use crate::sse::options::Options;
+use crate::{Channel, Dialect, Error, Scanner, Start};
+
+/// The scanner and options that a rewriter goes back to after a stream.
+struct Own {
+    scanner: Scanner,
+    options: crate::Options,
+}
+
+/// How the texts of the current stream are read.
+pub struct Setup {
+    dialect: Dialect,
+    options: crate::Options,
+    /// The rewriter's own, while this stream has another dialect or start.
+    own: Option<Own>,
+    /// The scanner of which each text's is a copy, if a prompt has said where this stream starts.
+    prompted: Option<Scanner>,
+    /// What the host says of calls, if it wants them.
+    calls: Option<Settings>,
+    /// How many bytes of calls wait in all texts.
+    waiting: usize,
+}
+
+impl Setup {
+    pub fn new(dialect: &Dialect, options: &Options) -> Setup {
+        let scanner = crate::Options::new()
+            .start(options.start)
+            .stray_close(options.stray_close)
+            .calls(options.calls)
+            .calls_in_thinking(options.calls_in_thinking);
+        Setup {
+            dialect: dialect.clone(),
+            options: scanner,
+            own: None,
+            prompted: None,
+            calls: options.calls.then(|| Settings::new(options)),
+            waiting: 0,
+        }
+    }
+
+    /// Returns whether the host wants calls.
+    pub fn has_calls(&self) -> bool {
+        self.calls.is_some()
+    }
+
+    /// Returns the scanner of a text that begins as the stream does.
+    pub fn scanner(&self) -> Result<Scanner, Error> {
+        match &self.prompted {
+            Some(prompted) => prompted.try_clone(),
+            None => Scanner::with_options(&self.dialect, &self.options),
+        }
+    }
+
+    /// Puts a scanner of this stream back to where its texts begin.
+    pub fn rewind(&self, scanner: &mut Scanner) -> Result<(), Error> {
+        match &self.prompted {
+            Some(prompted) => *scanner = prompted.try_clone()?,
+            None => scanner.reset(),
+        }
+        Ok(())
+    }
+
+    /// Returns a scanner for the content of a server that splits the thinking itself.
+    pub fn split_scanner(&self) -> Result<Scanner, Error> {
+        Scanner::with_options(&self.dialect, &self.options.start(Start::Channel(Channel::Content)))
+    }
+
+    /// Begins to look for calls in a text, if they are wanted. `id_prefix` returns how ids begin that the model does not write;
+    /// `is_whole` is said of an answer that is not a stream.
+    pub fn look_for_calls(
+        &self,
+        text: &mut TextStream,
+        id_prefix: impl FnOnce() -> Result<String, Error>,
+        is_whole: bool,
+    ) -> Result<(), Error> {
+        if let Some(settings) = &self.calls
+            && text.needs_calls()
+        {
+            text.calls = TryBox::new(Calls::new(settings, self.dialect.compiled.call_ids, &id_prefix()?, is_whole)?)?;
+        }
+        Ok(())
+    }
+
+    /// Reads on in a text.
+    pub fn scan(&mut self, text: &mut TextStream, call: Call<'_>, parts: &mut Parts) -> Result<(), Error> {
+        text.scan(call, &self.dialect, &mut self.waiting, parts)
+    }
+
+    /// Leaves the calls of a text to the server, which has made one of its own.
+    pub fn give_up_calls(&mut self, text: &mut TextStream, parts: &mut Parts) -> Result<(), Error> {
+        text.give_up_calls(&mut self.waiting, parts)
+    }
+
+    /// Begins again, after `[DONE]` or an error. No text goes on.
+    pub fn restart(&mut self) {
+        self.waiting = 0;
+    }
+
+    /// Goes back to the rewriter's own dialect and start. No text goes on. Returns the rewriter's own scanner, if it was put away.
+    pub fn begin_stream(&mut self) -> Option<Scanner> {
+        self.waiting = 0;
+        self.prompted = None;
+        if let Some(calls) = &mut self.calls {
+            calls.tools.clone_from(&calls.own_tools);
+        }
+        let Own { scanner, options } = self.own.take()?;
+        self.dialect = scanner.dialect().clone();
+        self.options = options;
+        Some(scanner)
+    }
+
+    /// Sets the dialect of the next stream, if there is one, and its start, which is the dialect's own if there is none.
+    /// `first` is the scanner of the stream's first text.
+    pub fn start_at(
+        &mut self,
+        dialect: Option<&Dialect>,
+        start: Option<Start>,
+        first: &mut Scanner,
+    ) -> Result<(), Error> {
+        let options = self.options.start(start);
+        let scanner = Scanner::with_options(dialect.unwrap_or(&self.dialect), &options)?;
+        self.set_start(options, scanner, None, first);
+        Ok(())
+    }
+
+    /// Starts the next stream after this prompt. `first` is the scanner of the stream's first text.
+    pub fn start_from_prompt(&mut self, tail: &[u8], first: &mut Scanner) -> Result<Start, Error> {
+        let mut prompted = Scanner::with_options(&self.dialect, &self.options)?;
+        let start = prompted.start_from_prompt(tail)?;
+        let scanner = prompted.try_clone()?;
+        self.set_start(self.options, scanner, Some(prompted), first);
+        Ok(start)
+    }
+
+    fn set_start(&mut self, options: crate::Options, scanner: Scanner, prompted: Option<Scanner>, first: &mut Scanner) {
+        self.dialect = scanner.dialect().clone();
+        let scanner = mem::replace(first, scanner);
+        let options = mem::replace(&mut self.options, options);
+        self.own.get_or_insert(Own { scanner, options });
+        self.prompted = prompted;
+    }
+
+    /// Sets the tools of the next stream's request, if calls are wanted.
+    pub fn use_tools(&mut self, tools: Option<Arc<Tools>>) {
+        if let Some(calls) = &mut self.calls {
+            calls.tools = tools;
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Reads one text: feeds its scanner, and turns what that reports into parts.
+
+use super::calls::{Calls, MOST_WAITING};
+use super::parts::Parts;
+use crate::memory::TryBox;
+use crate::{Channel, Dialect, Error, Scanner};
+
+/// How a text goes on.
+#[derive(Clone, Copy)]
+pub enum Call<'a> {
+    Feed(&'a [u8]),
+    Flush,
+    Tool,
+    Finish,
+}
+
+/// The state of one text.
+pub struct TextStream {
+    pub scanner: Scanner,
+    /// It has finished, or the server splits it itself and no calls are wanted, so its text passes from here on.
+    pub over: bool,
+    /// The server splits it itself: by this scanner only its calls are looked for.
+    pub split: TryBox<Scanner>,
+    /// The server has made a call of its own.
+    pub has_own_calls: bool,
+    /// Its calls, if they are wanted and some text has come.
+    pub(super) calls: TryBox<Calls>,
+}
+
+impl TextStream {
+    pub fn new(scanner: Scanner) -> TextStream {
+        TextStream { scanner, over: false, split: TryBox::NONE, has_own_calls: false, calls: TryBox::NONE }
+    }
+
+    /// Goes back to the start of a stream, its scanner apart.
+    pub fn begin(&mut self) {
+        (self.over, self.has_own_calls) = (false, false);
+        (self.split, self.calls) = (TryBox::NONE, TryBox::NONE);
+    }
+
+    /// Returns whether its calls are to be looked for, and are not yet.
+    pub(super) fn needs_calls(&self) -> bool {
+        !self.has_own_calls && self.calls.get().is_none()
+    }
+
+    /// Leaves calls to the server, which has made one of its own.
+    pub(super) fn give_up_calls(&mut self, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
+        if let Some(calls) = self.calls.get_mut() {
+            *waiting -= calls.waiting();
+            calls.release(parts)?;
+        }
+        (self.has_own_calls, self.calls) = (true, TryBox::NONE);
+        Ok(())
+    }
+
+    /// Returns whether a call was told and has ended as it should.
+    pub fn has_told_call(&self) -> bool {
+        self.calls.get().is_some_and(Calls::has_ended)
+    }
+
+    /// Returns whether the end of the stream may report something.
+    pub fn holds(&self) -> bool {
+        let scanner = self.split.get().unwrap_or(&self.scanner);
+        !scanner.held().is_empty() || self.calls.get().is_some_and(Calls::is_inside)
+    }
+
+    /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
+    pub(super) fn scan(
+        &mut self,
+        call: Call<'_>,
+        dialect: &Dialect,
+        waiting: &mut usize,
+        parts: &mut Parts,
+    ) -> Result<(), Error> {
+        let TextStream { scanner, split, calls, .. } = self;
+        let (mut calls, split) = (calls.get_mut(), split.get_mut());
+        let is_split = split.is_some();
+        let scanner = split.unwrap_or(scanner);
+        *waiting -= calls.as_ref().map_or(0, |calls| calls.waiting());
+        let room = MOST_WAITING.saturating_sub(*waiting);
+        let mut taken = Ok(());
+        let take = |event: crate::Event<'_>| {
+            if taken.is_ok() {
+                taken = match &mut calls {
+                    _ if is_split && event.channel != Channel::Tool => {
+                        parts.push_content(event.bytes).map_err(Into::into)
+                    }
+                    Some(calls) => calls.take(dialect, &event, room, parts),
+                    None => parts.take(&event).map_err(Into::into),
+                };
+            }
+        };
+        match call {
+            Call::Feed(text) => scanner.feed(text, take),
+            Call::Flush => scanner.flush(take),
+            Call::Tool => scanner.pass_call(take),
+            Call::Finish => scanner.finish(take),
+        }?;
+        taken?;
+        if let Some(calls) = calls {
+            if !matches!(call, Call::Feed(_)) {
+                calls.release(parts)?;
+            }
+            *waiting += calls.waiting();
+        }
+        Ok(())
+    }
+}
