@@ -12,6 +12,7 @@
 mod choices;
 mod edits;
 mod event;
+mod format;
 mod options;
 mod rewrite;
 mod text;
@@ -23,7 +24,7 @@ use crate::call_writer::Tools;
 use crate::memory::{self, append};
 use crate::{Dialect, Error, Start};
 use event::EventFramer;
-pub use options::{Body, Field, Options};
+pub use options::{Body, Field, Formats, Options, ResponsesAs};
 use rewrite::Rewrite;
 
 /// At most this many bytes decide whether a stream is a text. In a compressed stream, one of the first few cannot be a text's.
@@ -466,7 +467,7 @@ impl fmt::Debug for Rewriter {
 fn first_mode(options: &Options) -> Mode {
     match options.body {
         _ if options.off => Mode::Rest,
-        Body::Unknown | Body::Events => Mode::Unknown,
+        Body::Unknown | Body::Events | Body::Lines => Mode::Unknown,
         Body::Json => Mode::Json,
     }
 }

@@ -54,6 +54,79 @@ pub enum Body {
     Events = 1,
     /// One JSON object (`application/json`).
     Json = 2,
+    /// JSON objects, each on a line of its own (`application/x-ndjson`), as Ollama streams.
+    Lines = 3,
+}
+
+/// The formats of answers that are read: those of other formats pass unchanged.
+///
+/// ```
+/// use aside::sse::Formats;
+///
+/// let formats = Formats::CHAT | Formats::MESSAGES;
+/// assert!(formats.contains(Formats::CHAT) && !formats.contains(Formats::OLLAMA));
+/// assert_eq!(Formats::default(), Formats::CHAT);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Formats(u32);
+
+impl Formats {
+    /// Chat completions of OpenAI (`/chat/completions`).
+    pub const CHAT: Formats = Formats(1);
+    /// Legacy completions of OpenAI (`/completions`).
+    pub const COMPLETIONS: Formats = Formats(2);
+    /// OpenAI Responses (`/responses`).
+    pub const RESPONSES: Formats = Formats(4);
+    /// Anthropic Messages (`/messages`).
+    pub const MESSAGES: Formats = Formats(8);
+    /// Ollama's own (`/api/chat` and `/api/generate`).
+    pub const OLLAMA: Formats = Formats(16);
+    /// All of them.
+    pub const ALL: Formats = Formats(31);
+
+    /// Returns the formats of these bits, as C writes them, or `None` if there is another bit or none.
+    #[must_use]
+    pub fn from_bits(bits: u32) -> Option<Formats> {
+        (bits != 0 && bits & !Formats::ALL.0 == 0).then_some(Formats(bits))
+    }
+
+    /// Returns whether all of `formats` are among these.
+    #[must_use]
+    pub fn contains(self, formats: Formats) -> bool {
+        self.0 & formats.0 == formats.0
+    }
+}
+
+impl Default for Formats {
+    fn default() -> Formats {
+        Formats::CHAT
+    }
+}
+
+impl std::ops::BitOr for Formats {
+    type Output = Formats;
+
+    fn bitor(self, other: Formats) -> Formats {
+        Formats(self.0 | other.0)
+    }
+}
+
+/// What the thinking becomes in the items of OpenAI Responses.
+///
+/// ```
+/// use aside::sse::{Formats, Options, ResponsesAs};
+///
+/// let options = Options::new().formats(Formats::RESPONSES).responses_as(ResponsesAs::Summary);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum ResponsesAs {
+    /// The `content` of a reasoning item, as `reasoning_text`: right for clients that send items back.
+    #[default]
+    ReasoningText = 0,
+    /// Its `summary`, as `summary_text`: for clients that show summaries alone, such as the AI SDK.
+    Summary = 1,
 }
 
 /// Options of a rewriter.
@@ -81,6 +154,15 @@ pub struct Options {
     pub(crate) tools: Option<Arc<Tools>>,
     pub(crate) calls_in_thinking: CallsInThinking,
     pub(crate) max_held: Option<usize>,
+    pub(crate) formats: Formats,
+    #[expect(dead_code)]
+    pub(crate) responses_as: ResponsesAs,
+    #[expect(dead_code)]
+    pub(crate) repair: bool,
+    #[expect(dead_code)]
+    pub(crate) promote_empty: bool,
+    #[expect(dead_code)]
+    pub(crate) merge: bool,
 }
 
 impl Options {
@@ -178,5 +260,32 @@ impl Options {
     /// most 4 MiB of text are held.
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_held: bytes.into(), ..self }
+    }
+
+    /// Sets the formats of answers that are read. The default is [`Formats::CHAT`] alone.
+    pub fn formats(self, formats: Formats) -> Options {
+        Options { formats, ..self }
+    }
+
+    /// Sets what the thinking becomes in the items of OpenAI Responses.
+    pub fn responses_as(self, responses_as: ResponsesAs) -> Options {
+        Options { responses_as, ..self }
+    }
+
+    /// Mends what makes clients fail in a stream of events: empty data, comments inside events, objects over several lines,
+    /// chunks without choices, and more.
+    pub fn repair(self, repair: bool) -> Options {
+        Options { repair, ..self }
+    }
+
+    /// Sends the thinking of an answer once more, as its content, if the answer ends by itself with no content and no call. For
+    /// models that forget to close their thinking.
+    pub fn promote_empty(self, promote_empty: bool) -> Options {
+        Options { promote_empty, ..self }
+    }
+
+    /// Writes what one chunk of a stream becomes as one chunk, the thinking before the content, for clients that count chunks.
+    pub fn merge(self, merge: bool) -> Options {
+        Options { merge, ..self }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::choices::Choices;
 use super::event::{Event, EventPart};
-use super::options::Options;
+use super::format::Format;
+use super::options::{Formats, Options};
 use super::text::{Call, Setup};
 use crate::call_writer::Tools;
 use crate::json::{self, Span};
@@ -21,6 +22,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct Rewrite {
     setup: Setup,
     choices: Choices,
+    formats: Formats,
     /// No event has been seen.
     fresh: bool,
     event: Event,
@@ -30,7 +32,7 @@ impl Rewrite {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
         let setup = Setup::new(dialect, options);
         let choices = Choices::new(options.field, setup.scanner()?)?;
-        Ok(Rewrite { setup, choices, fresh: true, event: Event::new() })
+        Ok(Rewrite { setup, choices, formats: options.formats, fresh: true, event: Event::new() })
     }
 
     /// Sets the dialect of the next stream, if there is one, and its start, which is the dialect's own if there is none.
@@ -73,17 +75,16 @@ impl Rewrite {
             append(out, BYTE_ORDER_MARK)?;
             raw = &raw[BYTE_ORDER_MARK.len()..];
         }
-        let Rewrite { event, choices, .. } = self;
-        event.read(raw)?;
-        choices.begin_event();
-        let error = choices.read(event.data(raw))?;
-        if error.is_none() {
-            let values = event.values(raw)?;
+        self.event.read(raw)?;
+        self.choices.begin_event();
+        let format = self.read(raw)?;
+        if format.is_none() {
+            let values = self.event.values(raw)?;
             if values.len() > 1 && values.iter().all(|(_, value)| is_data(&raw[value.clone()])) {
                 return self.each_line(&values, raw, last, out);
             }
         }
-        self.data(error == Some(true), raw, 0..raw.len(), last, out)?;
+        self.data(format, raw, 0..raw.len(), last, out)?;
         Ok(())
     }
 
@@ -106,10 +107,9 @@ impl Rewrite {
                 break;
             }
             self.event.select(value.clone());
-            let Rewrite { event, choices, .. } = self;
-            choices.begin_data();
-            let error = choices.read(event.data(raw))?;
-            changes |= self.data(error == Some(true), raw, line..end, last && end == raw.len(), out)?;
+            self.choices.begin_data();
+            let format = self.read(raw)?;
+            changes |= self.data(format, raw, line..end, last && end == raw.len(), out)?;
         }
         if !changes {
             out.truncate(start);
@@ -118,11 +118,33 @@ impl Rewrite {
         Ok(())
     }
 
+    /// Reads the data of the event, or what is selected of it. `None` says that it is not a JSON object.
+    fn read(&mut self, raw: &[u8]) -> Result<Option<Format>, Error> {
+        let data = self.event.data(raw);
+        let format = match self.formats {
+            // What else it is need not be known.
+            Formats::CHAT => Some(Format::Chat),
+            formats => Format::of(data, formats),
+        };
+        if format != Some(Format::Chat) {
+            return Ok(format);
+        }
+        let error = self.choices.read(data)?;
+        Ok(error.map(|error| if error { Format::Error } else { Format::Chat }))
+    }
+
     /// Writes data that was read, in a part of an event, with its changes. Returns whether there are any.
-    fn data(&mut self, error: bool, raw: &[u8], part: Span, last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
+    fn data(
+        &mut self,
+        format: Option<Format>,
+        raw: &[u8],
+        part: Span,
+        last: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
         let Rewrite { setup, event, choices, .. } = self;
         let event = EventPart { raw, part, event };
-        let ended = error || event.name() == b"error" || is_done(event.data());
+        let ended = format == Some(Format::Error) || event.name() == b"error" || is_done(event.data());
         let changes = choices.chunk(setup, last || ended, &event, out)?;
         if ended {
             setup.restart();

@@ -134,6 +134,7 @@ impl Choices {
     }
 
     pub fn begin_data(&mut self) {
+        self.read.clear();
         self.edits.clear();
         self.deferred.clear();
         self.head.clear();

@@ -1,0 +1,154 @@
+//! Of which format an event or a body is, by the names of its members. A stream does not say it in any other way that can be
+//! relied on: the address that it was asked for at is not known here.
+
+use super::options::Formats;
+use crate::json::{Reader, Span};
+
+/// The format of one JSON object of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Chat,
+    Completions,
+    Responses,
+    Messages,
+    Ollama,
+    /// It reports an error, after which no text comes.
+    Error,
+    /// It is to pass unchanged.
+    Unknown,
+}
+
+/// The types of the events of Anthropic Messages. Its `error` is one of Responses too, and is read as any other error.
+const MESSAGES: [&[u8]; 7] = [
+    b"\"message_start\"",
+    b"\"content_block_start\"",
+    b"\"content_block_delta\"",
+    b"\"content_block_stop\"",
+    b"\"message_delta\"",
+    b"\"message_stop\"",
+    b"\"ping\"",
+];
+
+impl Format {
+    /// Returns the format of an object, if it is one of `formats`, or `None` if this is not a JSON object.
+    pub fn of(data: &[u8], formats: Formats) -> Option<Format> {
+        let mut members = Members::default();
+        let mut reader = Reader::new(data);
+        reader.object(|reader, key| {
+            let name = &data[key.start + 1..key.end - 1];
+            let seen = match name {
+                b"choices" => Some(&mut members.choices),
+                b"type" => Some(&mut members.kind),
+                b"object" => Some(&mut members.object),
+                b"done" => Some(&mut members.done),
+                b"message" => Some(&mut members.message),
+                b"response" => Some(&mut members.response),
+                b"content" => Some(&mut members.content),
+                b"error" => Some(&mut members.error),
+                _ => None,
+            };
+            let value = reader.value()?;
+            if let Some(seen) = seen {
+                *seen = Some(value);
+            }
+            Some(())
+        })?;
+        reader.end()?;
+        Some(match members.format(data) {
+            Some((format, bit)) if formats.contains(bit) => format,
+            None if members.is_error(data) => Format::Error,
+            _ => Format::Unknown,
+        })
+    }
+}
+
+/// The values of members that tell one format from another.
+#[derive(Default)]
+struct Members {
+    choices: Option<Span>,
+    kind: Option<Span>,
+    object: Option<Span>,
+    done: Option<Span>,
+    message: Option<Span>,
+    response: Option<Span>,
+    content: Option<Span>,
+    error: Option<Span>,
+}
+
+impl Members {
+    fn is_error(&self, data: &[u8]) -> bool {
+        let says = |error: &Span| !matches!(&data[error.clone()], b"null" | b"false" | b"\"\"" | b"{}" | b"[]");
+        self.error.as_ref().is_some_and(says)
+            || self.kind.as_ref().is_some_and(|kind| data[kind.clone()] == *b"\"error\"")
+    }
+
+    fn format(&self, data: &[u8]) -> Option<(Format, Formats)> {
+        let value = |span: &Option<Span>| span.clone().map(|span| &data[span]);
+        let begins = |span: &Option<Span>, with: &[u8]| value(span).is_some_and(|value| value.starts_with(with));
+        let kind = value(&self.kind);
+        if let Some(choices) = value(&self.choices) {
+            return Some(match is_completion(choices) || value(&self.object) == Some(b"\"text_completion\"") {
+                true => (Format::Completions, Formats::COMPLETIONS),
+                false => (Format::Chat, Formats::CHAT),
+            });
+        }
+        if begins(&self.kind, b"\"response.") || value(&self.object) == Some(b"\"response\"") {
+            return Some((Format::Responses, Formats::RESPONSES));
+        }
+        let is_message = kind == Some(b"\"message\"") && begins(&self.content, b"[");
+        if is_message || kind.is_some_and(|kind| MESSAGES.contains(&kind)) {
+            return Some((Format::Messages, Formats::MESSAGES));
+        }
+        let has_text = begins(&self.message, b"{") || begins(&self.response, b"\"");
+        (has_text && self.done.is_some()).then_some((Format::Ollama, Formats::OLLAMA))
+    }
+}
+
+/// Returns whether the first of these choices has its text without a `delta` or `message` around it.
+fn is_completion(choices: &[u8]) -> bool {
+    let (mut text, mut around) = (false, false);
+    let mut reader = Reader::new(choices);
+    // It stops after the first.
+    let _ = reader.array(|reader| {
+        reader.object(|reader, key| {
+            match &choices[key.start + 1..key.end - 1] {
+                b"text" => text = true,
+                b"delta" | b"message" => around = true,
+                _ => {}
+            }
+            reader.value().map(|_| ())
+        })?;
+        None
+    });
+    text && !around
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_is_known_by_its_members() {
+        for (data, wanted) in [
+            (r#"{"id":"c","choices":[{"delta":{"content":"a"}}]}"#, Some(Format::Chat)),
+            (r#"{"choices":[]}"#, Some(Format::Chat)),
+            (r#"{"object":"text_completion","choices":[]}"#, Some(Format::Completions)),
+            (r#"{"choices":[{"index":0,"text":"a"}]}"#, Some(Format::Completions)),
+            (r#"{"type":"response.created","response":{}}"#, Some(Format::Responses)),
+            (r#"{"object":"response","output":[]}"#, Some(Format::Responses)),
+            (r#"{"type":"ping"}"#, Some(Format::Messages)),
+            (r#"{"type":"message","role":"assistant","content":[]}"#, Some(Format::Messages)),
+            (r#"{"model":"m","message":{"content":"a"},"done":false}"#, Some(Format::Ollama)),
+            (r#"{"model":"m","response":"a","done":true}"#, Some(Format::Ollama)),
+            (r#"{"type":"error","error":{}}"#, Some(Format::Error)),
+            (r#"{"error":{"message":"no"}}"#, Some(Format::Error)),
+            (r#"{"candidates":[],"error":null}"#, Some(Format::Unknown)),
+            (r#"{"choices":[]"#, None),
+            (r#"[{"choices":[]}]"#, None),
+            ("[DONE]", None),
+        ] {
+            assert_eq!(Format::of(data.as_bytes(), Formats::ALL), wanted, "{data}");
+        }
+        assert_eq!(Format::of(b"{\"type\":\"ping\"}", Formats::CHAT), Some(Format::Unknown));
+    }
+}
