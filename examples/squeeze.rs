@@ -146,7 +146,8 @@ fn squeeze(settings: &Settings) -> Result<ExitCode, Stop> {
     let mut output = io::stdout().lock();
     let mut failed = None;
     let mut chunk = vec![0; 64 * 1024];
-    loop {
+    // Once nobody reads, nothing more is read either, so that a command without an end is told by its pipe.
+    while failed.is_none() {
         match source.read(&mut chunk) {
             Ok(0) => break,
             Ok(count) => stream.feed(&chunk[..count], |bytes| write(&mut output, bytes, &mut failed)),
@@ -154,6 +155,7 @@ fn squeeze(settings: &Settings) -> Result<ExitCode, Stop> {
             Err(error) => return Err(Stop::Failed(format!("reading: {error}"))),
         }
     }
+    drop(source);
     let report = stream.finish(|bytes| write(&mut output, bytes, &mut failed));
     if let Err(error) = output.flush() {
         failed.get_or_insert(error);

@@ -125,6 +125,9 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
     // A pattern that is long is not shown, only what is wrong with it.
     refused(7, &format!("drop = ['{}(']", "a".repeat(600)), 7, "rule.drop", "error: unclosed group");
+    refused(7, "drop = ['a', '']", 7, "rule.drop", "write `'^'` for every line");
+    refused(7, "keep = ['']", 7, "rule.keep", "write `'^'` for every line");
+    refused(7, "drop = ['a']\nfrom = ''", 8, "rule.from", "write `'^'` for every line");
     refused(7, "drop = ['a', '(']", 7, "rule.drop", "unclosed group");
     refused(7, &format!("drop = ['{}']", "a".repeat(20_000)), 7, "rule.drop", "a pattern of more than 16384 bytes");
     refused(7, &format!("drop = [{}]", "'a',".repeat(5000)), 7, "rule.drop", "more than 4096 patterns");
@@ -226,7 +229,8 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     let line = ok.trim_end();
     let said = told("drop = ['^ok ']", "mine", &format!("{ok}other\n"), "other\n");
     let marker = "[… 1 line, 64 bytes left out]";
-    assert!(said.contains("told: the output is not what is expected\nexpected:\n    other\n"), "{said}");
+    assert!(said.contains("told: the output is not what is expected\nexpected:\n    other\nactual:\n"), "{said}");
+    assert!(said.contains(&format!("actual:\n    {marker}\n    other\ndifference")), "{said}");
     assert!(said.contains(&format!("difference from line 1 on (- expected, + actual):\n  + {marker}\n")), "{said}");
     let why = |rule: &str, command: &str, input: &str, output: &str, words: &str| {
         let said = told(rule, command, input, output);
@@ -245,7 +249,10 @@ fn a_test_that_fails_says_what_is_different_and_why() {
         &stays("the rule on line 4 does not hold here: see its `from` and `until`"),
     );
     why("drop = ['^ok ']\nlast = 1", "mine | tail", &ok, &after, "`, stayed: the output comes from a pipe");
-    why("drop = ['^']", "mine", "error: bad\n", "", "`error: bad`, stayed: the rule on line 4 would drop it, but");
+    let error = "x\nerror: bad\n  --> src/a.rs:3:5\n";
+    let region = "stayed: the rule on line 4 would drop it, but it is in the error region of line 2";
+    why("drop = ['^']", "mine", error, "x\n", &format!("line 2 of the input, `error: bad`, {region}"));
+    why("drop = ['^']", "mine", error, "x\n", &format!("line 3 of the input, `  --> src/a.rs:3:5`, {region}"));
     why("drop = ['^ok']", "mine", "ok\nx\n", "x\n", "`ok`, stayed: the marker in its place would not be shorter");
     why("drop = ['^ok ']", "mine", &format!("{ok}x\n"), &format!("{ok}x\n"), "went: the rule on line 4 drops it");
     let hunk = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{ok}+b\n");
@@ -258,6 +265,20 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     );
     let rows = "{\"a\": 1}\n".repeat(3);
     why("drop = ['^']", "mine", &rows, "x\n", "the input is text of a machine format");
+    // Every test that fails is told.
+    let test = |name: &str, output: &str| {
+        format!("[[test]]\nname = '{name}'\nkind = 'pass'\ncommand = 'mine'\ninput = 'x'\noutput = '{output}'\n")
+    };
+    let tests = |names: std::ops::Range<usize>| names.map(|name| test(&format!("t{name}"), "y")).collect::<String>();
+    let rest = "[[test]]\nname = 'f'\nkind = 'fail'\ncommand = 'mine'\ninput = 'x'\noutput = 'x'\n\
+        [[test]]\nname = 'l'\nkind = 'look-alike'\ncommand = 'mine'\ninput = 'x'\n";
+    let file = |tests: &str| format!("id = 'mine'\n[[run]]\ncommand = ['mine']\n[[rule]]\ndrop = ['a']\n{tests}{rest}");
+    let said = check_filter(&file(&[tests(0..1), test("right", "x"), tests(1..2)].concat())).unwrap_err().to_string();
+    let places = [6, 18].map(|line| format!("line {line}, test: t{}: the output is", line / 12));
+    assert!(said.starts_with(&places[0]) && said.contains(&format!("\n\n{}", places[1])), "{said}");
+    assert!(!said.contains("right:") && !said.contains("more tests"), "{said}");
+    let said = check_filter(&file(&tests(0..11))).unwrap_err().to_string();
+    assert!(said.ends_with("\n\nand 3 more tests fail") && said.contains("t7:") && !said.contains("t8:"), "{said}");
     // However much is different, and however long a line is.
     let many: String = (0..5000).map(|line| format!("{line} {}\n", "é".repeat(500))).collect();
     let said = told("drop = ['^ok ']", "mine", &many, "x\n");

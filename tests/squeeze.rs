@@ -70,6 +70,14 @@ fn bytes_that_are_no_text_and_output_without_end() {
         format!("{} -- sh -c 'yes | head -200000; exit 3' | head -1; exit ${{PIPESTATUS[0]}}", program().display());
     let output = run(Command::new("bash").args(["-c", &script]));
     assert_eq!((out(&output).as_str(), output.status.code()), ("y\n", Some(3)));
+    // Nor does a command without an end go on, run or piped.
+    for ending in ["{} --memory 64k -- yes | head -2", "yes | {} --memory 64k | head -2"] {
+        let script = format!("timeout 60 bash -c \"{ending}; exit \\${{PIPESTATUS[0]}}\"");
+        let output = run(Command::new("bash").args(["-c", &script.replace("{}", program().to_str().unwrap())]));
+        assert!(out(&output).starts_with("y\n[… "), "{}", out(&output));
+        // The status of `yes`, which its pipe ended.
+        assert_eq!(output.status.code(), Some(141), "{ending}");
+    }
 }
 
 #[test]
@@ -88,7 +96,7 @@ fn filter_files_are_checked() {
     fs::write(&bad, text).unwrap();
     let output = run(squeeze().arg("--check").arg(&bad));
     assert_eq!(output.status.code(), Some(1));
-    for words in ["bad.toml: line ", "expected:\n", "(- expected, + actual):\n", "stayed: "] {
+    for words in ["bad.toml: line ", "expected:\n", "actual:\n", "(- expected, + actual):\n", "stayed: "] {
         assert!(err(&output).contains(words), "no {words:?} in: {}", err(&output));
     }
     fs::write(&bad, b"id = 'bad'\n# \xff").unwrap();

@@ -103,8 +103,8 @@ const LONGEST_PATTERN: usize = 16 << 10;
 /// The most bytes of a test's command line.
 const LONGEST_COMMAND: usize = 16 << 10;
 
-/// Refuses a file so large that a line, or a test, would take much time.
-fn check_size(text: &str, file: &File) -> Result<(), FileError> {
+/// Refuses a file with which a line, or a test, would take much time.
+fn check_cost(text: &str, file: &File) -> Result<(), FileError> {
     let fault = |span, message: String| Err(FileError::at(text, span, message));
     if let Some(rule) = file.rule.get(MOST_RULES) {
         return fault(Some(rule.span()), format!("more than {MOST_RULES} rules"));
@@ -119,6 +119,10 @@ fn check_size(text: &str, file: &File) -> Result<(), FileError> {
             patterns += 1;
             if patterns > MOST_PATTERNS {
                 return fault(Some(span), format!("more than {MOST_PATTERNS} patterns in the file"));
+            }
+            if pattern.is_empty() {
+                let message = "an empty pattern matches at every place of a line: write `'^'` for every line";
+                return fault(Some(span), message.to_owned());
             }
             if pattern.len() > LONGEST_PATTERN {
                 return fault(Some(span), format!("a pattern of more than {LONGEST_PATTERN} bytes"));
@@ -143,7 +147,7 @@ fn read(text: &str) -> Result<File, FileError> {
     if file.rule.is_empty() {
         return Err(FileError::at(text, None, "there is no `[[rule]]`"));
     }
-    check_size(text, &file)?;
+    check_cost(text, &file)?;
     for rule in &file.rule {
         let (span, rule) = (rule.span(), rule.get_ref());
         let wrong = match (&rule.drop, &rule.keep) {

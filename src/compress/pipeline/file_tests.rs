@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use toml::Spanned;
+
 use super::{
     call::{Call, Original},
     filter_run::FilterRun,
@@ -12,6 +14,7 @@ use super::{
 use crate::compress::{
     called::input::Input,
     lines::{
+        class::Class,
         failures,
         layout::{Layout, Text},
         protect::Format,
@@ -27,9 +30,11 @@ use crate::file_error::FileError;
 /// The most lines of a text that a message shows, and the most characters of each.
 const MOST_LINES: usize = 8;
 const LONGEST_LINE: usize = 120;
+/// The most failing tests that a message shows.
+const MOST_TESTS: usize = 8;
 
-/// Reads a filter file and runs its `[[test]]`s, of which there must be at least one of each kind. The error of a test
-/// that fails shows what was expected, what is different, and why a line stayed or went.
+/// Reads a filter file and runs its `[[test]]`s, of which there must be at least one of each kind. The error shows, for
+/// each test that fails, what was expected, what came out, what is different, and why a line stayed or went.
 ///
 /// ```
 /// let error = aside::compress::check_filter(r#"
@@ -44,7 +49,7 @@ const LONGEST_LINE: usize = 120;
 ///
 /// # Errors
 ///
-/// [`FileError`] of a file that cannot be used, or of the first test that fails.
+/// [`FileError`] of a file that cannot be used, or of its tests that fail, with the place of the first.
 #[doc(alias = "aside_filter_check")]
 pub fn check_filter(text: &str) -> Result<(), FileError> {
     let mut filter = FileFilter::from_toml(text)?;
@@ -57,12 +62,19 @@ pub fn check_filter(text: &str) -> Result<(), FileError> {
     let tool = filter.file.tools.first().cloned().unwrap_or("terminal".to_owned());
     let entries: Vec<Entry> =
         built_in::before_tools().chain([Box::new(filter) as Box<dyn Pass>]).map(Entry::Pass).collect();
-    for test in &tests {
-        let (span, test) = (test.span(), test.get_ref());
-        run(text, &tool, &entries, test)
-            .map_err(|message| FileError::at(text, Some(span), format!("{}: {message}", test.name)))?;
+    let fault = |test: &Spanned<Test>, message: String| {
+        FileError::at(text, Some(test.span()), format!("{}: {message}", test.get_ref().name))
+    };
+    let mut failed = tests.iter().filter_map(|test| Some((test, run(text, &tool, &entries, test.get_ref()).err()?)));
+    let Some((first, mut message)) = failed.next() else { return Ok(()) };
+    for (test, other) in failed.by_ref().take(MOST_TESTS - 1) {
+        message = format!("{}\n\n{}", message.trim_end(), fault(test, other));
     }
-    Ok(())
+    let more = failed.count();
+    if more > 0 {
+        message = format!("{}\n\nand {more} more tests fail", message.trim_end());
+    }
+    Err(fault(first, message))
 }
 
 /// Runs a test. `entries` are the filters that the text goes through; the last is the file's own.
@@ -108,13 +120,13 @@ fn through(entries: &[Entry], call: &Call<'_>, test: &Test) -> Result<Vec<u8>, S
     }
 }
 
-/// Shows the expected text, and the lines between the common beginning and the common end of both.
+/// Shows both texts, and the lines between their common beginning and their common end.
 fn difference(expected: &str, result: &str) -> String {
     let (wanted, got): (Vec<&str>, Vec<&str>) = (lines(expected), lines(result));
     let same = wanted.iter().zip(&got).take_while(|(wanted, got)| wanted == got).count();
     let most = wanted.len().min(got.len()) - same;
     let end = wanted.iter().rev().zip(got.iter().rev()).take(most).take_while(|(wanted, got)| wanted == got).count();
-    let mut text = format!("expected:\n{}", shown("    ", &wanted));
+    let mut text = format!("expected:\n{}actual:\n{}", shown("    ", &wanted), shown("    ", &got));
     text += &format!("difference from line {} on (- expected, + actual):\n", same + 1);
     text += &shown("  - ", &wanted[same..wanted.len() - end]);
     text += &shown("  + ", &got[same..got.len() - end]);
@@ -166,7 +178,8 @@ fn reasons(file: &str, input: &Input, seen: &[u8], expected: &str, result: &str)
         let (is_wanted, is_there) = (take(&mut wanted, &bytes), take(&mut got, &bytes));
         let why = match (is_wanted, is_there, judged) {
             (false, true, judged) => {
-                format!("stayed: {}", stayed(&filter, file, judged.err().unwrap_or(KeepReason::Short)))
+                let why = judged.err().unwrap_or(KeepReason::Short);
+                format!("stayed: {}", stayed(&filter, file, why, region_of(view, line)))
             }
             (true, false, Ok(rule)) => format!("went: {} drops it", rule_at(&filter, file, rule)),
             _ => continue,
@@ -204,7 +217,14 @@ fn rule_at(filter: &FileFilter, file: &str, rule: usize) -> String {
     format!("the rule on line {}", filter.line_of_rule(file, rule))
 }
 
-fn stayed(filter: &FileFilter, file: &str, why: KeepReason) -> String {
+/// Returns the line that the error region of this line begins with. Returns `None` if the line is in none.
+fn region_of(text: Text<'_>, line: usize) -> Option<usize> {
+    let is = |line: usize, class: Class| text.class(line).has(class);
+    is(line, Class::REGION).then(|| (0..=line).rev().find(|&line| is(line, Class::START)))?
+}
+
+/// Says why a line stayed. `region` is the first line of the error region that it is in.
+fn stayed(filter: &FileFilter, file: &str, why: KeepReason, region: Option<usize>) -> String {
     let rule = |number| rule_at(filter, file, number);
     match why {
         KeepReason::Unmatched => "no pattern of a rule matches it".to_owned(),
@@ -218,7 +238,11 @@ fn stayed(filter: &FileFilter, file: &str, why: KeepReason) -> String {
             )
         }
         KeepReason::InRegion(number) => {
-            format!("{} would drop it, but it is part of an error or a verdict of failure", rule(number))
+            let what = match region {
+                Some(first) => format!("is in the error region of line {}", first + 1),
+                None => "is a verdict of failure".to_owned(),
+            };
+            format!("{} would drop it, but it {what}", rule(number))
         }
         KeepReason::Cut(number) => format!("{} would drop it, but its middle was left out", rule(number)),
         KeepReason::AtEnd(number) => format!("`first` or `last` of {} keeps it", rule(number)),
