@@ -19,8 +19,11 @@ fn main() {
 fn name_library() {
     match env::var("CARGO_CFG_TARGET_OS").unwrap_or_default().as_str() {
         "macos" => println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/libaside.1.dylib"),
-        "windows" => {}
-        _ => println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libaside.so.1"),
+        // The systems whose libraries are ELF files.
+        "android" | "dragonfly" | "freebsd" | "haiku" | "illumos" | "linux" | "netbsd" | "openbsd" | "solaris" => {
+            println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libaside.so.1");
+        }
+        _ => {}
     }
 }
 
@@ -42,8 +45,8 @@ fn embed_dialects() {
         let models = models.collect::<Vec<String>>().join(", ");
         writeln!(
             table,
-            "Entry {{ name: {name:?}, c_name: c{name:?}, aliases: &{aliases:?}, models: &[{models}], text: {text:?}, \
-             compiled: OnceLock::new() }},"
+            "Entry {{ name: {name:?}, #[cfg(feature = \"c-api\")] c_name: c{name:?}, aliases: &{aliases:?}, \
+             models: &[{models}], text: {text:?}, compiled: OnceLock::new() }},"
         )
         .unwrap();
     }

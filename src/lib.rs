@@ -55,6 +55,7 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
+//! | `c-api` | yes | the C interface; without it the crate builds for targets that have no C, such as WebAssembly |
 //! | `compress` | yes | the module `compress`; without it there are no regular expressions among the dependencies |
 //! | `templates` | no | chat templates are rendered to find their dialect and start; without it their text is read |
 
@@ -74,6 +75,7 @@ mod channel;
 pub mod compress;
 mod dialect;
 mod distance;
+#[cfg(feature = "c-api")]
 mod ffi;
 mod file_error;
 mod join;

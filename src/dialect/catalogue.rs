@@ -5,7 +5,6 @@
 
 use std::{
     cmp::Reverse,
-    ffi::CStr,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -21,7 +20,8 @@ use crate::distance::distance;
 /// (`build.rs` writes the table).
 struct Entry {
     name: &'static str,
-    c_name: &'static CStr,
+    #[cfg(feature = "c-api")]
+    c_name: &'static std::ffi::CStr,
     aliases: &'static [&'static str],
     models: &'static [Pattern],
     text: &'static str,
@@ -31,6 +31,7 @@ struct Entry {
 include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
 
 /// How many there are.
+#[cfg(feature = "c-api")]
 pub const COUNT: usize = ENTRIES.len();
 
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -38,11 +39,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the name of one, by its place in `names`.
-pub fn c_name(index: usize) -> Option<&'static CStr> {
+#[cfg(feature = "c-api")]
+pub fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
     ENTRIES.get(index).map(|entry| entry.c_name)
 }
 
 /// Returns where dialects start that are found by a model of this one: its own start may be among them.
+#[cfg(feature = "c-api")]
 pub fn starts(index: usize) -> impl Iterator<Item = Start> {
     ENTRIES.get(index).into_iter().flat_map(|entry| entry.models).filter_map(|pattern| pattern.start)
 }
@@ -406,6 +409,7 @@ mod tests {
         ($name:literal: $($pattern:expr),+) => {
             Entry {
                 name: $name,
+                #[cfg(feature = "c-api")]
                 c_name: c"",
                 aliases: &[],
                 models: const { &[$(pattern($pattern)),+] },

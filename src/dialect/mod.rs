@@ -18,6 +18,7 @@ use std::{fmt, sync::Arc};
 
 use crate::channel::{Channel, Start};
 use crate::file_error::FileError;
+#[cfg(feature = "c-api")]
 pub(crate) use catalogue::{COUNT, c_name, starts};
 pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
 use compiled::{Compiled, Labels};

@@ -20,7 +20,7 @@ use crate::{
     dialect::compiled::Compiled,
     matcher::{
         automaton::{Origin, StateId, StateInfo},
-        bytes::{ByteSet, is_blank},
+        bytes::is_blank,
         code::CodeTracker,
         grammar::{Action, Pattern, flag},
     },
@@ -29,6 +29,7 @@ use crate::{
 };
 
 /// The offset up to which a host may skip. No stream is as long, and offsets cannot overflow after it.
+#[cfg(feature = "c-api")]
 const MOST_SKIPPED: u64 = 1 << 63;
 /// Chunks up to this length are looked at as a whole. To stop at the first byte that matters would cost more than it saves.
 const LONGEST_PASSED: usize = 256;
@@ -312,8 +313,9 @@ impl Engine {
 
     /// Returns the set of bytes that change nothing where the stream stands, in any number and order, and the channel. Cannot
     /// panic.
+    #[cfg(feature = "c-api")]
     #[inline]
-    pub fn quiet(&self, compiled: &Compiled) -> Option<(Channel, ByteSet)> {
+    pub fn quiet(&self, compiled: &Compiled) -> Option<(Channel, crate::matcher::bytes::ByteSet)> {
         let may_pass = self.ledger.table_until() == u64::MAX && !self.hold.has_marks() && self.text == 0;
         let quiet = compiled.automaton.self_loop(self.state.state()).filter(|_| may_pass)?;
         Some((self.spans.channel(), *quiet))
@@ -321,6 +323,7 @@ impl Engine {
 
     /// Accounts for `len` such bytes that the host has passed on itself. Plain text may have been fed after them. Returns
     /// whether that is possible. Cannot panic.
+    #[cfg(feature = "c-api")]
     pub fn skip(&mut self, len: u64) -> bool {
         let end = self.ledger.offset().checked_add(len).filter(|&end| end < MOST_SKIPPED);
         let is_quiet = self.ledger.table_until() == u64::MAX && !self.state.is_fallback();

@@ -32,6 +32,7 @@ impl Ledger {
         self.offset
     }
 
+    #[cfg(feature = "c-api")]
     #[inline]
     pub fn table_until(&self) -> u64 {
         self.table_until

@@ -154,6 +154,7 @@ impl Scanner {
     }
 
     /// Returns whether the automaton has no state for where the stream stands, as inside the body of a tool span.
+    #[cfg(feature = "c-api")]
     #[inline(always)]
     pub(crate) fn is_outside_table(&self) -> bool {
         self.engine.state.is_fallback()
@@ -277,12 +278,14 @@ impl Scanner {
     }
 
     /// Returns what `aside_scanner_quiet` returns. Cannot panic.
+    #[cfg(feature = "c-api")]
     #[inline]
     pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {
         self.engine.quiet(&self.dialect.compiled)
     }
 
     /// Does what `aside_scanner_skip` does. Cannot panic.
+    #[cfg(feature = "c-api")]
     pub(crate) fn skip(&mut self, len: u64) -> bool {
         self.engine.skip(len)
     }
@@ -584,6 +587,7 @@ impl Scanner {
     }
 
     /// Returns the thought that `take_thought` would take.
+    #[cfg(feature = "c-api")]
     pub(crate) fn next_thought(&self) -> Option<&Thought> {
         self.engine.thoughts()?.first()
     }

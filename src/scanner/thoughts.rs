@@ -81,6 +81,7 @@ impl Thoughts {
         self.lost
     }
 
+    #[cfg(feature = "c-api")]
     pub fn first(&self) -> Option<&Thought> {
         self.waiting.front()
     }

@@ -154,6 +154,7 @@ impl Automaton {
 
     /// Returns the ASCII that leads back to this state at once, if it is an accelerated one: texts of these bytes alone
     /// change nothing there.
+    #[cfg(feature = "c-api")]
     #[inline]
     pub fn self_loop(&self, state: StateId) -> Option<&ByteSet> {
         self.accels.of(state).filter(|accel| accel.state == state).map(|accel| &accel.self_loop)
