@@ -15,6 +15,7 @@ mod event;
 mod format;
 mod options;
 mod rewrite;
+mod stats;
 mod text;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use crate::{Dialect, Error, Start};
 use event::EventFramer;
 pub use options::{Body, Field, Formats, Options, ResponsesAs};
 use rewrite::Rewrite;
+pub use stats::Stats;
 
 /// At most this many bytes decide whether a stream is a text. In a compressed stream, one of the first few cannot be a text's.
 const FIRST: usize = 16;
@@ -113,7 +115,6 @@ pub struct Rewriter {
     /// A byte of the stream has come.
     has_begun: bool,
     is_encoded: bool,
-    too_long: u64,
 }
 
 impl Rewriter {
@@ -133,7 +134,6 @@ impl Rewriter {
             held: Vec::new(),
             has_begun: false,
             is_encoded: false,
-            too_long: 0,
         })
     }
 
@@ -278,7 +278,7 @@ impl Rewriter {
     }
 
     /// Ends the stream: appends what was held back. An event without the blank line that ends it counts as whole. The next feed
-    /// begins a new stream; [`too_long`](Rewriter::too_long) and [`is_encoded`](Rewriter::is_encoded) stay.
+    /// begins a new stream; [`stats`](Rewriter::stats) and [`is_encoded`](Rewriter::is_encoded) stay.
     ///
     /// # Errors
     ///
@@ -294,13 +294,13 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Forgets the stream, every error, and what [`too_long`](Rewriter::too_long) and [`is_encoded`](Rewriter::is_encoded) say.
+    /// Forgets the stream, every error, and what [`stats`](Rewriter::stats) and [`is_encoded`](Rewriter::is_encoded) say.
     /// The next feed begins a new stream.
     #[doc(alias = "aside_sse_reset")]
     pub fn reset(&mut self) {
         self.begin_stream();
         self.is_encoded = false;
-        self.too_long = 0;
+        self.rewrite.setup.stats = Stats::default();
     }
 
     /// Returns whether the stream passes unread because its first bytes are not a text: it is compressed (gzip, zstd, zlib or
@@ -318,7 +318,15 @@ impl Rewriter {
     #[doc(alias = "aside_sse_too_long")]
     #[must_use]
     pub fn too_long(&self) -> u64 {
-        self.too_long
+        self.rewrite.setup.stats.too_long
+    }
+
+    /// Returns what has been counted since the start or the last reset, and how much is held now.
+    #[doc(alias = "aside_sse_stats")]
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let held = self.held.len() + self.rewrite.held();
+        Stats { held: held as u64, ..self.rewrite.setup.stats }
     }
 
     fn begin_stream(&mut self) {
@@ -443,7 +451,7 @@ impl Rewriter {
 
     /// Passes what was held and the bytes that follow it, unread.
     fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
-        self.too_long += 1;
+        self.rewrite.setup.stats.too_long += 1;
         append(out, &self.held)?;
         self.held.clear();
         append(out, bytes)

@@ -20,7 +20,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Rewrites whole events and bodies.
 pub struct Rewrite {
-    setup: Setup,
+    pub setup: Setup,
     choices: Choices,
     formats: Formats,
     /// No event has been seen.
@@ -55,6 +55,11 @@ impl Rewrite {
         self.choices.begin_stream(own);
         self.fresh = true;
         self.event = Event::new();
+    }
+
+    /// Returns how many bytes of text are held back.
+    pub fn held(&self) -> usize {
+        self.choices.held()
     }
 
     /// Writes what is held back as text. The streams go on.
@@ -127,9 +132,13 @@ impl Rewrite {
             formats => Format::of(data, formats),
         };
         if format != Some(Format::Chat) {
+            self.setup.stats.unread += u64::from(format == Some(Format::Unknown));
             return Ok(format);
         }
         let error = self.choices.read(data)?;
+        if error == Some(false) && self.choices.is_empty() && Format::of(data, self.formats) == Some(Format::Unknown) {
+            self.setup.stats.unread += 1;
+        }
         Ok(error.map(|error| if error { Format::Error } else { Format::Chat }))
     }
 
@@ -146,6 +155,8 @@ impl Rewrite {
         let event = EventPart { raw, part, event };
         let ended = format == Some(Format::Error) || event.name() == b"error" || is_done(event.data());
         let changes = choices.chunk(setup, last || ended, &event, out)?;
+        setup.stats.events += u64::from(!event.data().is_empty());
+        setup.stats.changed += u64::from(changes);
         if ended {
             setup.restart();
             choices.restart(setup)?;
@@ -155,7 +166,12 @@ impl Rewrite {
 
     /// Writes a whole body, of an answer that is not a stream, with its changes.
     pub fn body(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        self.choices.body(&mut self.setup, raw, out)
+        let changes = self.choices.body(&mut self.setup, raw, out)?;
+        let is_unread = self.choices.is_empty() && Format::of(raw, self.formats) == Some(Format::Unknown);
+        self.setup.stats.events += 1;
+        self.setup.stats.changed += u64::from(changes);
+        self.setup.stats.unread += u64::from(is_unread);
+        Ok(())
     }
 }
 

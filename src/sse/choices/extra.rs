@@ -17,7 +17,7 @@ pub struct ExtraChunk<'a> {
 
 impl ExtraChunk<'_> {
     /// Writes one chunk for each run, the first with the role. `alone` counts how many more may be; after these, there is one
-    /// chunk for each field.
+    /// chunk for each field. Returns how many it wrote.
     pub fn write(
         &self,
         parts: &Parts,
@@ -25,16 +25,18 @@ impl ExtraChunk<'_> {
         mut role: Option<&[u8]>,
         alone: &mut usize,
         out: &mut Vec<u8>,
-    ) -> memory::Result<()> {
+    ) -> memory::Result<u64> {
         let (single, joined) = runs.split_at(runs.len().min(*alone));
         *alone -= single.len();
         let has = |&target: &Target| joined.iter().any(|run| run.target() == target);
         let single = single.iter().map(|run| (slice::from_ref(run), run.target()));
         let joined = Target::ALL.into_iter().filter(has).map(|target| (joined, target));
+        let mut written = 0;
         for (runs, target) in single.chain(joined) {
+            written += 1;
             self.write_one(role.take(), target, out, |out| parts.write(runs, target, false, out))?;
         }
-        Ok(())
+        Ok(written)
     }
 
     pub fn write_one(

@@ -95,6 +95,16 @@ impl Choices {
         &mut self.all[0].text.scanner
     }
 
+    /// Returns whether what was read last has no choice.
+    pub fn is_empty(&self) -> bool {
+        self.read.is_empty()
+    }
+
+    /// Returns how many bytes of text are held back.
+    pub fn held(&self) -> usize {
+        self.all.iter().map(|stream| stream.text.held()).sum()
+    }
+
     /// Begins each choice again, after `[DONE]` or an error.
     pub fn restart(&mut self, setup: &Setup) -> Result<(), Error> {
         self.all.truncate(1);
@@ -153,7 +163,7 @@ impl Choices {
             setup.scan(&mut stream.text, call, &mut self.parts)?;
             let extra =
                 ExtraChunk { head: &stream.head, index: stream.index, field: self.field, line_end: stream.line_end };
-            extra.write(&self.parts, self.parts.runs(), None, &mut self.alone, out)?;
+            setup.stats.added += extra.write(&self.parts, self.parts.runs(), None, &mut self.alone, out)?;
         }
         Ok(())
     }
@@ -193,14 +203,15 @@ impl Choices {
         Ok(changes)
     }
 
-    /// Writes a whole body, of an answer that is not a stream, with its changes.
-    pub fn body(&mut self, setup: &mut Setup, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Writes a whole body, of an answer that is not a stream, with its changes. Returns whether there are any.
+    pub fn body(&mut self, setup: &mut Setup, raw: &[u8], out: &mut Vec<u8>) -> Result<bool, Error> {
         chunk::read(raw, b"message", self.field, &mut self.read)?;
         self.edits.clear();
         let read = mem::take(&mut self.read);
         read.iter().try_for_each(|choice| self.message(setup, choice, raw))?;
         self.read = read;
-        Ok(self.edits.apply(raw, 0..raw.len(), Span::clone, out)?)
+        self.edits.apply(raw, 0..raw.len(), Span::clone, out)?;
+        Ok(!self.edits.list.is_empty())
     }
 
     /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the
@@ -234,6 +245,7 @@ impl Choices {
             setup.scan(text, Call::Feed(said), &mut self.parts)?;
         }
         let was_split = text.split.get().is_some();
+        setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
         let is_left_alone = !setup.has_calls() || text.has_own_calls;
         text.over = choice.finishes || over || is_left_alone && (choice.is_split || was_split);
         let end = match choice.part {
@@ -276,9 +288,11 @@ impl Choices {
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
                 let empty = if deferred.target == Target::Calls { &b"null"[..] } else { b"\"\"" };
                 let value = edits.take(deferred.edit, empty)?;
+                setup.stats.added += 1;
                 extra.write_one(None, deferred.target, out, |out| append(out, &edits.text[value]))?;
             }
-            extra.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
+            setup.stats.added +=
+                extra.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
             for part in role.into_iter().flat_map(|role| lines(data, without(data, role.span()))) {
                 edits.replace(part, |_| Ok(()))?;
             }
@@ -326,6 +340,7 @@ impl Choices {
 
     /// Notes the changes of one choice in a body.
     fn message(&mut self, setup: &mut Setup, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
+        setup.stats.split_by_server += u64::from(choice.is_split);
         let has_calls = setup.has_calls() && choice.part != Some(Part::Call);
         let is_read = !choice.is_split || has_calls;
         let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };

@@ -1,6 +1,8 @@
 //! What the text of one event comes to: stretches for different fields, in their order, and how they are written as the values
 //! of those fields. A call's arguments are JSON already, and clients want them as a string.
 
+use std::mem;
+
 use crate::json::{Span, decimal, escape};
 use crate::memory::{self, append, append_all, push};
 use crate::sse::options::Field;
@@ -63,12 +65,16 @@ impl Run {
 pub struct Parts {
     text: Vec<u8>,
     runs: Vec<Run>,
+    /// How long the thinking and the content in it are.
+    thinking: u64,
+    content: u64,
 }
 
 impl Parts {
     pub fn clear(&mut self) {
         self.text.clear();
         self.runs.clear();
+        (self.thinking, self.content) = (0, 0);
     }
 
     pub fn runs(&self) -> &[Run] {
@@ -84,6 +90,11 @@ impl Parts {
         &self.text[run.text.clone()]
     }
 
+    /// Returns how many bytes are thinking, and how many are content.
+    pub fn lens(&self) -> (u64, u64) {
+        (self.thinking, self.content)
+    }
+
     /// Returns whether there is something for a field.
     pub fn has(&self, target: Target) -> bool {
         self.runs.iter().any(|run| run.target() == target)
@@ -96,6 +107,7 @@ impl Parts {
             for run in self.runs.iter_mut().filter(|run| run.what == What::Content) {
                 run.what = What::Reasoning;
             }
+            self.thinking += mem::take(&mut self.content);
         }
         match event.channel {
             Channel::Thinking if event.kind == Kind::Text => self.push(What::Reasoning, event.bytes),
@@ -127,6 +139,11 @@ impl Parts {
         }
         let start = self.text.len();
         append(&mut self.text, bytes)?;
+        match what {
+            What::Reasoning => self.thinking += bytes.len() as u64,
+            What::Content => self.content += bytes.len() as u64,
+            What::Call { .. } | What::Arguments { .. } => {}
+        }
         match self.runs.last_mut() {
             Some(run) if run.what == what => {
                 run.text.end = self.text.len();

@@ -10,6 +10,7 @@ use super::stream::{Call, TextStream};
 use crate::call_writer::Tools;
 use crate::memory::TryBox;
 use crate::sse::options::Options;
+use crate::sse::stats::Stats;
 use crate::{Channel, Dialect, Error, Scanner, Start};
 
 /// The scanner and options that a rewriter goes back to after a stream.
@@ -30,6 +31,7 @@ pub struct Setup {
     calls: Option<Settings>,
     /// How many bytes of calls wait in all texts.
     waiting: usize,
+    pub stats: Stats,
 }
 
 impl Setup {
@@ -46,6 +48,7 @@ impl Setup {
             prompted: None,
             calls: options.calls.then(|| Settings::new(options)),
             waiting: 0,
+            stats: Stats::default(),
         }
     }
 
@@ -94,12 +97,26 @@ impl Setup {
 
     /// Reads on in a text.
     pub fn scan(&mut self, text: &mut TextStream, call: Call<'_>, parts: &mut Parts) -> Result<(), Error> {
-        text.scan(call, &self.dialect, &mut self.waiting, parts)
+        let before = parts.lens();
+        text.scan(call, &self.dialect, &mut self.waiting, parts)?;
+        self.count(before, parts);
+        Ok(())
     }
 
     /// Leaves the calls of a text to the server, which has made one of its own.
     pub fn give_up_calls(&mut self, text: &mut TextStream, parts: &mut Parts) -> Result<(), Error> {
-        text.give_up_calls(&mut self.waiting, parts)
+        let before = parts.lens();
+        text.give_up_calls(&mut self.waiting, parts)?;
+        self.count(before, parts);
+        Ok(())
+    }
+
+    /// Counts the text that has come to `parts`, whose thinking and content were so long before.
+    fn count(&mut self, before: (u64, u64), parts: &Parts) {
+        let (thinking, content) = parts.lens();
+        // Content of this event may have become thinking.
+        self.stats.thinking_bytes += thinking.wrapping_sub(before.0);
+        self.stats.content_bytes = self.stats.content_bytes.wrapping_add(content.wrapping_sub(before.1));
     }
 
     /// Begins again, after `[DONE]` or an error. No text goes on.

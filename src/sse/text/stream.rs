@@ -58,6 +58,12 @@ impl TextStream {
         self.calls.get().is_some_and(Calls::has_ended)
     }
 
+    /// Returns how many bytes of it are held back.
+    pub fn held(&self) -> usize {
+        let scanner = self.split.get().unwrap_or(&self.scanner);
+        scanner.held().len() + self.calls.get().map_or(0, Calls::waiting)
+    }
+
     /// Returns whether the end of the stream may report something.
     pub fn holds(&self) -> bool {
         let scanner = self.split.get().unwrap_or(&self.scanner);

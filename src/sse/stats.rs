@@ -1,0 +1,44 @@
+//! What a host can count of its streams: how much was read, how much was changed, and what passed although it should not have.
+//! It is the same for all formats.
+
+/// Counts of a rewriter's streams since it was made, or since the last [`reset`](super::Rewriter::reset). A finish keeps them.
+///
+/// ```
+/// use aside::{Dialect, sse::{Options, Rewriter}};
+///
+/// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new())?;
+/// let mut out = Vec::new();
+/// rewriter.feed("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"<think>hm</think>Yes. <\"}}]}\n\n", &mut out)?;
+/// let stats = rewriter.stats();
+/// assert_eq!((stats.events, stats.changed, stats.added), (1, 1, 1));
+/// assert_eq!((stats.thinking_bytes, stats.content_bytes, stats.held), (2, 4, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Events that have data, lines of JSON, and bodies that were read whole.
+    pub events: u64,
+    /// Those of them that went out changed, or with chunks before them.
+    pub changed: u64,
+    /// Chunks and events that were written in addition to those that came.
+    pub added: u64,
+    /// Faults of the stream that were mended.
+    pub repaired: u64,
+    /// Events and bodies that passed unread because they were too long.
+    pub too_long: u64,
+    /// JSON objects that passed unread because they are of no format that is read, nor an error.
+    pub unread: u64,
+    /// Answers without content whose thinking was too long to be sent as content.
+    pub unpromoted: u64,
+    /// Events that repeat a whole text and lack some of it, because that text was too long to be kept.
+    pub truncated: u64,
+    /// Bytes of text that were sent as thinking. What a server splits itself is not counted.
+    pub thinking_bytes: u64,
+    /// Bytes of text that were sent as content.
+    pub content_bytes: u64,
+    /// Bytes of text, and of an unfinished event or body, that are held now: a finish would send them.
+    pub held: u64,
+    /// Texts whose thinking the server splits itself.
+    pub split_by_server: u64,
+}

@@ -1,0 +1,121 @@
+//! What a rewriter counts: the same for every cut of a stream, and what is held is what a finish would send.
+
+use aside::Dialect;
+use aside::sse::{Formats, Options, Rewriter, Stats};
+
+fn qwen3() -> Dialect {
+    Dialect::find("qwen3").unwrap()
+}
+
+fn content(index: u32, text: &str) -> String {
+    format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{{\"content\":{}}}}}]}}\n\n", serde_json::json!(text))
+}
+
+fn counted(options: &Options, chunks: &[&[u8]]) -> Stats {
+    let (mut rewriter, mut out) = (Rewriter::new(&qwen3(), options).unwrap(), Vec::new());
+    chunks.iter().for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
+    rewriter.finish(&mut out).unwrap();
+    rewriter.stats()
+}
+
+/// The counts of a stream after its finish, checked to be the same for every cut.
+fn stats(options: &Options, stream: &str) -> Stats {
+    let stream = stream.as_bytes();
+    let whole = counted(options, &[stream]);
+    for at in 0..stream.len() {
+        assert_eq!(counted(options, &[&stream[..at], &stream[at..]]), whole, "cut at {at}");
+    }
+    assert_eq!(counted(options, &support::bytes(stream)), whole, "byte by byte");
+    whole
+}
+
+#[test]
+fn a_stream_is_counted() {
+    let split = "data: {\"choices\":[{\"index\":1,\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n";
+    let stream = [
+        ": keepalive\n\n",
+        &content(0, "<think>\nhmm"),
+        &content(0, "</think>\n\nYes"),
+        &content(0, " and no."),
+        split,
+        split,
+        "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+        "data: {\"choices\":[],\"usage\":{}}\n\n",
+        "data: {\"error\":null,\"object\":\"else\"}\n\n",
+        "data: no JSON\n\n",
+        &content(0, " a <"),
+        "data: [DONE]\n\n",
+    ]
+    .concat();
+    let stats = stats(&Options::new(), &stream);
+    assert_eq!(stats.events, 11);
+    // The thinking, the blanks after it, the text that may begin a marker, and the end before which that leaves.
+    assert_eq!((stats.changed, stats.added), (4, 1));
+    assert_eq!((stats.thinking_bytes, stats.content_bytes), (3, "Yes and no. a <".len() as u64));
+    assert_eq!((stats.unread, stats.split_by_server, stats.too_long, stats.held), (2, 1, 0, 0));
+}
+
+#[test]
+fn json_of_no_format_is_unread() {
+    let ping = "data: {\"type\":\"ping\"}\n\n";
+    let strange = "data: {\"candidates\":[]}\n\n";
+    let error = "data: {\"error\":{\"message\":\"no\"}}\n\n";
+    for (formats, wanted) in [(Formats::CHAT, 2), (Formats::MESSAGES, 1), (Formats::ALL, 1)] {
+        let stream = [ping, strange, error].concat();
+        assert_eq!(stats(&Options::new().formats(formats), &stream).unread, wanted, "{formats:?}");
+    }
+    assert_eq!(stats(&Options::new(), "{\"candidates\":[]}").unread, 1);
+    assert_eq!(stats(&Options::new(), "{\"error\":{\"message\":\"no\"}}").unread, 0);
+}
+
+#[test]
+fn a_body_is_one_event() {
+    let body =
+        r#"{"choices":[{"message":{"content":"<think>hm</think>Yes."}},{"message":{"reasoning":"a","content":"b"}}]}"#;
+    let stats = stats(&Options::new(), body);
+    assert_eq!((stats.events, stats.changed, stats.added, stats.unread), (1, 1, 0, 0));
+    assert_eq!((stats.thinking_bytes, stats.content_bytes, stats.split_by_server), (2, 4, 1));
+}
+
+#[test]
+fn thinking_that_was_content_at_first_is_counted_as_thinking() {
+    let stats = stats(&Options::new(), &content(0, "hm</think>Yes."));
+    assert_eq!((stats.thinking_bytes, stats.content_bytes), (2, 4));
+}
+
+#[test]
+fn what_is_held_is_what_a_finish_would_send() {
+    let mut rewriter = Rewriter::new(&qwen3(), &Options::new().calls(true)).unwrap();
+    let mut out = Vec::new();
+    let mut held = |bytes: &str| {
+        rewriter.feed(bytes, &mut out).unwrap();
+        rewriter.stats().held
+    };
+    assert_eq!(held(" "), 1);
+    assert_eq!(held("da"), 3);
+    assert_eq!(held(&content(0, "<think>hm</think>a <")[3..]), 0, "it was no line of data");
+    assert_eq!(held(&content(0, "<think>hm</think>a <")), 1);
+    assert_eq!(held(&content(1, "</thi")), 6);
+    assert_eq!(held("data: {\"choi"), 18);
+    rewriter.finish(&mut out).unwrap();
+    assert_eq!(rewriter.stats().held, 0);
+    rewriter.feed(content(0, "<tool_call>\n{\"name\": \"f"), &mut out).unwrap();
+    assert!(rewriter.stats().held > 20);
+    rewriter.reset();
+    assert_eq!(rewriter.stats(), Stats::default());
+}
+
+#[test]
+fn a_finish_keeps_the_counts_and_a_reset_does_not() {
+    let mut rewriter = Rewriter::new(&qwen3(), &Options::new().max_event(80)).unwrap();
+    let mut out = Vec::new();
+    for round in 1..=3 {
+        rewriter.feed(content(0, "hm"), &mut out).unwrap();
+        rewriter.feed(content(0, &"long".repeat(30)), &mut out).unwrap();
+        rewriter.finish(&mut out).unwrap();
+        let stats = rewriter.stats();
+        assert_eq!((stats.events, stats.too_long, stats.content_bytes), (round, round, 2 * round));
+    }
+    rewriter.reset();
+    assert_eq!(rewriter.stats(), Stats::default());
+}
