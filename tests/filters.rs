@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path};
 
-use aside::compress::{Registry, check_filter};
+use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry, check_filter};
 
 #[test]
 fn built_in_files_pass_their_tests() {
@@ -120,6 +120,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, r"keep = ['^ok ', 1]", 7, "rule.keep", "takes a string in quotes");
     refused(7, "drop = ['a']\nkeep = ['b']", 6, "rule", "either");
     refused(7, "keep = ['a']\nfirst = 1", 6, "rule", "belong to `drop`");
+    refused(7, "keep = ['a']\nleast = 1", 6, "rule", "belong to `drop`");
     refused(7, "drop = ['a']\nuntil = 'x'", 6, "rule", "needs a `from`");
     refused(7, "drop = ['a']\nfrom = '('", 8, "rule.from", "unclosed group");
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
@@ -158,6 +159,10 @@ fn wrong_files_are_refused_with_line_and_key() {
             error.to_string(),
             format!("line 2, {key}: `{key}` takes a table, not a list: write `{key} = {{ … }}`")
         );
+    }
+    for wrong in ["fallback = true\nbudget = true", "fallback = true\n[[run]]\ncommand = ['x']"] {
+        let error = Registry::empty().add_toml(&format!("id = 'a'\n{wrong}\n[[rule]]\ndrop = ['a']")).unwrap_err();
+        assert!(error.message().contains("`fallback` is for commands that no [[run]] names"), "{error}");
     }
     for (file, words) in [("id = 'a'", "what the filter is for"), ("id = 'a'\ntools = ['t']", "no `[[rule]]`")] {
         let error = Registry::empty().add_toml(file).unwrap_err();
@@ -208,6 +213,53 @@ fn a_files_own_tests_are_run() {
     assert_eq!(error.line(), Some(9));
 }
 
+/// The filters that change this text, as the output of this command.
+fn used(registry: Registry, input: &Input, text: &str) -> Vec<String> {
+    let result = Compressor::new(registry).compress(&Call::new("bash", input), &[Part::Text(text.as_bytes())]);
+    assert_eq!(result.parts[0] == Outcome::Same, result.report.filters.is_empty());
+    result.report.filters
+}
+
+/// A fallback is for commands that no other filter file is for, and only if they run something.
+#[test]
+fn a_fallback_is_for_what_no_other_filter_is_for() {
+    let ticks: String = (0..100).map(|line| format!("✓ the part number {line} of {}\n", line * 7)).collect();
+    let filters = |command: &str| used(Registry::new(), &Input::of_command(command), &ticks);
+    for command in ["./check", "cd app && ./check", "make", "sudo tools/check 2>&1", "./check; echo done"] {
+        let expected: &[&str] = if command == "make" { &[] } else { &["passed"] };
+        assert_eq!(filters(command), expected, "{command}");
+    }
+    for command in [
+        "cat ticks.txt",
+        "./check; cat ticks.txt",
+        "sed -n 1,200p ticks.txt",
+        "grep -r ✓ .",
+        "git grep ✓",
+        "rg ✓",
+        "git log",
+        "git show HEAD:ticks.txt",
+        "docker compose logs web",
+        "journalctl -u shop",
+        "./check | head -200",
+        "./check | grep ✓",
+        "./check | tail -200; ./check",
+        "./check > ticks.txt",
+        "case x in esac",
+        "",
+    ] {
+        assert_eq!(filters(command), [""; 0], "{command}");
+    }
+    assert_eq!(used(Registry::new(), &Input::from_json("{}").unwrap(), &ticks), [""; 0]);
+    // A host's own file takes the command, though it does nothing.
+    let mut registry = Registry::new();
+    registry.add_toml("id = 'mine'\n[[run]]\ncommand = ['check']\n[[rule]]\ndrop = ['^no']").unwrap();
+    assert_eq!(used(registry, &Input::of_command("./check"), &ticks), [""; 0]);
+    // Neither hunks nor error regions lose a line.
+    let hunk: String = (0..100).map(|line| format!("+✓ the part number {line}\n")).collect();
+    let hunk = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,100 @@\n{hunk}");
+    assert_eq!(used(Registry::new(), &Input::of_command("./check"), &hunk), [""; 0]);
+}
+
 /// What the error of a failing test says, for this rule, command, input and expected output.
 fn told(rule: &str, command: &str, input: &str, output: &str) -> String {
     let test = |kind: &str, name: &str, command: &str, texts: String| {
@@ -241,6 +293,7 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     why("drop = ['^nok ']", "mine", &ok, &after, &stays("no pattern of a rule matches it"));
     why("keep = ['^ok ']", "mine", &ok, &after, &stays("the rule on line 4 keeps it"));
     why("drop = ['^ok ']\nfirst = 1", "mine", &ok, &after, &stays("`first` or `last` of the rule on line 4 keeps it"));
+    why("drop = ['^ok ']\nleast = 2", "mine", &ok, &after, &stays("it is in a run of fewer lines than the `least` of"));
     why(
         "drop = ['^ok ']\nfrom = '^begin'",
         "mine",

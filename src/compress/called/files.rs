@@ -1,5 +1,5 @@
-//! Whether a command line shows what is in files. What a program reads from a file may repeat itself for a reason, so a
-//! filter must know before it leaves a repeat out.
+//! Whether a command line shows what is in files, or searches. What a program reads from a file may repeat itself for a
+//! reason, and what a search finds was asked for, so a filter must know before it leaves lines out.
 
 use super::{command::Invocation, input::Input};
 
@@ -7,9 +7,33 @@ use super::{command::Invocation, input::Input};
 const READERS: [&str; 13] =
     ["cat", "bat", "sed", "head", "tail", "less", "more", "nl", "tac", "xxd", "od", "hexdump", "strings"];
 
+/// Programs that search texts, or pick lines out of them.
+const SEARCHERS: [&str; 15] =
+    ["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "awk", "gawk", "find", "fd", "jq", "sort", "uniq", "diff"];
+/// Programs that show logs, and words with which others show logs or search.
+const LOGS: [&str; 2] = ["journalctl", "dmesg"];
+const WORDS: [&str; 3] = ["log", "logs", "grep"];
+
 /// Whether any program whose output is seen shows what is in files.
 pub fn shows_files(input: &Input) -> bool {
     input.invocations().iter().any(|run| run.prints() && reads_files(run))
+}
+
+/// Whether the programs whose output is seen are known, and none of them shows what is in files or logs, or searches.
+pub fn only_runs(input: &Input) -> bool {
+    let mut printing = input.invocations().iter().filter(|run| run.prints()).peekable();
+    printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run))
+}
+
+/// Whether the output of any program that is seen went through `head`, `grep` and the like, so it may be only a part.
+pub fn is_piped(input: &Input) -> bool {
+    input.invocations().iter().any(|run| run.prints() && run.is_piped())
+}
+
+fn searches(run: &Invocation) -> bool {
+    SEARCHERS.contains(&run.command())
+        || LOGS.contains(&run.command())
+        || run.words().iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 fn reads_files(run: &Invocation) -> bool {

@@ -10,7 +10,10 @@ use toml::Spanned;
 
 use super::pass::{Pass, Promise, Stage, is_for};
 use crate::compress::{
-    called::input::Input,
+    called::{
+        files::{is_piped, only_runs},
+        input::Input,
+    },
     lines::{
         class::Class,
         layout::Text,
@@ -36,6 +39,8 @@ pub struct File {
     accepts: Vec<Format>,
     #[serde(default)]
     budget: bool,
+    #[serde(default)]
+    fallback: bool,
     #[serde(default)]
     run: Vec<Program>,
     #[serde(default)]
@@ -66,6 +71,8 @@ struct Rule {
     first: usize,
     #[serde(default)]
     last: usize,
+    #[serde(default)]
+    least: usize,
     from: Option<Spanned<String>>,
     until: Option<Spanned<String>>,
     #[serde(default)]
@@ -141,7 +148,11 @@ fn read(text: &str) -> Result<File, FileError> {
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
         return Err(FileError::at(text, Some(file.id.span()), "an id is of small letters, digits and hyphens"));
     }
-    if file.run.is_empty() && file.tools.is_empty() {
+    if file.fallback && (file.budget || !file.run.is_empty()) {
+        let message = "`fallback` is for commands that no [[run]] names, without a budget";
+        return Err(FileError::at(text, None, message));
+    }
+    if file.run.is_empty() && file.tools.is_empty() && !file.fallback {
         return Err(FileError::at(text, None, "neither `tools` nor a `[[run]]` says what the filter is for"));
     }
     if file.rule.is_empty() {
@@ -152,7 +163,9 @@ fn read(text: &str) -> Result<File, FileError> {
         let (span, rule) = (rule.span(), rule.get_ref());
         let wrong = match (&rule.drop, &rule.keep) {
             (Some(_), Some(_)) | (None, None) => Some("a rule has either `drop` or `keep`"),
-            (None, Some(_)) if rule.first + rule.last > 0 => Some("`first` and `last` belong to `drop`"),
+            (None, Some(_)) if rule.first + rule.last + rule.least > 0 => {
+                Some("`first`, `last` and `least` belong to `drop`")
+            }
             _ if rule.until.is_some() && rule.from.is_none() => Some("`until` needs a `from`"),
             _ => None,
         };
@@ -196,6 +209,9 @@ impl FileFilter {
     }
 
     fn is_for(&self, input: &Input) -> bool {
+        if self.file.fallback {
+            return only_runs(input);
+        }
         if self.file.run.is_empty() {
             return true;
         }
@@ -257,7 +273,7 @@ impl Rule {
 
     /// Whether the rule needs to see the lines around, so that it is wrong on a part of an output.
     fn needs_whole(&self) -> bool {
-        self.from.is_some() || self.first + self.last > 0
+        self.from.is_some() || self.first + self.last + self.least > 0
     }
 }
 
@@ -281,11 +297,19 @@ impl Pass for FileFilter {
     }
 
     fn stage(&self) -> Stage {
-        if self.file.budget { Stage::Budget } else { Stage::Tool }
+        match (self.file.budget, self.file.fallback) {
+            (true, _) => Stage::Budget,
+            (_, true) => Stage::Fallback,
+            _ => Stage::Tool,
+        }
     }
 
     fn matches(&self, tool_id: &str, input: &Input) -> bool {
         is_for(&self.file.tools, tool_id) && self.is_for(input)
+    }
+
+    fn is_for_some(&self) -> bool {
+        !self.file.fallback
     }
 
     fn accepts(&self, format: Format) -> bool {
@@ -321,6 +345,8 @@ pub enum KeepReason {
     Cut(usize),
     /// The rule drops the run of lines that it is in, but keeps some at the ends of the run.
     AtEnd(usize),
+    /// The rule would drop it, but the run of lines that it is in has too few.
+    Few(usize),
     /// The line would go, but the marker in its place would be longer.
     Short,
 }
@@ -329,7 +355,7 @@ impl FileFilter {
     /// Tells for each line which rule drops it, or why it stays. The first rule that matches a line and holds there
     /// decides. Error regions stay whatever it says.
     fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
-        let piped = input.invocation().is_some_and(|run| run.is_piped());
+        let piped = is_piped(input);
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
         let compiled = self.compiled();
         let mut open = vec![false; rules.len()];
@@ -377,11 +403,14 @@ impl FileFilter {
         self.judge(text, input, |line| judged.push(line));
         let mut by: Vec<usize> = judged.iter().map(|line| line.unwrap_or(rules.len())).collect();
         keep_ends(&rules, &mut by);
-        for (line, by) in judged.iter_mut().zip(by) {
-            match *line {
-                Ok(rule) if by == rules.len() => *line = Err(KeepReason::AtEnd(rule)),
-                _ => {}
-            }
+        let mut start = 0;
+        for run in judged.chunk_by_mut(|line, next| line == next) {
+            let by = &by[start..start + run.len()];
+            start += run.len();
+            let (Some(&Ok(rule)), length) = (run.first(), run.len()) else { continue };
+            let why = if length < rules[rule].least { KeepReason::Few(rule) } else { KeepReason::AtEnd(rule) };
+            let stay = run.iter_mut().zip(by).filter(|&(_, &by)| by == rules.len());
+            stay.for_each(|(line, _)| *line = Err(why));
         }
         judged
     }
@@ -393,14 +422,16 @@ impl FileFilter {
     }
 }
 
-/// Lets the first and last lines of each run stay.
+/// Lets the first and last lines of each run stay, and all of a run that has too few.
 fn keep_ends(rules: &[&Rule], by: &mut [usize]) {
     let none = rules.len();
     let mut line = 0;
     while line < by.len() {
         let rule = by[line];
         let end = (line..by.len()).find(|&next| by[next] != rule).unwrap_or(by.len());
-        if rule != none {
+        if rule != none && end - line < rules[rule].least {
+            by[line..end].fill(none);
+        } else if rule != none {
             let (first, last) = (rules[rule].first.min(end - line), rules[rule].last.min(end - line));
             by[line..line + first].fill(none);
             by[end - last..end].fill(none);

@@ -25,6 +25,8 @@ pub enum Stage {
     Terminal,
     /// Filters for one tool: TOML files and hosts' filters, in the order of their registration.
     Tool,
+    /// Filter files for commands that no other filter file is for.
+    Fallback,
     /// Filters for every text.
     General,
     /// Folding. Under a budget it counts only if the text then fits.
@@ -43,6 +45,12 @@ pub trait Pass: Send + Sync {
 
     fn matches(&self, _tool_id: &str, _input: &Input) -> bool {
         true
+    }
+
+    /// Whether the filter was written for the output of certain programs or tools. It then takes the place of those for
+    /// commands that no filter is for.
+    fn is_for_some(&self) -> bool {
+        false
     }
 
     /// Whether the filter takes texts of a machine format.

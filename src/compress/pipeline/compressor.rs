@@ -1,7 +1,7 @@
 //! A call from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter or
 //! a cache does, a call returns a result that is no longer than what came in.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::LazyCell};
 
 use super::{
     call::{Call, Compressed, Original, Outcome, Part},
@@ -12,7 +12,7 @@ use super::{
     report::{Failed, PartReport, Report},
 };
 use crate::compress::{
-    passes::pass::is_for,
+    passes::pass::{Stage, is_for},
     text::{
         banner::{SWITCH_OFF, banner},
         edited::EditedText,
@@ -221,8 +221,13 @@ impl Compressor {
             let head = banner(&[], raw.bytes.len(), raw.bytes.len(), &self.switch_off);
             limit.saturating_sub(head.len() + 1)
         });
-        for entry in self.registry.entries.iter().filter(|entry| wanted(entry.id())) {
-            run.turn(entry, free);
+        let entries = &self.registry.entries;
+        // Looked for when the first fallback has its turn.
+        let is_taken = LazyCell::new(|| entries.iter().any(|entry| entry.is_for_some(call)));
+        for entry in entries.iter().filter(|entry| wanted(entry.id())) {
+            if entry.stage() != Stage::Fallback || !*is_taken {
+                run.turn(entry, free);
+            }
         }
         run.end()
     }

@@ -233,7 +233,7 @@ fn stayed(filter: &FileFilter, file: &str, why: KeepReason, region: Option<usize
         KeepReason::InHunk(number) => format!("it is in a diff's hunk, and {} has no `hunks = true`", rule(number)),
         KeepReason::Piped(number) => {
             format!(
-                "the output comes from a pipe, where {} does not count: it has `from`, `first` or `last`",
+                "the output comes from a pipe, where {} does not count: it has `from`, `first`, `last` or `least`",
                 rule(number)
             )
         }
@@ -246,6 +246,7 @@ fn stayed(filter: &FileFilter, file: &str, why: KeepReason, region: Option<usize
         }
         KeepReason::Cut(number) => format!("{} would drop it, but its middle was left out", rule(number)),
         KeepReason::AtEnd(number) => format!("`first` or `last` of {} keeps it", rule(number)),
+        KeepReason::Few(number) => format!("it is in a run of fewer lines than the `least` of {}", rule(number)),
         KeepReason::Short => "the marker in its place would not be shorter".to_owned(),
     }
 }

@@ -3,7 +3,10 @@
 
 use std::fmt;
 
-use super::host::{Cache, Filter};
+use super::{
+    call::Call,
+    host::{Cache, Filter},
+};
 use crate::compress::passes::{
     built_in,
     file_filter::FileFilter,
@@ -47,6 +50,14 @@ impl Entry {
         match self {
             Entry::Pass(pass) => pass.stage(),
             Entry::Host(_) => Stage::Tool,
+        }
+    }
+
+    /// Whether it was written for certain programs or tools, and this call is of one of them.
+    pub fn is_for_some(&self, call: &Call<'_>) -> bool {
+        match self {
+            Entry::Pass(pass) => pass.is_for_some() && pass.matches(call.tool_id, call.input),
+            Entry::Host(_) => false,
         }
     }
 }
