@@ -59,7 +59,8 @@ fn foreign() -> Dialect {
 fn own_recordings() -> Vec<(String, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sse");
     let name = |file: &Path| file.file_stem().unwrap().to_str().unwrap().split('-').next().unwrap().to_owned();
-    support::files(folder).into_iter().map(|file| (name(&file), file)).collect()
+    let files = support::files(folder).into_iter().filter(|file| file.is_file());
+    files.map(|file| (name(&file), file)).collect()
 }
 
 /// Streams of many servers, where they are there.

@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::choices::Choices;
+use super::choices::{Choices, Layout};
 use super::event::{Event, EventPart};
 use super::format::Format;
 use super::options::{Formats, Options};
@@ -126,20 +126,28 @@ impl Rewrite {
     /// Reads the data of the event, or what is selected of it. `None` says that it is not a JSON object.
     fn read(&mut self, raw: &[u8]) -> Result<Option<Format>, Error> {
         let data = self.event.data(raw);
-        let format = match self.formats {
+        let format = self.format(data);
+        let Some(layout) = format.and_then(Layout::of) else {
+            self.setup.stats.unread += u64::from(format == Some(Format::Unknown));
+            return Ok(format);
+        };
+        let error = self.choices.read(layout, data)?;
+        self.setup.stats.unread += u64::from(error == Some(false) && self.is_unread(data));
+        Ok(error.and_then(|error| if error { Some(Format::Error) } else { format }))
+    }
+
+    /// Returns the format of an object, or `None` if this is not one.
+    fn format(&self, data: &[u8]) -> Option<Format> {
+        match self.formats {
             // What else it is need not be known.
             Formats::CHAT => Some(Format::Chat),
             formats => Format::of(data, formats),
-        };
-        if format != Some(Format::Chat) {
-            self.setup.stats.unread += u64::from(format == Some(Format::Unknown));
-            return Ok(format);
         }
-        let error = self.choices.read(data)?;
-        if error == Some(false) && self.choices.is_empty() && Format::of(data, self.formats) == Some(Format::Unknown) {
-            self.setup.stats.unread += 1;
-        }
-        Ok(error.map(|error| if error { Format::Error } else { Format::Chat }))
+    }
+
+    /// Returns whether what was read as an object with choices is of another format.
+    fn is_unread(&self, data: &[u8]) -> bool {
+        self.choices.is_empty() && Format::of(data, self.formats) == Some(Format::Unknown)
     }
 
     /// Writes data that was read, in a part of an event, with its changes. Returns whether there are any.
@@ -166,11 +174,15 @@ impl Rewrite {
 
     /// Writes a whole body, of an answer that is not a stream, with its changes.
     pub fn body(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        let changes = self.choices.body(&mut self.setup, raw, out)?;
-        let is_unread = self.choices.is_empty() && Format::of(raw, self.formats) == Some(Format::Unknown);
+        let format = self.format(raw);
         self.setup.stats.events += 1;
+        let Some(layout) = format.and_then(Layout::of) else {
+            self.setup.stats.unread += u64::from(format == Some(Format::Unknown));
+            return Ok(append(out, raw)?);
+        };
+        let changes = self.choices.body(&mut self.setup, layout, raw, out)?;
         self.setup.stats.changed += u64::from(changes);
-        self.setup.stats.unread += u64::from(is_unread);
+        self.setup.stats.unread += u64::from(self.is_unread(raw));
         Ok(())
     }
 }

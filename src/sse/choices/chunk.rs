@@ -1,6 +1,7 @@
 //! The fields of a chat completion, or of a chunk of one, that are rewritten, and where they stand. All other fields must pass
 //! unread.
 
+use super::layout::Layout;
 use crate::Error;
 use crate::json::{Reader, Span, unescape};
 use crate::memory::{self, append, append_all, append_text, push};
@@ -9,10 +10,6 @@ use crate::sse::text::Target;
 
 /// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
-
-/// Fields that each chunk of a stream has.
-const ENVELOPE: [&[u8]; 7] =
-    [b"id", b"object", b"created", b"model", b"system_fingerprint", b"service_tier", b"provider"];
 
 /// The longest beginning of an extra chunk, far longer than real ones; a field that does not fit is left out.
 const HEAD: usize = 2048;
@@ -109,9 +106,15 @@ fn members(
     reader.object(|reader, key| member(reader, name(text, &key, &mut [0; 24]), key))
 }
 
-/// Reads a chunk (`part` is `delta`) or a whole completion (`message`). Returns whether it reports an error. If it cannot be
-/// rewritten, it returns `None` and finds no choices.
-pub fn read(text: &[u8], part: &[u8], field: Field, choices: &mut Vec<Choice>) -> Result<Option<bool>, Error> {
+/// Reads a chunk, or a whole answer (`is_body`). Returns whether it reports an error. If it cannot be rewritten, it returns
+/// `None` and finds no choices.
+pub fn read(
+    text: &[u8],
+    layout: &Layout,
+    is_body: bool,
+    field: Field,
+    choices: &mut Vec<Choice>,
+) -> Result<Option<bool>, Error> {
     choices.clear();
     choices.try_reserve(1)?;
     let mut memory = Ok(());
@@ -126,7 +129,7 @@ pub fn read(text: &[u8], part: &[u8], field: Field, choices: &mut Vec<Choice>) -
                 (choices.len() < CHOICES).then_some(())?;
                 memory = choices.try_reserve(1);
                 memory.is_ok().then_some(())?;
-                choices.push(choice(text, reader, part, field, choices.len())?);
+                choices.push(choice(text, reader, layout, is_body, field, choices.len())?);
                 Some(())
             });
         }
@@ -144,15 +147,24 @@ pub fn read(text: &[u8], part: &[u8], field: Field, choices: &mut Vec<Choice>) -
     Ok(whole.map(|()| error))
 }
 
-fn choice(text: &[u8], reader: &mut Reader<'_>, part: &[u8], field: Field, place: usize) -> Option<Choice> {
+fn choice(
+    text: &[u8],
+    reader: &mut Reader<'_>,
+    layout: &Layout,
+    is_body: bool,
+    field: Field,
+    place: usize,
+) -> Option<Choice> {
     let mut choice = Choice { index: Some(place as u64), ..Choice::default() };
-    members(text, reader, |reader, name, _| {
-        if name == part {
+    let part = if is_body { layout.whole_part } else { layout.part };
+    let mut own = part.is_empty().then(Seen::default);
+    members(text, reader, |reader, name, key| {
+        if name == part && own.is_none() {
             let Choice { index, finishes, .. } = choice;
             choice = Choice { index, finishes, stop: choice.stop.take(), ..Choice::default() };
-        }
-        if name == part && reader.peek() == Some(b'{') {
-            return delta(text, reader, field, &mut choice);
+            if reader.peek() == Some(b'{') {
+                return delta(text, reader, layout, field, &mut choice);
+            }
         }
         let value = reader.value()?;
         match name {
@@ -161,63 +173,84 @@ fn choice(text: &[u8], reader: &mut Reader<'_>, part: &[u8], field: Field, place
                 choice.finishes = says(text, &value);
                 choice.stop = (text[value.clone()] == *b"\"stop\"").then_some(value);
             }
-            _ => {}
-        }
-        Some(())
-    })?;
-    Some(choice)
-}
-
-fn delta(text: &[u8], reader: &mut Reader<'_>, field: Field, choice: &mut Choice) -> Option<()> {
-    const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
-    const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
-    const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
-    // Whether the content is a list, and whether each of these says something. Of two with one name, the last counts.
-    let mut lists = false;
-    let (mut reasoning, mut calls, mut parts) = ([false; REASONING.len()], [false; CALLS.len()], [false; PARTS.len()]);
-    let (mut contents, mut roles) = (0, 0);
-    members(text, reader, |reader, name, key| {
-        let value = reader.value()?;
-        let first = text[value.start];
-        let says = says(text, &value);
-        let member = Member { key, value };
-        let place = |names: &[&[u8]]| names.iter().position(|known| *known == name);
-        match name {
-            b"content" => {
-                lists = says && first != b'"';
-                choice.content = (first == b'"').then_some(member);
-                choice.is_doubled = contents > 0;
-                contents += 1;
-            }
-            b"role" => {
-                choice.role = (first == b'"' && roles == 0).then_some(member);
-                roles += 1;
-            }
             _ => {
-                if let Some(place) = place(&REASONING) {
-                    reasoning[place] = says;
-                    if name == field.name().as_bytes() {
-                        choice.field = Some(member.value);
-                    }
-                } else if let Some(place) = place(&CALLS) {
-                    calls[place] = says;
-                    if place == 0 {
-                        choice.calls = Some(member.value);
-                    }
-                } else if let Some(place) = place(&PARTS) {
-                    parts[place] = says;
+                if let Some(own) = &mut own {
+                    own.take(text, layout, field, name, Member { key, value }, &mut choice);
                 }
             }
         }
         Some(())
     })?;
-    choice.is_split = lists || reasoning.contains(&true);
-    choice.part = match (calls.contains(&true), parts.contains(&true)) {
-        (true, _) => Some(Part::Call),
-        (_, true) => Some(Part::Other),
-        _ => None,
-    };
+    if let Some(own) = own {
+        own.judge(&mut choice);
+    }
+    Some(choice)
+}
+
+fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, choice: &mut Choice) -> Option<()> {
+    let mut seen = Seen::default();
+    members(text, reader, |reader, name, key| {
+        let value = reader.value()?;
+        seen.take(text, layout, field, name, Member { key, value }, choice);
+        Some(())
+    })?;
+    seen.judge(choice);
     Some(())
+}
+
+const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
+const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
+const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
+
+/// What was seen in the object that has the text: whether the text is a list, and whether each of the other fields says
+/// something. Of two with one name, the last counts.
+#[derive(Default)]
+struct Seen {
+    lists: bool,
+    reasoning: [bool; REASONING.len()],
+    calls: [bool; CALLS.len()],
+    parts: [bool; PARTS.len()],
+    texts: u32,
+    roles: u32,
+}
+
+impl Seen {
+    #[inline]
+    fn take(&mut self, text: &[u8], layout: &Layout, field: Field, name: &[u8], member: Member, choice: &mut Choice) {
+        let first = text[member.value.start];
+        let says = says(text, &member.value);
+        let place = |names: &[&[u8]]| names.iter().position(|known| *known == name);
+        if name == layout.text.as_bytes() {
+            self.lists = says && first != b'"';
+            choice.content = (first == b'"').then_some(member);
+            choice.is_doubled = self.texts > 0;
+            self.texts += 1;
+        } else if name == b"role" {
+            choice.role = (first == b'"' && self.roles == 0).then_some(member);
+            self.roles += 1;
+        } else if let Some(place) = place(&REASONING) {
+            self.reasoning[place] = says;
+            if name == field.name().as_bytes() {
+                choice.field = Some(member.value);
+            }
+        } else if let Some(place) = place(&CALLS) {
+            self.calls[place] = says;
+            if place == 0 {
+                choice.calls = Some(member.value);
+            }
+        } else if let Some(place) = place(&PARTS) {
+            self.parts[place] = says;
+        }
+    }
+
+    fn judge(&self, choice: &mut Choice) {
+        choice.is_split = self.lists || self.reasoning.contains(&true);
+        choice.part = match (self.calls.contains(&true), self.parts.contains(&true)) {
+            (true, _) => Some(Part::Call),
+            (_, true) => Some(Part::Other),
+            _ => None,
+        };
+    }
 }
 
 /// Writes the letters and digits of the chunk's `id`, the last `most` of them; of `created`, if it has none.
@@ -249,13 +282,13 @@ pub fn write_id(text: &[u8], most: usize, out: &mut String) -> memory::Result<()
 }
 
 /// Writes the beginning of an extra chunk of the same stream, up to the choice's own members.
-pub fn write_head(text: &[u8], head: &mut Vec<u8>) -> memory::Result<()> {
-    append(head, b"data: {")?;
+pub fn write_head(text: &[u8], layout: &Layout, head: &mut Vec<u8>) -> memory::Result<()> {
+    append(head, layout.extra.begin)?;
     let mut memory = Ok(());
     // It was read before: it is an object.
     let _ = members(text, &mut Reader::new(text), |reader, name, _| {
         let value = &text[reader.value()?];
-        if let Some(name) = ENVELOPE.iter().find(|known| **known == name)
+        if let Some(name) = layout.envelope.iter().find(|known| **known == name)
             && head.len() + value.len() <= HEAD
             && !matches!(value[0], b'[' | b'{')
         {
@@ -264,5 +297,5 @@ pub fn write_head(text: &[u8], head: &mut Vec<u8>) -> memory::Result<()> {
         memory.is_ok().then_some(())
     });
     memory?;
-    append(head, b"\"choices\":[{\"index\":")
+    append(head, layout.extra.before_index)
 }

@@ -1,14 +1,24 @@
-//! Extra chunks of a stream.
+//! Extra chunks of a stream, and the fields of a choice that have its text.
 
 use std::slice;
 
+use super::layout::Layout;
 use crate::json;
-use crate::memory::{self, append, append_all};
+use crate::memory::{self, append_all};
 use crate::sse::options::Field;
 use crate::sse::text::{Parts, Run, Target};
 
+/// Returns the name of the field that such text goes to.
+pub fn name(target: Target, layout: &Layout, field: Field) -> &'static str {
+    match target {
+        Target::Content => layout.text,
+        _ => target.name(field),
+    }
+}
+
 /// Writes extra chunks of the stream, for text of one choice that its own event has no place for.
 pub struct ExtraChunk<'a> {
+    pub layout: &'static Layout,
     pub head: &'a [u8],
     pub index: u64,
     pub field: Field,
@@ -46,14 +56,16 @@ impl ExtraChunk<'_> {
         out: &mut Vec<u8>,
         value: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
-        append(out, self.head)?;
-        append(out, json::decimal(self.index, &mut [0; 20]).as_bytes())?;
-        append(out, b",\"delta\":{")?;
+        let Layout { text, keeps_text, extra, .. } = self.layout;
+        append_all(out, &[self.head, json::decimal(self.index, &mut [0; 20]).as_bytes(), extra.before_text])?;
         if let Some(role) = role {
             append_all(out, &[b"\"role\":", role, b","])?;
         }
-        append_all(out, &[b"\"", target.name(self.field).as_bytes(), b"\":"])?;
+        if *keeps_text && target != Target::Content {
+            append_all(out, &[b"\"", text.as_bytes(), b"\":\"\","])?;
+        }
+        append_all(out, &[b"\"", name(target, self.layout, self.field).as_bytes(), b"\":"])?;
         value(out)?;
-        append_all(out, &[b"},\"finish_reason\":null}]}", self.line_end, self.line_end])
+        append_all(out, &[extra.end, self.line_end, self.line_end])
     }
 }

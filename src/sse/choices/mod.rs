@@ -1,8 +1,10 @@
 //! Answers that are made of choices: each choice's text goes through its scanner, and what the scanner reports goes into the
-//! fields of the choice. Text that a chunk of the stream has no place for gets chunks of its own before it.
+//! fields of the choice. Text that a chunk of the stream has no place for gets chunks of its own before it. What one format
+//! has in another place than the next is said by its layout.
 
 mod chunk;
 mod extra;
+mod layout;
 
 use std::{mem, slice};
 
@@ -15,6 +17,7 @@ use crate::memory::{TryBox, append, append_all, append_text, push};
 use crate::{Error, Scanner};
 use chunk::{CHOICES, Choice, Member, Part};
 use extra::ExtraChunk;
+pub use layout::Layout;
 
 /// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
 /// field. Otherwise a few bytes of text could become many times as many bytes of chunks.
@@ -30,14 +33,15 @@ const ID_LEN: usize = 24;
 struct ChoiceStream {
     index: u64,
     text: TextStream,
-    /// How an extra chunk for held text begins, and how its lines end.
+    /// How an extra chunk for held text is written and begins, and how its lines end.
+    layout: &'static Layout,
     head: Vec<u8>,
     line_end: &'static [u8],
 }
 
 impl ChoiceStream {
-    fn new(index: u64, scanner: Scanner) -> ChoiceStream {
-        ChoiceStream { index, text: TextStream::new(scanner), head: Vec::new(), line_end: b"\n" }
+    fn new(index: u64, layout: &'static Layout, scanner: Scanner) -> ChoiceStream {
+        ChoiceStream { index, text: TextStream::new(scanner), layout, head: Vec::new(), line_end: b"\n" }
     }
 
     /// Returns where the reason to finish stands, if a call that was told is one.
@@ -52,11 +56,15 @@ struct DeferredEdit {
     index: u64,
     target: Target,
     edit: usize,
+    /// How much stands before the text in the edit.
+    skip: usize,
 }
 
 /// The streams of all choices.
 pub struct Choices {
     field: Field,
+    /// That of the event or body that was read last.
+    layout: &'static Layout,
     /// Those of the event or body that was read last.
     read: Vec<Choice>,
     all: Vec<ChoiceStream>,
@@ -76,9 +84,10 @@ impl Choices {
     /// Makes the streams of no choice yet but the first, which nearly every answer has.
     pub fn new(field: Field, first: Scanner) -> Result<Choices, Error> {
         let mut all = Vec::new();
-        push(&mut all, ChoiceStream::new(0, first))?;
+        push(&mut all, ChoiceStream::new(0, Layout::CHAT, first))?;
         Ok(Choices {
             field,
+            layout: Layout::CHAT,
             read: Vec::new(),
             all,
             parts: Parts::default(),
@@ -134,7 +143,7 @@ impl Choices {
             return Ok(None);
         }
         let scanner = setup.scanner()?;
-        push(&mut self.all, ChoiceStream::new(index, scanner))?;
+        push(&mut self.all, ChoiceStream::new(index, self.layout, scanner))?;
         Ok(Some(self.all.len() - 1))
     }
 
@@ -161,8 +170,8 @@ impl Choices {
         for stream in self.all.iter_mut().filter(|stream| due(stream.index)) {
             self.parts.clear();
             setup.scan(&mut stream.text, call, &mut self.parts)?;
-            let extra =
-                ExtraChunk { head: &stream.head, index: stream.index, field: self.field, line_end: stream.line_end };
+            let ChoiceStream { index, layout, ref head, line_end, .. } = *stream;
+            let extra = ExtraChunk { layout, head, index, field: self.field, line_end };
             setup.stats.added += extra.write(&self.parts, self.parts.runs(), None, &mut self.alone, out)?;
         }
         Ok(())
@@ -174,8 +183,9 @@ impl Choices {
     }
 
     /// Finds the choices of a chunk. Returns whether it reports an error, or `None` if it cannot be rewritten.
-    pub fn read(&mut self, data: &[u8]) -> Result<Option<bool>, Error> {
-        chunk::read(data, b"delta", self.field, &mut self.read)
+    pub fn read(&mut self, layout: &'static Layout, data: &[u8]) -> Result<Option<bool>, Error> {
+        self.layout = layout;
+        chunk::read(data, layout, false, self.field, &mut self.read)
     }
 
     /// Writes a chunk that was read with its changes. With `over`, no choice goes on after it. Returns
@@ -204,8 +214,15 @@ impl Choices {
     }
 
     /// Writes a whole body, of an answer that is not a stream, with its changes. Returns whether there are any.
-    pub fn body(&mut self, setup: &mut Setup, raw: &[u8], out: &mut Vec<u8>) -> Result<bool, Error> {
-        chunk::read(raw, b"message", self.field, &mut self.read)?;
+    pub fn body(
+        &mut self,
+        setup: &mut Setup,
+        layout: &'static Layout,
+        raw: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        self.layout = layout;
+        chunk::read(raw, layout, true, self.field, &mut self.read)?;
         self.edits.clear();
         let read = mem::take(&mut self.read);
         read.iter().try_for_each(|choice| self.message(setup, choice, raw))?;
@@ -232,7 +249,8 @@ impl Choices {
         if text.over {
             return Ok(());
         }
-        let (data, line_end) = (event.data(), event.event.line_end);
+        let (data, line_end, layout) = (event.data(), event.event.line_end, self.layout);
+        let has_calls = layout.has_calls && setup.has_calls();
         let content = choice.content.as_ref().filter(|content| !choice.is_split && content.value.len() > 2);
         let mut said = &b""[..];
         self.parts.clear();
@@ -240,13 +258,15 @@ impl Choices {
             setup.give_up_calls(text, &mut self.parts)?;
         }
         if let Some(content) = content {
-            setup.look_for_calls(text, || id_prefix(data, index), false)?;
+            if has_calls {
+                setup.look_for_calls(text, || id_prefix(data, index), false)?;
+            }
             said = decode(&data[content.value.clone()], &mut self.decoded)?;
             setup.scan(text, Call::Feed(said), &mut self.parts)?;
         }
         let was_split = text.split.get().is_some();
         setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
-        let is_left_alone = !setup.has_calls() || text.has_own_calls;
+        let is_left_alone = !has_calls || text.has_own_calls;
         text.over = choice.finishes || over || is_left_alone && (choice.is_split || was_split);
         let end = match choice.part {
             _ if text.over || choice.is_split && !was_split => Some(Call::Finish),
@@ -273,21 +293,22 @@ impl Choices {
             if !matches!(name.len(), 0 | 1024..) && name != b"error" {
                 append_all(&mut self.head, &[b"event: ", name, line_end])?;
             }
-            chunk::write_head(data, &mut self.head)?;
+            chunk::write_head(data, layout, &mut self.head)?;
         }
         if holds {
             stream.head.clear();
             append(&mut stream.head, &self.head)?;
-            stream.line_end = line_end;
+            (stream.layout, stream.line_end) = (layout, line_end);
         }
         let (parts, edits, field) = (&self.parts, &mut self.edits, self.field);
         if !before.is_empty() {
             let role = choice.role.as_ref();
-            let extra = ExtraChunk { head: &self.head, index, field, line_end };
+            let extra = ExtraChunk { layout, head: &self.head, index, field, line_end };
             // If the choice came in this event before, that text must not come after this.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
                 let empty = if deferred.target == Target::Calls { &b"null"[..] } else { b"\"\"" };
-                let value = edits.take(deferred.edit, empty)?;
+                let mut value = edits.take(deferred.edit, empty)?;
+                value.start += deferred.skip;
                 setup.stats.added += 1;
                 extra.write_one(None, deferred.target, out, |out| append(out, &edits.text[value]))?;
             }
@@ -306,6 +327,8 @@ impl Choices {
         let target = run.target();
         let edit = edits.list.len();
         let write = |out: &mut Vec<u8>| parts.write(slice::from_ref(run), target, false, out);
+        let name = extra::name(target, layout, field);
+        let mut skip = 0;
         match (target, choice.empty(target)) {
             (Target::Content, _) if parts.text_of(run) == said => {
                 if again {
@@ -316,32 +339,39 @@ impl Choices {
             }
             (Target::Content, _) => edits.replace(whole, write),
             (_, Some(empty)) => {
-                edits.replace(whole, |out| append(out, b"null"))?;
+                edits.replace(whole, |out| append(out, layout.no_text()))?;
                 let mut parts = lines(data, empty.clone());
                 parts.next().map_or(Ok(()), |first| edits.replace(first, write))?;
                 parts.try_for_each(|rest| edits.replace(rest, |_| Ok(())))
             }
+            (_, None) if layout.keeps_text => edits.replace(whole, |out| {
+                let start = out.len();
+                append_all(out, &[b"\"\",\"", name.as_bytes(), b"\":"])?;
+                skip = out.len() - start;
+                write(out)
+            }),
             (_, None) => {
                 edits.replace(content.key.clone(), |out| {
                     // Otherwise the first one would count.
                     append(out, if choice.is_doubled { b"\"content\":null," } else { b"" })?;
-                    append_all(out, &[b"\"", target.name(field).as_bytes(), b"\""])
+                    append_all(out, &[b"\"", name.as_bytes(), b"\""])
                 })?;
                 edits.replace(whole, write)
             }
         }?;
         if again {
-            // With another field than the content, another edit comes first, of the content.
-            let edit = edit + usize::from(target != Target::Content);
-            push(&mut self.deferred, DeferredEdit { index, target, edit })?;
+            // With another field than the content, another edit comes first, of the content, unless that is the same.
+            let edit = edit + usize::from(target != Target::Content && skip == 0);
+            push(&mut self.deferred, DeferredEdit { index, target, edit, skip })?;
         }
         Ok(())
     }
 
     /// Notes the changes of one choice in a body.
     fn message(&mut self, setup: &mut Setup, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
+        let layout = self.layout;
         setup.stats.split_by_server += u64::from(choice.is_split);
-        let has_calls = setup.has_calls() && choice.part != Some(Part::Call);
+        let has_calls = layout.has_calls && setup.has_calls() && choice.part != Some(Part::Call);
         let is_read = !choice.is_split || has_calls;
         let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };
         let said = decode(&raw[content.value.clone()], &mut self.decoded)?;
@@ -375,10 +405,10 @@ impl Choices {
         edits.replace(content.value.clone(), |out| write(Target::Content, out))?;
         for target in [Target::Reasoning, Target::Calls].into_iter().filter(|&target| parts.has(target)) {
             let Member { key, value } = content;
-            let name = target.name(field).as_bytes();
+            let name = extra::name(target, layout, field).as_bytes();
             match (choice.empty(target), target) {
                 (Some(empty), _) => edits.replace(empty.clone(), |out| write(target, out)),
-                (None, Target::Reasoning) => edits.replace(key.start..value.start, |out| {
+                (None, Target::Reasoning) if !layout.keeps_text => edits.replace(key.start..value.start, |out| {
                     append_all(out, &[b"\"", name, b"\":"])?;
                     write(target, out)?;
                     append(out, b",\"content\":")

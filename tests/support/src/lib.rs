@@ -14,6 +14,7 @@ pub mod client;
 pub mod program;
 #[cfg(feature = "compress")]
 pub mod report;
+pub mod rewriting;
 pub mod told;
 
 /// The project's folder.

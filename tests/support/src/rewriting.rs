@@ -1,0 +1,56 @@
+//! Running a rewriter over a stream that was cut somehow, for the formats beside chat.
+
+use std::path::Path;
+
+use aside::Dialect;
+use aside::sse::{Options, Rewriter};
+use samples::Random;
+
+use crate::{ROOT, bytes, random_cuts};
+
+pub fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut rewriter = Rewriter::new(dialect, options).unwrap();
+    let mut out = Vec::new();
+    for chunk in chunks {
+        rewriter.feed(chunk, &mut out).unwrap();
+    }
+    rewriter.finish(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Returns what becomes of a stream or body, checked to be the same at every cut.
+pub fn at_every_cut(dialect: &Dialect, options: &Options, input: &str) -> String {
+    let input = input.as_bytes();
+    let whole = rewrite(dialect, options, [input]);
+    for at in 0..input.len() {
+        assert_eq!(rewrite(dialect, options, [&input[..at], &input[at..]]), whole, "cut at {at}");
+    }
+    assert_eq!(rewrite(dialect, options, bytes(input)), whole, "byte by byte");
+    whole
+}
+
+/// Returns what becomes of a stream, checked to be the same at a few random cuts.
+pub fn at_random_cuts(dialect: &Dialect, options: &Options, input: &str, random: &mut Random) -> String {
+    let whole = rewrite(dialect, options, [input.as_bytes()]);
+    for most in [2, 20, 400] {
+        let cuts = random_cuts(random, input.as_bytes(), most);
+        assert_eq!(rewrite(dialect, options, cuts), whole, "{input}");
+    }
+    whole
+}
+
+/// Reads a stream of a format, or what must become of it.
+pub fn case(file: &str) -> String {
+    let file = Path::new(ROOT).join("tests/sse/formats").join(file);
+    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// Cuts a text at characters, into pieces of up to `most` of them, an empty one now and then.
+pub fn pieces(random: &mut Random, text: &str, most: usize) -> Vec<String> {
+    let (mut pieces, mut rest) = (Vec::new(), text.chars().peekable());
+    while rest.peek().is_some() {
+        let len = random.below(most + 1);
+        pieces.push(rest.by_ref().take(len).collect());
+    }
+    pieces
+}
