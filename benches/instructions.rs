@@ -6,6 +6,7 @@
 //!     instructions all                      every way, dialect and workload; making and freeing; texts of three lengths for
 //!                                           every dialect of the catalogue, traps among them; many scanners against one
 //!     instructions calls                    inside tool calls, with and without the option `calls`; and the call writer
+//!     instructions frames                   the frames of servers through the rewriter, whole and cut in two
 //!     instructions finds                    the first `find` of every dialect
 //!     instructions result failed            the first result of a compressor in this process, of an output with failures, and
 //!     instructions result passed            the second one; and of an output without failures
@@ -14,8 +15,10 @@ use std::hint::black_box;
 
 use aside::call_writer::{self, CallWriter};
 use aside::compress::{Call, Compressor, Input, Part, Registry};
+use aside::sse::{self, Body, Formats, Rewriter};
 use aside::{Dialect, Event, JoinOptions, OnMarker, Options, Scanner};
 use aside_benches::calls::PLACES;
+use aside_benches::frames::{self, SERVERS};
 use aside_benches::many;
 use aside_benches::openers::{Opener, openers, scanner, stays_open};
 use aside_benches::ways::{WAYS, Way};
@@ -30,6 +33,9 @@ const PIECE: usize = 64;
 /// Instructions do not depend on how many scanners there are.
 const SCANNERS: usize = 1000;
 const FEEDS: usize = 10_000;
+/// The text of the frames.
+const FRAME_BYTES: usize = 8 * 1024;
+const FIRST_FRAMES: usize = 8;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -37,6 +43,7 @@ fn main() {
         ["all"] => all(),
         ["calls"] => in_calls(),
         ["finds"] => finds(),
+        ["frames"] => in_frames(),
         ["openers", dialect] => in_openers(dialect),
         ["result", kind] => results(kind),
         [way, dialect, ref workloads @ ..] if !workloads.is_empty() => some(way, dialect, workloads),
@@ -153,6 +160,35 @@ fn in_calls() {
                 });
                 let what = if writes { "writer" } else { "scanner" };
                 println!("written\t{}\t{times}\t{what}\t{}", place.name, text.len());
+            }
+        }
+    }
+}
+
+fn in_frames() {
+    let dialect = Dialect::find("qwen3").expect("a name of the catalogue");
+    for server in SERVERS {
+        for (envelope, changes) in [("stable", false), ("changing", true)] {
+            let frames = frames::frames(server, changes, FRAME_BYTES);
+            for (way, parts) in [("whole", 1), ("cut", 2)] {
+                let options = sse::Options::new().body(if server == SERVERS[4] { Body::Lines } else { Body::Events });
+                let mut rewriter = Rewriter::new(
+                    &dialect,
+                    &options.formats(if server == SERVERS[4] { Formats::OLLAMA } else { Formats::CHAT }),
+                )
+                .expect("memory");
+                let mut out = Vec::with_capacity(1 << 16);
+                let mut feed = |frame: &str| {
+                    out.clear();
+                    for part in frame.as_bytes().chunks(frame.len().div_ceil(parts)) {
+                        rewriter.feed(black_box(part), &mut out).expect("memory");
+                    }
+                    black_box(&out).len()
+                };
+                // The first ones make what the others use.
+                assert_ne!(frames[..FIRST_FRAMES].iter().map(|frame| feed(frame)).sum::<usize>(), 0);
+                counted(&mut || frames[FIRST_FRAMES..].iter().map(|frame| feed(frame)).sum());
+                println!("frame\t{server}\t{envelope}\t{way}\t{}", frames.len() - FIRST_FRAMES);
             }
         }
     }

@@ -230,6 +230,22 @@ pub fn is_json(text: &[u8]) -> bool {
     reader.value().is_some() && reader.end().is_some()
 }
 
+/// Returns a key without its quotes and escapes. It is empty for a key longer than `room`, because none that is looked for is.
+pub fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] {
+    let raw = &text[key.start + 1..key.end - 1];
+    if !raw.contains(&b'\\') {
+        return raw;
+    }
+    let mut len = 0;
+    unescape(raw, |part| {
+        if let Some(place) = room.get_mut(len..len + part.len()) {
+            place.copy_from_slice(part);
+        }
+        len += part.len();
+    });
+    room.get(..len).unwrap_or_default()
+}
+
 /// Passes on the text of a string without its quotes, in parts. A surrogate without its other half, which UTF-8 cannot write,
 /// becomes the three bytes that the scheme of UTF-8 has for its number. They are not UTF-8, but `escape` recognises them.
 pub fn unescape(mut raw: &[u8], mut part: impl FnMut(&[u8])) {

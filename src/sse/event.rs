@@ -9,6 +9,8 @@ use super::edits::Edits;
 use crate::Error;
 use crate::memory::{self, append, append_all, push};
 
+pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Cuts a stream into events. Each has the blank line that ends it. A comment before an event's first line is cut off too, so
 /// that it need not wait, and so is the `\n` of a line end whose `\r` ended the event.
 pub struct EventFramer {

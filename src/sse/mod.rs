@@ -5,7 +5,8 @@
 //! comes out has the thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one
 //! scanner for each choice. Tool calls in the text become `tool_calls` if the host wants that ([`Options::calls`]).
 
-// `event` cuts the stream into events, and `rewrite` hands each to the code of its format: `choices` for what is made of choices.
+// `event` cuts the stream into events, `repair` mends them where that is asked for, and `rewrite` hands each to the code of its
+// format: `choices` for what is made of choices.
 // That finds the text of an event, has `text` split it, and notes the changes as `edits`: what is not split must go out as it
 // came in, to the byte.
 
@@ -14,6 +15,7 @@ mod edits;
 mod event;
 mod format;
 mod options;
+mod repair;
 mod rewrite;
 mod stats;
 mod text;
@@ -21,11 +23,14 @@ mod text;
 use std::fmt;
 use std::sync::Arc;
 
+use memchr::memrchr2;
+
 use crate::call_writer::Tools;
-use crate::memory::{self, append};
+use crate::memory::{self, TryBox, append};
 use crate::{Dialect, Error, Start};
 use event::EventFramer;
 pub use options::{Body, Field, Formats, Options, ResponsesAs};
+use repair::Repairer;
 use rewrite::Rewrite;
 pub use stats::Stats;
 
@@ -109,6 +114,8 @@ pub struct Rewriter {
     options: Options,
     mode: Mode,
     framer: EventFramer,
+    /// Mends the events, if that is asked for.
+    repairer: TryBox<Repairer>,
     braces: Braces,
     /// The bytes of the event or body that have come.
     held: Vec<u8>,
@@ -130,6 +137,7 @@ impl Rewriter {
             options: options.clone(),
             mode: first_mode(options),
             framer: EventFramer::START,
+            repairer: if options.repair { TryBox::new(Repairer::new())? } else { TryBox::NONE },
             braces: Braces::START,
             held: Vec::new(),
             has_begun: false,
@@ -285,6 +293,15 @@ impl Rewriter {
     /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
     #[doc(alias = "aside_sse_finish")]
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        if self.repairs()
+            && let Some(repairer) = self.repairer.get_mut()
+        {
+            let mended = repairer.finish(&self.held, |event| self.rewrite.event(event, false, out))?;
+            self.rewrite.setup.stats.repaired += u64::from(mended);
+            self.rewrite.finish(out)?;
+            self.begin_stream();
+            return Ok(());
+        }
         match self.mode {
             Mode::Events if !self.held.is_empty() => self.rewrite.event(&self.held, true, out)?,
             Mode::Events => self.rewrite.finish(out)?,
@@ -331,6 +348,9 @@ impl Rewriter {
 
     fn begin_stream(&mut self) {
         self.rewrite.begin_stream();
+        if let Some(repairer) = self.repairer.get_mut() {
+            repairer.begin_stream();
+        }
         self.has_begun = false;
         self.mode = first_mode(&self.options);
         self.framer = EventFramer::START;
@@ -340,8 +360,18 @@ impl Rewriter {
     }
 
     /// Line ends pass at once, because a server may send them to keep the connection open. Other blanks may begin a line.
+    #[inline(never)]
     fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         match rest[0] {
+            b'\n' | b'\r' if self.repairs() && self.held.len() < self.max_event() => {
+                // They are no part of an event, but may be one of a body.
+                if self.options.body == Body::Events {
+                    self.held.clear();
+                } else {
+                    append(&mut self.held, &rest[..1])?;
+                }
+                Ok(1)
+            }
             b'\n' | b'\r' => {
                 append(out, &self.held)?;
                 self.held.clear();
@@ -355,12 +385,27 @@ impl Rewriter {
             byte => {
                 let is_json = byte == b'{' && self.options.body != Body::Events;
                 self.mode = if is_json { Mode::Json } else { Mode::Begun(0) };
+                if !is_json && self.repairs() {
+                    let lines = memrchr2(b'\n', b'\r', &self.held).map_or(0, |at| at + 1);
+                    self.held.drain(..lines);
+                }
                 Ok(0)
             }
         }
     }
 
+    /// Returns whether this is a stream whose events are mended.
+    fn repairs(&self) -> bool {
+        let is_of_events = match self.mode {
+            Mode::Events | Mode::LongEvent => true,
+            Mode::Unknown | Mode::Begun(_) => matches!(self.options.body, Body::Unknown | Body::Events),
+            Mode::Json | Mode::Rest => false,
+        };
+        is_of_events && self.repairer.get().is_some()
+    }
+
     /// The bytes before the first colon or line end decide whether this is a text. If neither comes soon, it is one.
+    #[inline(never)]
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
             if self.options.body == Body::Json {
@@ -400,27 +445,43 @@ impl Rewriter {
         if self.held.len() + used > self.max_event() {
             // Its text is not read: what is held back must not come after it.
             self.rewrite.flush(out)?;
-            self.pass(&rest[..used], out)?;
+            self.pass_long(&rest[..used], out)?;
             self.mode = if end.is_some() { Mode::Events } else { Mode::LongEvent };
         } else if end.is_none() {
             append(&mut self.held, rest)?;
         } else if self.held.is_empty() {
-            self.rewrite.event(&rest[..used], false, out)?;
+            event(&mut self.rewrite, &mut self.repairer, &rest[..used], out)?;
         } else {
             append(&mut self.held, &rest[..used])?;
-            self.rewrite.event(&self.held, false, out)?;
+            event(&mut self.rewrite, &mut self.repairer, &self.held, out)?;
             self.held.clear();
         }
         Ok(used)
     }
 
+    /// Passes the beginning of an event that is too long.
+    #[inline(never)]
+    fn pass_long(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let Some(repairer) = self.repairer.get_mut() else { return Ok(self.pass(bytes, out)?) };
+        self.rewrite.setup.stats.too_long += 1;
+        repairer.begin_long(self.held.first().or(bytes.first()), out)?;
+        repairer.pass_long(&self.held, out)?;
+        repairer.pass_long(bytes, out)?;
+        self.held.clear();
+        Ok(())
+    }
+
+    #[inline(never)]
     fn feed_long_event(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         let end = self.framer.end(rest);
         let used = end.unwrap_or(rest.len());
         if end.is_some() {
             self.mode = Mode::Events;
         }
-        append(out, &rest[..used])?;
+        match self.repairer.get_mut() {
+            Some(repairer) => repairer.pass_long(&rest[..used], out)?,
+            None => append(out, &rest[..used])?,
+        }
         Ok(used)
     }
 
@@ -470,6 +531,23 @@ impl fmt::Debug for Rewriter {
             .field("held", &self.held.len())
             .finish_non_exhaustive()
     }
+}
+
+/// Writes a whole event.
+#[inline]
+fn event(rewrite: &mut Rewrite, repairer: &mut TryBox<Repairer>, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    match repairer.get_mut() {
+        Some(repairer) => mended(rewrite, repairer, raw, out),
+        None => rewrite.event(raw, false, out),
+    }
+}
+
+/// Writes what a whole event becomes when it is mended. It stands apart, so that it costs streams nothing that are not mended.
+#[inline(never)]
+fn mended(rewrite: &mut Rewrite, repairer: &mut Repairer, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    let mended = repairer.event(raw, |event| rewrite.event(event, false, out))?;
+    rewrite.setup.stats.repaired += u64::from(mended);
+    Ok(())
 }
 
 fn first_mode(options: &Options) -> Mode {

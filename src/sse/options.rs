@@ -157,7 +157,6 @@ pub struct Options {
     pub(crate) formats: Formats,
     #[expect(dead_code)]
     pub(crate) responses_as: ResponsesAs,
-    #[expect(dead_code)]
     pub(crate) repair: bool,
     #[expect(dead_code)]
     pub(crate) promote_empty: bool,

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::choices::{Choices, Layout};
-use super::event::{Event, EventPart};
+use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
 use super::options::{Formats, Options};
 use super::text::{Call, Setup};
@@ -15,8 +15,6 @@ use crate::{Dialect, Error, Start};
 
 /// The most bytes that extra chunks add to an event that has the data of many.
 const MOST_ADDED: usize = 1 << 20;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Rewrites whole events and bodies.
 pub struct Rewrite {

@@ -23,7 +23,7 @@ pub struct Stats {
     pub changed: u64,
     /// Chunks and events that were written in addition to those that came.
     pub added: u64,
-    /// Faults of the stream that were mended.
+    /// Events, and comments of their own, that were mended or left out.
     pub repaired: u64,
     /// Events and bodies that passed unread because they were too long.
     pub too_long: u64,

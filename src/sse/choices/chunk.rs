@@ -3,7 +3,7 @@
 
 use super::layout::Layout;
 use crate::Error;
-use crate::json::{Reader, Span, unescape};
+use crate::json::{Reader, Span, name, unescape};
 use crate::memory::{self, append, append_all, append_text, push};
 use crate::sse::options::Field;
 use crate::sse::text::Target;
@@ -79,22 +79,6 @@ fn says(text: &[u8], value: &Span) -> bool {
         b'[' | b'{' => value[1..value.len() - 1].iter().any(|byte| !byte.is_ascii_whitespace()),
         _ => !matches!(value, b"null" | b"false" | b"\"\""),
     }
-}
-
-/// Returns a key without its quotes. It is empty for a key longer than `room`, because none that is looked for is.
-fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] {
-    let raw = &text[key.start + 1..key.end - 1];
-    if !raw.contains(&b'\\') {
-        return raw;
-    }
-    let mut len = 0;
-    unescape(raw, |part| {
-        if let Some(place) = room.get_mut(len..len + part.len()) {
-            place.copy_from_slice(part);
-        }
-        len += part.len();
-    });
-    room.get(..len).unwrap_or_default()
 }
 
 /// Reads the members of an object. `member` gets the name of each and reads its value.

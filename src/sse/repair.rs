@@ -1,0 +1,317 @@
+//! Mends events that make clients fail, before they are rewritten: data that is empty or no JSON of its own, chunks without
+//! choices or with another id, carriage returns, data after `[DONE]`. What no client minds must stay as it came, and what is
+//! mended must not change when it is mended once more.
+
+use std::mem;
+
+use memchr::memchr2;
+
+use super::event::BYTE_ORDER_MARK;
+use crate::Error;
+use crate::json::{self, Reader, Span};
+use crate::memory::{self, append, append_all, push};
+
+/// The longest id that is kept. Real ones have less than 100 bytes.
+const LONGEST_ID: usize = 4096;
+
+/// Mends the events of a stream.
+pub struct Repairer {
+    /// No byte has come.
+    fresh: bool,
+    /// The last byte was a `\r`: a `\n` after it ends no other line.
+    cr: bool,
+    /// Comments of an event have gone out, and the blank line that ends them has not.
+    comments: bool,
+    /// `[DONE]` has come.
+    over: bool,
+    /// The bytes that pass are of an event that is left out.
+    drops: bool,
+    /// The first id of a chunk, as it was written.
+    id: Vec<u8>,
+    /// The lines of the current event that have its name, and the values of those that have its data.
+    names: Vec<Span>,
+    data: Vec<Span>,
+    joined: Vec<u8>,
+    event: Vec<u8>,
+}
+
+/// What a JSON object says that its event is mended by.
+#[derive(Default)]
+struct Object {
+    is_empty: bool,
+    is_chunk: bool,
+    has_choices: bool,
+    /// The value of `id`, if it says something.
+    id: Option<Span>,
+}
+
+impl Repairer {
+    pub fn new() -> Repairer {
+        Repairer {
+            fresh: true,
+            cr: false,
+            comments: false,
+            over: false,
+            drops: false,
+            id: Vec::new(),
+            names: Vec::new(),
+            data: Vec::new(),
+            joined: Vec::new(),
+            event: Vec::new(),
+        }
+    }
+
+    pub fn begin_stream(&mut self) {
+        // One large event must not cost memory in every stream after it.
+        *self = Repairer::new();
+    }
+
+    /// Passes on what becomes of bytes that the framer has cut off: a comment, a blank line or a whole event. Returns whether that
+    /// differs from them.
+    pub fn event(&mut self, raw: &[u8], pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
+        self.mend(raw, false, pass)
+    }
+
+    /// Ends the stream. `raw` are its last bytes, which are not a whole event.
+    pub fn finish(&mut self, raw: &[u8], pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
+        self.mend(raw, true, pass)
+    }
+
+    fn mend(
+        &mut self,
+        raw: &[u8],
+        last: bool,
+        mut pass: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let (mut same, mut has_lines, mut written) = (true, false, 0);
+        let mut pass = |event: &[u8]| {
+            same &= raw.get(written..).is_some_and(|rest| rest.starts_with(event));
+            written += event.len();
+            pass(event)
+        };
+        let mut at = self.begin(raw);
+        while at < raw.len() {
+            let end = memchr2(b'\r', b'\n', &raw[at..]).map_or(raw.len(), |len| at + len);
+            let line = at..end;
+            at = match raw[end..] {
+                [b'\r', b'\n', ..] => end + 2,
+                _ => end + 1,
+            };
+            has_lines |= !line.is_empty();
+            match &raw[line.clone()] {
+                [] => self.end(raw, true, &mut pass)?,
+                [b':', ..] => {
+                    self.comments = true;
+                    self.write(&[&raw[line], b"\n"], &mut pass)?;
+                }
+                bytes if is_field(bytes, b"event") => push(&mut self.names, line)?,
+                bytes if is_field(bytes, b"data") => {
+                    let blank = bytes.get(b"data:".len()) == Some(&b' ');
+                    let start = line.start + b"data:".len() + usize::from(blank);
+                    push(&mut self.data, start.min(line.end)..line.end)?;
+                }
+                _ => {}
+            }
+        }
+        if last {
+            self.end(raw, false, &mut pass)?;
+        }
+        // A blank line may be the second half of a line end, or end what had to wait for it.
+        Ok(has_lines && !(same && written == raw.len()))
+    }
+
+    /// Begins an event, or a comment, that is too long to be read.
+    pub fn begin_long(&mut self, first: Option<&u8>, out: &mut Vec<u8>) -> memory::Result<()> {
+        let is_comment = first == Some(&b':');
+        self.drops = self.over && !is_comment;
+        if self.comments && !is_comment {
+            append(out, b"\n")?;
+        }
+        self.comments = is_comment;
+        Ok(())
+    }
+
+    /// Passes bytes of such an event unread. Only line ends change.
+    pub fn pass_long(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+        let mut at = self.begin(bytes);
+        while at < bytes.len() && !self.drops {
+            let end = memchr2(b'\r', b'\n', &bytes[at..]).map_or(bytes.len(), |len| at + len);
+            append(out, &bytes[at..end])?;
+            if end < bytes.len() {
+                append(out, b"\n")?;
+            }
+            at = match bytes[end..] {
+                [b'\r', b'\n', ..] => end + 2,
+                _ => end + 1,
+            };
+        }
+        Ok(())
+    }
+
+    /// Returns how many of the stream's next bytes are no part of its lines.
+    fn begin(&mut self, raw: &[u8]) -> usize {
+        let Some(&last) = raw.last() else { return 0 };
+        if mem::take(&mut self.fresh) && raw.starts_with(BYTE_ORDER_MARK) {
+            self.cr = last == b'\r';
+            return BYTE_ORDER_MARK.len();
+        }
+        let second = self.cr && raw[0] == b'\n';
+        self.cr = last == b'\r';
+        usize::from(second)
+    }
+
+    /// Ends an event at its blank line, or (it is not `whole` then) at the end of the stream.
+    fn end(&mut self, raw: &[u8], whole: bool, mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        if mem::take(&mut self.comments) {
+            pass(b"\n")?;
+        }
+        let (names, data) = (mem::take(&mut self.names), mem::take(&mut self.data));
+        let mut joined = mem::take(&mut self.joined);
+        let values = || data.iter().map(|data| &raw[data.clone()]);
+        match &data[..] {
+            [] => {}
+            _ if self.over => {}
+            [data] => self.value(raw, &names, &raw[data.clone()], whole, &mut pass)?,
+            _ => {
+                joined.clear();
+                for (number, value) in values().enumerate() {
+                    append_all(&mut joined, &[if number > 0 { b" " } else { b"" }, value])?;
+                }
+                if values().all(|value| Object::read(value).is_some()) {
+                    values().try_for_each(|value| self.value(raw, &names, value, whole, &mut pass))?;
+                } else if Object::read(&joined).is_some() {
+                    self.value(raw, &names, &joined, whole, &mut pass)?;
+                } else if whole {
+                    self.begin_event(raw, &names)?;
+                    values().try_for_each(|value| append_all(&mut self.event, &[b"data: ", value, b"\n"]))?;
+                    self.end_event(&mut pass)?;
+                }
+            }
+        }
+        (self.names, self.data, self.joined) = (names, data, joined);
+        self.names.clear();
+        self.data.clear();
+        Ok(())
+    }
+
+    /// Passes on an event with data of one line, or the comment that it becomes.
+    fn value(
+        &mut self,
+        raw: &[u8],
+        names: &[Span],
+        value: &[u8],
+        whole: bool,
+        pass: &mut impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let value = trim(value, b" \t");
+        match value {
+            b"" => return self.comment(&[b":\n"], pass),
+            [b':', ..] => return self.comment(&[b": ", trim_start(value, b": "), b"\n"], pass),
+            b"[DONE]" => {
+                self.over = true;
+                return self.write(&[b"data: [DONE]\n\n"], pass);
+            }
+            _ => {}
+        }
+        let Some(object) = Object::read(value) else {
+            if !whole {
+                return Ok(());
+            }
+            self.begin_event(raw, names)?;
+            append_all(&mut self.event, &[b"data: ", value, b"\n"])?;
+            return self.end_event(pass);
+        };
+        if object.is_empty {
+            let name = names.first().map_or(&b""[..], |line| raw[line.clone()].get(b"event:".len()..).unwrap_or(b""));
+            return self.comment(&[b": ", name.trim_ascii(), b"\n"], pass);
+        }
+        self.begin_event(raw, names)?;
+        append(&mut self.event, b"data: ")?;
+        let mut rest = value;
+        if object.is_chunk || object.has_choices {
+            if let Some(id) = object.id {
+                if self.id.is_empty() && id.len() <= LONGEST_ID {
+                    append(&mut self.id, &value[id.clone()])?;
+                } else if !self.id.is_empty() {
+                    append_all(&mut self.event, &[&value[..id.start], &self.id])?;
+                    rest = &value[id.end..];
+                }
+            }
+            if let (false, [before @ .., b'}']) = (object.has_choices, rest) {
+                append_all(&mut self.event, &[before, b",\"choices\":["])?;
+                rest = b"]}";
+            }
+        }
+        append_all(&mut self.event, &[rest, b"\n"])?;
+        self.end_event(pass)
+    }
+
+    /// Passes on a comment in the place of an event.
+    fn comment(&mut self, line: &[&[u8]], pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.write(line, pass)?;
+        pass(b"\n")
+    }
+
+    fn begin_event(&mut self, raw: &[u8], names: &[Span]) -> memory::Result<()> {
+        self.event.clear();
+        names.iter().try_for_each(|name| append_all(&mut self.event, &[&raw[name.clone()], b"\n"]))
+    }
+
+    fn end_event(&mut self, pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        append(&mut self.event, b"\n")?;
+        pass(&self.event)
+    }
+
+    fn write(&mut self, parts: &[&[u8]], pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.event.clear();
+        append_all(&mut self.event, parts)?;
+        pass(&self.event)
+    }
+}
+
+impl Object {
+    /// Reads a JSON object. Returns `None` if this is none.
+    fn read(text: &[u8]) -> Option<Object> {
+        let mut object = Object { is_empty: true, ..Object::default() };
+        let mut reader = Reader::new(text);
+        reader.object(|reader, key| {
+            object.is_empty = false;
+            let value = reader.value()?;
+            match json::name(text, &key, &mut [0; 24]) {
+                b"choices" => object.has_choices = true,
+                b"object" => object.is_chunk = text[value] == *b"\"chat.completion.chunk\"",
+                b"id" => {
+                    let says = !matches!(&text[value.clone()], b"null" | b"false" | b"\"\"" | b"0" | b"{}" | b"[]");
+                    object.id = says.then_some(value);
+                }
+                _ => {}
+            }
+            Some(())
+        })?;
+        reader.end().map(|()| object)
+    }
+}
+
+/// Returns whether a line has the field of this name.
+fn is_field(line: &[u8], name: &[u8]) -> bool {
+    line.strip_prefix(name).is_some_and(|rest| matches!(rest, [] | [b':', ..]))
+}
+
+fn trim_start<'a>(mut text: &'a [u8], bytes: &[u8]) -> &'a [u8] {
+    while let [first, rest @ ..] = text
+        && bytes.contains(first)
+    {
+        text = rest;
+    }
+    text
+}
+
+fn trim<'a>(text: &'a [u8], bytes: &[u8]) -> &'a [u8] {
+    let mut text = trim_start(text, bytes);
+    while let [rest @ .., last] = text
+        && bytes.contains(last)
+    {
+        text = rest;
+    }
+    text
+}

@@ -1,0 +1,551 @@
+//! Mends event streams: what comes out must be what a plain reference, written here for whole texts, says of the stream, to the
+//! byte and at every cut. Splitting comes after mending.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use aside::Dialect;
+use aside::sse::{Body, Options, Rewriter};
+use samples::Random;
+use serde_json::{Map, Value};
+
+// ----------------------------------------------------------------------------------------------------------- the reference
+
+/// What has been seen of a stream.
+#[derive(Default)]
+struct Seen {
+    over: bool,
+    id: Option<String>,
+}
+
+fn object(text: &str) -> Option<Map<String, Value>> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Some(object),
+        _ => None,
+    }
+}
+
+/// Returns the lines of a stream, of which the last one has no end.
+fn lines(stream: &str) -> Vec<String> {
+    let text = stream.strip_prefix('\u{FEFF}').unwrap_or(stream);
+    text.replace("\r\n", "\n").replace('\r', "\n").split('\n').map(ToOwned::to_owned).collect()
+}
+
+/// Returns the value of a line, if it has the field of this name.
+fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let rest = line.strip_prefix(name)?;
+    if rest.is_empty() {
+        return Some(rest);
+    }
+    let value = rest.strip_prefix(':')?;
+    Some(value.strip_prefix(' ').unwrap_or(value))
+}
+
+/// Returns the text with another value of the object's own `id`.
+fn with_id(text: &str, id: &str) -> String {
+    let (mut depth, mut inside, mut escaped) = (0, false, false);
+    let mut string = 0;
+    for (at, char) in text.char_indices() {
+        match char {
+            _ if escaped => escaped = false,
+            '\\' if inside => escaped = true,
+            '"' if inside => {
+                inside = false;
+                let value = text[at + 1..].trim_start();
+                if depth == 1 && &text[string..=at] == "\"id\"" && value.starts_with(':') {
+                    let value = value[1..].trim_start();
+                    let mut values = serde_json::Deserializer::from_str(value).into_iter::<Value>();
+                    values.next().unwrap().unwrap();
+                    let start = text.len() - value.len();
+                    return format!("{}{id}{}", &text[..start], &value[values.byte_offset()..]);
+                }
+            }
+            '"' => (inside, string) = (true, at),
+            _ if inside => {}
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            _ => {}
+        }
+    }
+    unreachable!("it has an id: {text}")
+}
+
+fn mended_value(text: &str, names: &str, whole: bool, seen: &mut Seen) -> String {
+    let text = text.trim_matches([' ', '\t']);
+    if text.is_empty() {
+        return ":\n\n".to_owned();
+    }
+    if text.starts_with(':') {
+        return format!(": {}\n\n", text.trim_start_matches([':', ' ']));
+    }
+    if text == "[DONE]" {
+        seen.over = true;
+        return "data: [DONE]\n\n".to_owned();
+    }
+    let Some(object) = object(text) else {
+        return if whole { format!("{names}data: {text}\n\n") } else { String::new() };
+    };
+    if object.is_empty() {
+        let name = names.lines().next().and_then(|line| field(line, "event"));
+        return format!(": {}\n\n", name.unwrap_or_default().trim());
+    }
+    let mut text = text.to_owned();
+    if object.get("object").is_some_and(|kind| kind == "chat.completion.chunk") || object.contains_key("choices") {
+        if !object.contains_key("choices") {
+            text.truncate(text.len() - 1);
+            text += ",\"choices\":[]}";
+        }
+        if let Some(Value::String(id)) = object.get("id").filter(|id| *id != "") {
+            let first = seen.id.get_or_insert_with(|| id.clone());
+            if first != id {
+                text = with_id(&text, &Value::from(first.as_str()).to_string());
+            }
+        }
+    }
+    format!("{names}data: {text}\n\n")
+}
+
+fn mended_block(block: &[&str], whole: bool, seen: &mut Seen) -> String {
+    let mut out: String = block.iter().filter(|line| line.starts_with(':')).map(|line| format!("{line}\n")).collect();
+    if !out.is_empty() {
+        out += "\n";
+    }
+    let names = block.iter().filter(|line| field(line, "event").is_some());
+    let names: String = names.map(|line| format!("{line}\n")).collect();
+    let data: Vec<&str> = block.iter().filter_map(|line| field(line, "data")).collect();
+    if seen.over || data.is_empty() {
+        return out;
+    }
+    let joined = data.join(" ");
+    if data.len() == 1 || object(&joined).is_some() {
+        out += &mended_value(&joined, &names, whole, seen);
+    } else if data.iter().all(|value| object(value).is_some()) {
+        out.extend(data.iter().map(|value| mended_value(value, &names, whole, seen)));
+    } else if whole {
+        out += &names;
+        out.extend(data.iter().map(|value| format!("data: {value}\n")));
+        out += "\n";
+    }
+    out
+}
+
+fn reference(stream: &str) -> String {
+    let lines = lines(stream);
+    let mut seen = Seen::default();
+    let (mut out, mut block) = (String::new(), Vec::new());
+    for (number, line) in lines.iter().enumerate() {
+        let is_last = number + 1 == lines.len();
+        if !line.is_empty() {
+            block.push(&line[..]);
+        }
+        if line.is_empty() || is_last {
+            out += &mended_block(&std::mem::take(&mut block), !is_last, &mut seen);
+        }
+    }
+    out
+}
+
+// ------------------------------------------------------------------------------------------------------------- running
+
+fn foreign() -> Dialect {
+    let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
+    Dialect::from_toml(text).unwrap()
+}
+
+fn events() -> Options {
+    Options::new().body(Body::Events).repair(true)
+}
+
+fn rewrite(dialect: &Dialect, options: &Options, chunks: &[&[u8]]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rewriter = Rewriter::new(dialect, options).unwrap();
+    for chunk in chunks {
+        rewriter.feed(chunk, &mut out).unwrap();
+    }
+    rewriter.finish(&mut out).unwrap();
+    out
+}
+
+#[track_caller]
+fn same(wanted: &str, got: &[u8], stream: &str) {
+    if wanted.as_bytes() != got {
+        let got = got.escape_ascii();
+        panic!("{}\n  wanted {}\n  got    {got}", stream.escape_debug(), wanted.as_bytes().escape_ascii());
+    }
+}
+
+/// Checks a stream at every cut in two, or at some cuts of a long one, and byte by byte; and that what is mended stays so.
+#[track_caller]
+fn check(options: &Options, stream: &str, wanted: &str) {
+    let bytes = stream.as_bytes();
+    let foreign = foreign();
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    let off = options.clone().repair(false);
+    let split = String::from_utf8(rewrite(&qwen3, &off, &[wanted.as_bytes()])).unwrap();
+    let step = bytes.len() / 300 + 1;
+    let cuts = (0..=bytes.len()).step_by(step).map(|at| vec![&bytes[..at], &bytes[at..]]);
+    for chunks in cuts.chain([support::bytes(bytes)]) {
+        same(wanted, &rewrite(&foreign, options, &chunks), stream);
+        same(&split, &rewrite(&qwen3, options, &chunks), stream);
+    }
+    same(wanted, &rewrite(&foreign, options, &[wanted.as_bytes()]), "what is mended");
+}
+
+// ----------------------------------------------------------------------------------------------------------------- tests
+
+const CHUNK: &str = r#"{"id":"c1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hm"}}]}"#;
+
+/// What makes clients fail, and what becomes of it.
+fn table() -> Vec<(String, String)> {
+    let chunk = format!("data: {CHUNK}\n\n");
+    let changes = [
+        ("", ""),
+        // Data that is empty, or a comment.
+        ("data:\n\n", ":\n\n"),
+        ("data\n\n", ":\n\n"),
+        ("data: \t \n\n", ":\n\n"),
+        ("data: : keepalive\n\n", ": keepalive\n\n"),
+        ("data::\n\n", ": \n\n"),
+        ("data: ::: a : b\n\n", ": a : b\n\n"),
+        // Lines that resume streams, and ones that are not known.
+        ("id: 7\n\n", ""),
+        ("retry: 10\nid\n\n", ""),
+        ("event: ping\n\n", ""),
+        ("id: 7\ndata: 1\nretry: 5\n\n", "data: 1\n\n"),
+        ("what: 7\n data: 2\ndata2: 3\nevents: a\ndata: 1\n\n", "data: 1\n\n"),
+        // Line ends.
+        ("data: 1\r\rdata: 2\r\n\r\ndata: 3\n\r\n\r:a\r\n\r\n", "data: 1\n\ndata: 2\n\ndata: 3\n\n:a\n\n"),
+        ("\n\r\n\r\r\ndata: 1\n\n\n\n\r\r\n", "data: 1\n\n"),
+        ("\r\n \t\n\tdata: 0\ndata: 1\n\n", "data: 1\n\n"),
+        // Data over several lines.
+        ("data: {\"a\":\ndata: 1,\ndata:  \"b\":[]}\n\n", "data: {\"a\": 1,  \"b\":[]}\n\n"),
+        ("data: {\"a\":\"x\ndata: y\"}\n\n", "data: {\"a\":\"x y\"}\n\n"),
+        ("data:one\ndata\ndata:  two \n\n", "data: one\ndata: \ndata:  two \n\n"),
+        ("data:\ndata:{\"a\":1}\ndata:\n\n", "data: {\"a\":1}\n\n"),
+        ("data: {\"a\":1}\ndata:{\"b\":2} \n\n", "data: {\"a\":1}\n\ndata: {\"b\":2}\n\n"),
+        ("event: x\ndata: {\"a\":1}\ndata: {}\nevent: y\n\n", "event: x\nevent: y\ndata: {\"a\":1}\n\n: x\n\n"),
+        ("data: {\"a\":1}\ndata: [DONE]\n\ndata: 1\n\n", "data: {\"a\":1}\ndata: [DONE]\n\ndata: 1\n\n"),
+        ("data: [1]\ndata: [2]\n\n", "data: [1]\ndata: [2]\n\n"),
+        // A byte order mark.
+        ("\u{FEFF}data: 1\n\n\u{FEFF}data: 2\n\n", "data: 1\n\n"),
+        ("\u{FEFF}\n:a\ndata: 1\n\n", ":a\n\ndata: 1\n\n"),
+        ("\u{FEFF}:a\r\ndata: 1\r\n\r\n", ":a\n\ndata: 1\n\n"),
+        ("\u{FEFF}", ""),
+        // Chunks without choices.
+        (
+            "data: {\"object\":\"chat.completion.chunk\",\"usage\":{\"n\":{}} } \n\n",
+            "data: {\"object\":\"chat.completion.chunk\",\"usage\":{\"n\":{}} ,\"choices\":[]}\n\n",
+        ),
+        (
+            "data: {\"object\":\"chat.completion.chunk\",\"choic\\u0065s\":null}\n\n",
+            "data: {\"object\":\"chat.completion.chunk\",\"choic\\u0065s\":null}\n\n",
+        ),
+        ("data: {\"object\":\"chat.completion\"}\n\n", "data: {\"object\":\"chat.completion\"}\n\n"),
+        ("data: {\"error\":{\"message\":\"no\"}}\n\n", "data: {\"error\":{\"message\":\"no\"}}\n\n"),
+        // Empty objects.
+        ("event: ping\ndata: {}\n\n", ": ping\n\n"),
+        ("data: { }\n\n", ": \n\n"),
+        ("event\ndata: {}\n\n", ": \n\n"),
+        ("event: ping\ndata: {\"type\": \"ping\"}\n\n", "event: ping\ndata: {\"type\": \"ping\"}\n\n"),
+        // Other ids.
+        (
+            "data: {\"choices\":[],\"id\":\"\"}\n\ndata: {\"choices\":[{\"id\":\"no\"}],\"id\" : \"a\"}\n\ndata: {\"x\":\"id\",\"id\" : \"b\" ,\"choices\":[{\"id\":\"b\"}]}\n\n",
+            "data: {\"choices\":[],\"id\":\"\"}\n\ndata: {\"choices\":[{\"id\":\"no\"}],\"id\" : \"a\"}\n\ndata: {\"x\":\"id\",\"id\" : \"a\" ,\"choices\":[{\"id\":\"b\"}]}\n\n",
+        ),
+        (
+            "data: {\"id\":\"x\"}\n\ndata: {\"id\":\"a\",\"choices\":null}\n\ndata: {\"id\":\"b\",\"object\":\"chat.completion.chunk\"}\n\ndata: {\"id\":\"x\"}\n\n",
+            "data: {\"id\":\"x\"}\n\ndata: {\"id\":\"a\",\"choices\":null}\n\ndata: {\"id\":\"a\",\"object\":\"chat.completion.chunk\",\"choices\":[]}\n\ndata: {\"id\":\"x\"}\n\n",
+        ),
+        // What comes after the end.
+        (
+            "event: x\ndata: [DONE] \n\ndata: {\"a\":1}\n\n:a\ndata: 1\n\nid: 7\n\n: b\n",
+            "data: [DONE]\n\n:a\n\n: b\n\n",
+        ),
+        // Comments.
+        (":a\n:b\n\n:c\ndata: 1\n:d\nevent: x\n: e\n\n", ":a\n:b\n\n:c\n:d\n: e\n\nevent: x\ndata: 1\n\n"),
+        (":a\r\n:b\r\n\r\n:c\rdata: 1\r\r", ":a\n:b\n\n:c\n\ndata: 1\n\n"),
+        // Events that are not whole.
+        ("data: 1", ""),
+        ("data: 1\n", ""),
+        ("data: 1\r\n", ""),
+        ("data: [1]\n", ""),
+        ("data: {\"a\":1}", "data: {\"a\":1}\n\n"),
+        ("event: x\ndata: {\"a\":1}\r", "event: x\ndata: {\"a\":1}\n\n"),
+        ("data: {\"a\":\ndata:1}", "data: {\"a\": 1}\n\n"),
+        ("data: {\"a\":1\n", ""),
+        ("data: 1\ndata: 2\n", ""),
+        ("data: [DONE]", "data: [DONE]\n\n"),
+        ("data:", ":\n\n"),
+        ("data: {}", ": \n\n"),
+        (":a", ":a\n\n"),
+        (":a\ndata: 1", ":a\n\n"),
+        ("da", ""),
+        (" ", ""),
+        ("\n", ""),
+    ];
+    let mut table: Vec<(String, String)> =
+        changes.iter().map(|&(stream, wanted)| (stream.to_owned(), wanted.to_owned())).collect();
+    // Those of other events than chunks, between chunks.
+    for (stream, wanted) in changes {
+        if stream.ends_with("\n\n") && !stream.contains("DONE") && !stream.contains("\"id\"") {
+            let stream = stream.trim_start_matches('\u{FEFF}');
+            table.push((format!("{chunk}{stream}{chunk}"), format!("{chunk}{wanted}{chunk}")));
+        }
+    }
+    table
+}
+
+#[test]
+fn what_makes_clients_fail_is_mended() {
+    for (stream, wanted) in table() {
+        same(&reference(&stream), wanted.as_bytes(), &stream);
+        check(&events(), &stream, &wanted);
+        check(&Options::new().repair(true), &stream, &wanted);
+    }
+}
+
+#[test]
+fn without_the_option_nothing_changes() {
+    for (stream, _) in table() {
+        let out = rewrite(&foreign(), &Options::new().body(Body::Events), &[stream.as_bytes()]);
+        same(&stream, &out, &stream);
+    }
+}
+
+#[test]
+fn bodies_and_lines_stay() {
+    let body = "\r\n\n {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\r\n\"usage\":{}}\r\n\r\n";
+    for kind in [Body::Unknown, Body::Json, Body::Lines] {
+        let options = Options::new().repair(true).body(kind);
+        for chunks in [vec![body.as_bytes()], support::bytes(body.as_bytes())] {
+            same(body, &rewrite(&foreign(), &options, &chunks), body);
+        }
+    }
+    // What is compressed is no stream of events.
+    let gzip = b"\x1F\x8B\x08\r\r\n\0data: \n\n";
+    assert_eq!(rewrite(&foreign(), &events(), &[gzip]), gzip);
+    let off = events().off(true);
+    assert_eq!(rewrite(&foreign(), &off, &[b"data:\r\r"]), b"data:\r\r");
+}
+
+#[test]
+fn bytes_that_are_no_text_stay() {
+    let stream = b":\xFF\ndata: {\"id\":\"\xFF\",\"choices\":[]}\r\rdata:\xFE\rdata:\r\rdata: {\"choices\":[],\"id\":\"\xFE\"}\n\n";
+    let wanted = b":\xFF\n\ndata: {\"id\":\"\xFF\",\"choices\":[]}\n\ndata: \xFE\ndata: \n\ndata: {\"choices\":[],\"id\":\"\xFF\"}\n\n";
+    for at in 0..stream.len() {
+        assert_eq!(rewrite(&foreign(), &events(), &[&stream[..at], &stream[at..]]), wanted);
+    }
+}
+
+#[test]
+fn a_comment_leaves_when_its_line_ends() {
+    let mut rewriter = Rewriter::new(&foreign(), &events()).unwrap();
+    let mut out = Vec::new();
+    for (chunk, wanted) in [
+        (":a\n", ":a\n"),
+        (":b\r", ":b\n"),
+        ("\n", ""),
+        ("\r", "\n"),
+        ("\n: c\ndata: 1", ": c\n"),
+        ("\n:d\n", ""),
+        ("\n", ":d\n\ndata: 1\n\n"),
+        ("data: [DONE]\n\n: e\n", "data: [DONE]\n\n: e\n"),
+        ("data: 1\n\n", "\n"),
+    ] {
+        rewriter.feed(chunk, &mut out).unwrap();
+        same(wanted, &out, chunk);
+        out.clear();
+    }
+    // A finish and a reset begin a new stream.
+    for reset in [false, true] {
+        match reset {
+            false => rewriter.finish(&mut out).unwrap(),
+            true => rewriter.reset(),
+        }
+        rewriter.feed("\u{FEFF}data:\n\ndata: {\"id\":\"b\",\"choices\":[]}\n\ndata: [DONE]\n\n", &mut out).unwrap();
+        same(":\n\ndata: {\"id\":\"b\",\"choices\":[]}\n\ndata: [DONE]\n\n", &out, "a new stream");
+        out.clear();
+    }
+}
+
+#[test]
+fn events_that_are_too_long_pass_unread() {
+    let long = format!("data:{}\r\n", "x".repeat(60));
+    let stream = format!(":a\r\n{long}{long}\r\ndata:\r\n\r\n:{long}\r\ndata: [DONE]\n\n{long}\n:{long}\ndata:1\n\n");
+    let short = long.replace("\r\n", "\n");
+    let wanted = format!(":a\n\n{short}{short}\n:\n\n:{short}\ndata: [DONE]\n\n:{short}\n");
+    let options = events().max_event(50);
+    let bytes = stream.as_bytes();
+    let whole = rewrite(&foreign(), &options, &[bytes]);
+    same(&wanted, &whole, &stream);
+    for at in 0..bytes.len() {
+        same(&wanted, &rewrite(&foreign(), &options, &[&bytes[..at], &bytes[at..]]), &stream);
+    }
+    same(&wanted, &rewrite(&foreign(), &options, &support::bytes(bytes)), &stream);
+}
+
+#[test]
+fn what_is_mended_or_left_out_is_counted() {
+    let stream = "\u{FEFF}data: 1\r\n\r\n: a\n\ndata: 2\n\n\n:b\r\n:c\ndata: 3\n:d\n\nid: 7\n\ndata: [DONE]\n\ndata: 4\n\ndata: 5";
+    for chunks in [vec![stream.as_bytes()], support::bytes(stream.as_bytes())] {
+        let mut rewriter = Rewriter::new(&foreign(), &events()).unwrap();
+        let mut out = Vec::new();
+        chunks.iter().for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
+        rewriter.finish(&mut out).unwrap();
+        // The first event, the comment `b`, the event with a comment inside, the id, and what comes after the end.
+        assert_eq!(rewriter.stats().repaired, 6, "{}", out.escape_ascii());
+        rewriter.reset();
+        assert_eq!(rewriter.stats().repaired, 0);
+    }
+}
+
+/// Returns a stream of such lines as servers send, and of some that they should not.
+fn random_stream(random: &mut Random) -> String {
+    const LINES: &[&str] = &[
+        "data:",
+        "data",
+        "data: ",
+        "data: : keepalive",
+        "data::",
+        "data: {}",
+        "data: { }",
+        "data: [DONE]",
+        "data:[DONE]",
+        "data: not JSON",
+        "data: {\"a\":",
+        "data: 1}",
+        "data: \"b\":2}",
+        "data:{\"a\":1}",
+        "data:  {\"a\": [1, {}]} \t",
+        "data: {\"error\":{\"message\":\"no\"}}",
+        "data: null",
+        "data: [1]",
+        ":",
+        ": a",
+        ":b:",
+        "id: 7",
+        "id",
+        "retry: 5",
+        "event: ping",
+        "event:x",
+        "event",
+        "event:  two ",
+        "events: no",
+        "dat",
+        "data2: no",
+        " data: no",
+        " ",
+        "\t",
+        "data: {\"type\":\"ping\"}",
+        "data: {\"choices\":[],\"id\":\"\"}",
+        "data: {\"id\":null,\"choices\":null}",
+        "data: {\"object\":\"chat.completion.chunk\",\"id\":\"u\",\"usage\":{\"id\":\"v\"}}",
+        "data: {\"object\":\"chat.completion.chunk\"}",
+        "data: {\"object\":\"chat.completion\",\"id\":\"n\"}",
+        "data: {\"id\":\"w\",\"choices\":[{\"id\":\"x\",\"index\":0,\"delta\":{\"content\":\"<think>\"}}]}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"h\\\"id\\\":m \\u00e9\"}}],\"id\" : \"y\" ,\"n\":[\"id\"]}",
+        "data: {\"id\":\"z\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"</think>\\n\"}},{\"index\":1,\"delta\":{\"content\":\"é<\"}}]}",
+        "data: {\"id\":\"w\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a <\"},\"finish_reason\":\"stop\"}]}",
+    ];
+    let mut stream = String::from(if random.one_in(6) { "\u{FEFF}" } else { "" });
+    let own = *random.pick(&["\n", "\n", "\r\n", "\r"]);
+    for _ in 0..random.below(14) {
+        let mixed = random.one_in(8);
+        let mut end = || if mixed { *random.pick(&["\n", "\r\n", "\r"]) } else { own };
+        let end_of_line = end();
+        let end_of_event = end();
+        stream += *random.pick(LINES);
+        stream += end_of_line;
+        if !random.one_in(3) {
+            stream += end_of_event;
+        }
+    }
+    if random.one_in(3) {
+        stream += *random.pick(LINES);
+    }
+    stream
+}
+
+/// Streams of many servers, where they are there, and the project's own.
+fn recordings() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root.join("../shared/corpus/sse");
+    let kinds = if folder.is_dir() { support::files(folder) } else { Vec::new() };
+    let files = kinds.iter().filter(|kind| kind.is_dir()).flat_map(support::files);
+    let files = support::files(root.join("tests/sse")).into_iter().chain(files);
+    files.filter_map(|file| Some((file.clone(), std::fs::read_to_string(&file).ok()?))).collect()
+}
+
+#[test]
+fn random_streams_are_mended_as_the_reference_says() {
+    let mut random = Random::announced("random_streams_are_mended_as_the_reference_says");
+    for _ in 0..2000 {
+        let stream = random_stream(&mut random);
+        let options = events().max_event(random.one_in(2).then_some(1 << 20));
+        let wanted = reference(&stream);
+        same(&wanted, reference(&wanted).as_bytes(), "what is mended, by the reference");
+        check(&options, &stream, &wanted);
+    }
+}
+
+#[test]
+fn recordings_are_mended_as_the_reference_says() {
+    let mut random = Random::announced("recordings_are_mended_as_the_reference_says");
+    for (file, stream) in recordings() {
+        let wanted = reference(&stream);
+        let name = file.display().to_string();
+        let chunks = [vec![stream.as_bytes()], support::bytes(stream.as_bytes())];
+        let cuts = (0..8).map(|_| support::random_cuts(&mut random, stream.as_bytes(), 400)).collect::<Vec<_>>();
+        for chunks in chunks.into_iter().chain(cuts) {
+            same(&wanted, &rewrite(&foreign(), &events(), &chunks), &name);
+        }
+        same(&wanted, &rewrite(&foreign(), &events(), &[wanted.as_bytes()]), &name);
+    }
+}
+
+/// The specification's own reference, in Python, says the same, where both are there.
+#[test]
+fn the_reference_of_the_specification_says_the_same() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/spec/repair_reference.py");
+    let has_python = Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !script.is_file() || !has_python {
+        return;
+    }
+    const DRIVER: &str = "\
+import struct, sys
+sys.path.insert(0, sys.argv[1])
+from repair_reference import repair
+data = sys.stdin.buffer.read()
+while data:
+    size, data = struct.unpack('<I', data[:4])[0], data[4:]
+    out, data = repair(data[:size]), data[size:]
+    sys.stdout.buffer.write(struct.pack('<I', len(out)) + out)
+";
+    let mut random = Random::announced("the_reference_of_the_specification_says_the_same");
+    let streams = (0..3000).map(|_| random_stream(&mut random));
+    let recordings = recordings().into_iter().map(|(_, stream)| stream);
+    let streams: Vec<String> = table().into_iter().map(|(stream, _)| stream).chain(recordings).chain(streams).collect();
+    let mut python = Command::new("python3")
+        .args(["-B", "-c", DRIVER])
+        .arg(script.parent().unwrap())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input: Vec<u8> = streams
+        .iter()
+        .flat_map(|stream| (stream.len() as u32).to_le_bytes().into_iter().chain(stream.bytes()).collect::<Vec<u8>>())
+        .collect();
+    // All is read before anything is written.
+    python.stdin.take().unwrap().write_all(&input).unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let mut rest = &output.stdout[..];
+    for stream in &streams {
+        let (size, after) = rest.split_first_chunk::<4>().unwrap();
+        let (wanted, after) = after.split_at(u32::from_le_bytes(*size) as usize);
+        rest = after;
+        same(std::str::from_utf8(wanted).unwrap(), &rewrite(&foreign(), &events(), &[stream.as_bytes()]), stream);
+    }
+}
