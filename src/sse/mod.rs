@@ -14,6 +14,7 @@ mod choices;
 mod edits;
 mod event;
 mod format;
+mod messages;
 mod options;
 mod repair;
 mod rewrite;

@@ -158,7 +158,6 @@ pub struct Options {
     #[expect(dead_code)]
     pub(crate) responses_as: ResponsesAs,
     pub(crate) repair: bool,
-    #[expect(dead_code)]
     pub(crate) promote_empty: bool,
     #[expect(dead_code)]
     pub(crate) merge: bool,

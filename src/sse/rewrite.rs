@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::choices::{Choices, Layout};
 use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
+use super::messages::Messages;
 use super::options::{Formats, Options};
 use super::text::{Call, Setup};
 use crate::call_writer::Tools;
@@ -20,6 +21,7 @@ const MOST_ADDED: usize = 1 << 20;
 pub struct Rewrite {
     pub setup: Setup,
     choices: Choices,
+    messages: Messages,
     formats: Formats,
     /// No event has been seen.
     fresh: bool,
@@ -30,7 +32,14 @@ impl Rewrite {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
         let setup = Setup::new(dialect, options);
         let choices = Choices::new(options.field, setup.scanner()?)?;
-        Ok(Rewrite { setup, choices, formats: options.formats, fresh: true, event: Event::new() })
+        Ok(Rewrite {
+            setup,
+            choices,
+            messages: Messages::new(options),
+            formats: options.formats,
+            fresh: true,
+            event: Event::new(),
+        })
     }
 
     /// Sets the dialect of the next stream, if there is one, and its start, which is the dialect's own if there is none.
@@ -51,25 +60,36 @@ impl Rewrite {
     pub fn begin_stream(&mut self) {
         let own = self.setup.begin_stream();
         self.choices.begin_stream(own);
+        self.messages.restart();
         self.fresh = true;
         self.event = Event::new();
     }
 
     /// Returns how many bytes of text are held back.
     pub fn held(&self) -> usize {
-        self.choices.held()
+        self.choices.held() + self.messages.held()
     }
 
     /// Writes what is held back as text. The streams go on.
     pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.choices.begin_event();
-        self.choices.release(&mut self.setup, Call::Flush, out)
+        self.begin_event();
+        self.release(Call::Flush, out)
     }
 
     /// Writes what is held back, because the streams are over.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.begin_event();
+        self.release(Call::Finish, out)
+    }
+
+    fn begin_event(&mut self) {
         self.choices.begin_event();
-        self.choices.release(&mut self.setup, Call::Finish, out)
+        self.messages.begin_event();
+    }
+
+    fn release(&mut self, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.messages.release(&mut self.setup, call, out)?;
+        self.choices.release(&mut self.setup, call, out)
     }
 
     /// Writes a whole event with its changes. With `last`, the streams are over after it.
@@ -78,8 +98,11 @@ impl Rewrite {
             append(out, BYTE_ORDER_MARK)?;
             raw = &raw[BYTE_ORDER_MARK.len()..];
         }
+        if raw == b"\n" && self.messages.takes_line_feed() {
+            return Ok(());
+        }
         self.event.read(raw)?;
-        self.choices.begin_event();
+        self.begin_event();
         let format = self.read(raw)?;
         if format.is_none() {
             let values = self.event.values(raw)?;
@@ -105,7 +128,7 @@ impl Rewrite {
             if out.len() > most {
                 changes = true;
                 let call = if last { Call::Finish } else { Call::Flush };
-                self.choices.release(&mut self.setup, call, out)?;
+                self.release(call, out)?;
                 append(out, &raw[line..])?;
                 break;
             }
@@ -157,15 +180,33 @@ impl Rewrite {
         last: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let Rewrite { setup, event, choices, .. } = self;
+        let Rewrite { setup, event, choices, messages, .. } = self;
         let event = EventPart { raw, part, event };
         let ended = format == Some(Format::Error) || event.name() == b"error" || is_done(event.data());
-        let changes = choices.chunk(setup, last || ended, &event, out)?;
+        let start = out.len();
+        let is_message = format == Some(Format::Messages) && !ended;
+        if is_message && last {
+            choices.release(setup, Call::Finish, out)?;
+        }
+        if !is_message && messages.has_open_text() {
+            if last || ended {
+                messages.release(setup, Call::Finish, out)?;
+            } else if !is_quiet(&event) {
+                messages.make_way(out)?;
+            }
+        }
+        let has_released = out.len() > start;
+        let changes = has_released
+            | match is_message {
+                true => messages.event(setup, last, &event, out)?,
+                false => choices.chunk(setup, last || ended, &event, out)?,
+            };
         setup.stats.events += u64::from(!event.data().is_empty());
         setup.stats.changed += u64::from(changes);
         if ended {
             setup.restart();
             choices.restart(setup)?;
+            messages.restart();
         }
         Ok(changes)
     }
@@ -174,6 +215,11 @@ impl Rewrite {
     pub fn body(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let format = self.format(raw);
         self.setup.stats.events += 1;
+        if format == Some(Format::Messages) {
+            let changes = self.messages.body(&mut self.setup, raw, out)?;
+            self.setup.stats.changed += u64::from(changes);
+            return Ok(());
+        }
         let Some(layout) = format.and_then(Layout::of) else {
             self.setup.stats.unread += u64::from(format == Some(Format::Unknown));
             return Ok(append(out, raw)?);
@@ -187,6 +233,11 @@ impl Rewrite {
 
 fn is_done(data: &[u8]) -> bool {
     data.trim_ascii() == b"[DONE]"
+}
+
+/// Returns whether an event only keeps the connection alive, so that nothing need go before it.
+fn is_quiet(event: &EventPart<'_>) -> bool {
+    event.name() == b"ping" || matches!(event.data().trim_ascii(), b"" | b"{}")
 }
 
 /// Returns whether this is the data of a whole event.

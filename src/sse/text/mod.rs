@@ -6,6 +6,7 @@ mod parts;
 mod setup;
 mod stream;
 
-pub use parts::{Parts, Run, Target};
+pub use calls::Calls;
+pub use parts::{CallPart, Parts, Run, Target};
 pub use setup::Setup;
 pub use stream::{Call, TextStream};

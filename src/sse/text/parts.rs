@@ -60,6 +60,12 @@ impl Run {
     }
 }
 
+/// What a stretch has of a call.
+pub enum CallPart<'a> {
+    Begin { id: &'a [u8], name: &'a [u8] },
+    Arguments(&'a [u8]),
+}
+
 /// Stretches of text, of which neighbours are for different fields or calls.
 #[derive(Default)]
 pub struct Parts {
@@ -93,6 +99,17 @@ impl Parts {
     /// Returns how many bytes are thinking, and how many are content.
     pub fn lens(&self) -> (u64, u64) {
         (self.thinking, self.content)
+    }
+
+    /// Returns what a stretch has of a call.
+    pub fn call_part(&self, run: &Run) -> Option<CallPart<'_>> {
+        match run.what {
+            What::Call { name, .. } => {
+                Some(CallPart::Begin { id: &self.text[run.text.start..name], name: &self.text[name..run.text.end] })
+            }
+            What::Arguments { .. } => Some(CallPart::Arguments(self.text_of(run))),
+            What::Reasoning | What::Content => None,
+        }
     }
 
     /// Returns whether there is something for a field.

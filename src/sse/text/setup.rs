@@ -119,6 +119,19 @@ impl Setup {
         self.stats.content_bytes = self.stats.content_bytes.wrapping_add(content.wrapping_sub(before.1));
     }
 
+    /// Takes the calls out of a text that is over, for a later text of the same answer: so no id comes twice.
+    pub fn take_calls(&mut self, text: &mut TextStream) -> TryBox<Calls> {
+        let calls = mem::replace(&mut text.calls, TryBox::NONE);
+        self.waiting -= calls.get().map_or(0, Calls::waiting);
+        calls
+    }
+
+    /// Gives a text the calls of an earlier one, with which it goes on.
+    pub fn give_calls(&mut self, text: &mut TextStream, calls: TryBox<Calls>) {
+        self.waiting += calls.get().map_or(0, Calls::waiting);
+        text.calls = calls;
+    }
+
     /// Begins again, after `[DONE]` or an error. No text goes on.
     pub fn restart(&mut self) {
         self.waiting = 0;

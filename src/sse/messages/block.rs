@@ -1,0 +1,229 @@
+//! A text block of the server, and the blocks that it becomes. Clients take a block for one kind of text, so each change of
+//! kind ends a block and begins another.
+
+use std::{mem, slice};
+
+use super::fields::Fields;
+use super::outgoing::{Delta, Outgoing, call_block, empty, text_block, thinking_block};
+use crate::Error;
+use crate::json::{decimal, escape};
+use crate::memory::{self, append, push};
+use crate::sse::edits::Edits;
+use crate::sse::event::{Event, EventPart};
+use crate::sse::text::{CallPart, Parts, Run, Target, TextStream};
+
+/// The most bytes of a block's start, and of events without text after it, that are kept.
+const KEPT: usize = 16 << 10;
+
+/// The open block that goes out.
+#[derive(Clone, Copy)]
+pub struct Open {
+    pub index: u64,
+    /// What its text is.
+    pub target: Target,
+}
+
+/// A text block that the server has begun and not ended.
+pub struct TextBlock {
+    /// The server's index.
+    pub index: u64,
+    pub text: TextStream,
+    pub open: Option<Open>,
+    /// Text of it has come.
+    pub has_text: bool,
+    /// Its start has not gone out.
+    pub waits: bool,
+    /// Its start, as it came, for each block of content that it becomes; then, while the start waits, events without text.
+    /// It is empty if the start is too long.
+    start: Vec<u8>,
+    /// Where each of these ends.
+    ends: Vec<usize>,
+}
+
+impl TextBlock {
+    pub fn new(index: u64, text: TextStream) -> TextBlock {
+        TextBlock { index, text, open: None, has_text: false, waits: false, start: Vec::new(), ends: Vec::new() }
+    }
+
+    /// Keeps the start, or an event without text after it, and returns whether there was room for it.
+    pub fn keep(&mut self, event: &EventPart<'_>) -> memory::Result<bool> {
+        let most = KEPT.saturating_sub(self.start.len());
+        if event.part.len() + event.name().len() > most {
+            return Ok(false);
+        }
+        event.write(&mut Edits::default(), &mut self.start)?;
+        // An event of several has no blank line of its own, and one that ends in `\r\n` comes without the last byte.
+        let blank = match event.part.end == event.raw.len() {
+            true if event.raw.ends_with(b"\r\n\r") => b"\n",
+            true => &b""[..],
+            false => event.event.line_end,
+        };
+        append(&mut self.start, blank)?;
+        push(&mut self.ends, self.start.len())?;
+        Ok(true)
+    }
+
+    /// Opens a block for this text, after the end of one for other text. Returns its index. A call's is opened by its
+    /// beginning alone.
+    pub fn open(&mut self, target: Target, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<u64, Error> {
+        if let Some(open) = self.open.filter(|open| open.target == target) {
+            return Ok(open.index);
+        }
+        self.close(outgoing, out)?;
+        let index = outgoing.take_index();
+        self.open = Some(Open { index, target });
+        match target {
+            Target::Reasoning => outgoing.start(index, out, |out| thinking_block(out, empty))?,
+            Target::Content if self.start.is_empty() => outgoing.start(index, out, |out| text_block(out, empty))?,
+            Target::Content => self.write_start(index, outgoing, out)?,
+            Target::Calls => {}
+        }
+        Ok(index)
+    }
+
+    /// Writes the start if it has no text yet, because what comes must not pass it.
+    pub fn make_way(&mut self, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
+        if self.waits && !self.has_text {
+            self.open(Target::Content, outgoing, out)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the start as it came, with this index, and what waits with it.
+    fn write_start(&mut self, index: u64, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
+        outgoing.added += u64::from(!mem::take(&mut self.waits));
+        let (mut event, mut edits) = (Event::new(), Edits::default());
+        let mut from = 0;
+        for &end in &self.ends {
+            let raw = &self.start[from..end];
+            event.read(raw)?;
+            let part = EventPart { raw, part: 0..raw.len(), event: &event };
+            let fields = Fields::read(part.data());
+            edits.clear();
+            set_index(&fields, index, &mut edits)?;
+            // Its text has been read.
+            if let Some((_, text)) = fields.part.text.filter(|(_, text)| text.len() > 2) {
+                edits.replace(text, empty)?;
+            }
+            part.write(&mut edits, out)?;
+            from = end;
+        }
+        // Only the start is needed again.
+        self.ends.truncate(1);
+        self.start.truncate(self.ends.first().copied().unwrap_or(0));
+        Ok(())
+    }
+
+    /// Ends the open block.
+    pub fn close(&mut self, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> memory::Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        self.before_stop(open, outgoing, out)?;
+        outgoing.stop(open.index, out)
+    }
+
+    /// Writes what goes before the end of a block.
+    pub fn before_stop(&self, open: Open, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> memory::Result<()> {
+        if open.target == Target::Reasoning { outgoing.signature(open.index, out) } else { Ok(()) }
+    }
+
+    /// Writes stretches of its text as events of their own. `alone` counts how many more may be apart.
+    pub fn write(
+        &mut self,
+        parts: &Parts,
+        runs: &[Run],
+        alone: &mut usize,
+        outgoing: &mut Outgoing,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        pieces(parts, runs, alone, |runs, target| {
+            if target == Target::Calls {
+                return runs.iter().try_for_each(|run| self.write_call(parts, run, outgoing, out));
+            }
+            let index = self.open(target, outgoing, out)?;
+            let kind = if target == Target::Reasoning { Delta::Thinking } else { Delta::Text };
+            Ok(outgoing.delta(index, kind, out, |out| parts.write(runs, target, false, out))?)
+        })
+    }
+
+    fn write_call(
+        &mut self,
+        parts: &Parts,
+        run: &Run,
+        outgoing: &mut Outgoing,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        match parts.call_part(run) {
+            Some(CallPart::Begin { id, name }) => {
+                self.close(outgoing, out)?;
+                let index = self.open(Target::Calls, outgoing, out)?;
+                outgoing.start(index, out, |out| call_block(id, name, b"{}", out))?;
+            }
+            Some(CallPart::Arguments(arguments)) => {
+                let Some(open) = self.open else { return Ok(()) };
+                outgoing.delta(open.index, Delta::Input, out, |out| string(arguments, out))?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Notes the changes that make an event for some text, which was `said`, one for this stretch of it.
+pub fn set_text(fields: &Fields, parts: &Parts, run: &Run, said: &[u8], edits: &mut Edits) -> memory::Result<()> {
+    let Some((key, value)) = fields.part.text.clone() else { return Ok(()) };
+    let text = parts.text_of(run);
+    let to = match run.target() {
+        Target::Content if text == said => return Ok(()),
+        Target::Content => None,
+        Target::Reasoning => Some(Delta::Thinking),
+        Target::Calls => Some(Delta::Input),
+    };
+    if let (Some(to), Some(kind)) = (to, fields.part.kind.clone()) {
+        edits.replace(kind, |out| append(out, to.kind()))?;
+        edits.replace(key, |out| append(out, to.member()))?;
+    }
+    edits.replace(value, |out| string(text, out))
+}
+
+/// Writes text as a string.
+pub fn string(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    append(out, b"\"")?;
+    escape(text, out)?;
+    append(out, b"\"")
+}
+
+/// Hands on stretches with the text that each is for: at most `alone` of them apart, and the rest joined for each text. So a
+/// few bytes of text cannot become many times as many bytes of blocks. A call's arguments stay with its beginning.
+pub fn pieces<E>(
+    parts: &Parts,
+    runs: &[Run],
+    alone: &mut usize,
+    mut piece: impl FnMut(&[Run], Target) -> Result<(), E>,
+) -> Result<(), E> {
+    let rest_of_call = |runs: &[Run]| {
+        runs.iter().take_while(|run| matches!(parts.call_part(run), Some(CallPart::Arguments(_)))).count()
+    };
+    let mut runs = runs;
+    while let Some(first) = runs.first() {
+        let is_rest = rest_of_call(slice::from_ref(first)) > 0;
+        if *alone == 0 && !is_rest {
+            break;
+        }
+        *alone -= usize::from(!is_rest);
+        let (apart, left) = runs.split_at(1 + rest_of_call(&runs[1..]));
+        piece(apart, first.target())?;
+        runs = left;
+    }
+    let has = |&target: &Target| runs.iter().any(|run| run.target() == target);
+    Target::ALL.into_iter().filter(has).try_for_each(|target| piece(runs, target))
+}
+
+/// Notes that an event has this index.
+pub fn set_index(fields: &Fields, index: u64, edits: &mut Edits) -> memory::Result<()> {
+    match &fields.index {
+        Some((known, at)) if *known != index => {
+            edits.replace(at.clone(), |out| append(out, decimal(index, &mut [0; 20]).as_bytes()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,221 @@
+//! A whole message, of an answer that is not a stream: the same blocks as of a stream, in the list of its content.
+
+use std::mem;
+
+use super::block::{pieces, string};
+use super::fields::Part;
+use super::outgoing::{call_block, text_block, thinking_block};
+use super::{ALONE, END_TURN, Message, Messages, TOOL_USE};
+use crate::Error;
+use crate::json::{Reader, Span, name};
+use crate::memory::{self, TryBox, append};
+use crate::sse::edits::{Edits, decode};
+use crate::sse::text::{Call, CallPart, Parts, Run, Setup, Target};
+
+/// The members of a message that are rewritten, and where they stand.
+#[derive(Default)]
+struct Body {
+    /// The list.
+    content: Option<Span>,
+    stop_reason: Option<Span>,
+    id: Option<Span>,
+}
+
+impl Body {
+    fn read(raw: &[u8]) -> Option<Body> {
+        let mut body = Body::default();
+        let mut reader = Reader::new(raw);
+        reader.object(|reader, key| {
+            let value = reader.value()?;
+            match name(raw, &key, &mut [0; 24]) {
+                b"content" => body.content = (raw[value.start] == b'[').then_some(value),
+                b"stop_reason" => body.stop_reason = Some(value),
+                b"id" => body.id = (raw[value.start] == b'"').then_some(value),
+                _ => {}
+            }
+            Some(())
+        })?;
+        reader.end()?;
+        Some(body)
+    }
+}
+
+/// The list that goes out, as changes of the one that came.
+#[derive(Default)]
+struct List {
+    /// The end of the last block that was read.
+    end: usize,
+    /// There is a block before.
+    has_blocks: bool,
+    /// Where a stretch of blocks begins that are left out, with nothing before it.
+    gap: Option<usize>,
+}
+
+impl List {
+    /// Notes that the next block stays, or others in its place.
+    fn keep(&mut self, block: &Span, edits: &mut Edits) -> Result<(), Error> {
+        if let Some(from) = self.gap.take() {
+            edits.replace(from..block.start, |_| Ok(()))?;
+        }
+        (self.end, self.has_blocks) = (block.end, true);
+        Ok(())
+    }
+
+    /// Leaves the next block out.
+    fn leave_out(&mut self, block: &Span, edits: &mut Edits) -> Result<(), Error> {
+        if self.has_blocks {
+            edits.replace(self.end..block.end, |_| Ok(()))?;
+        } else {
+            self.gap.get_or_insert(block.start);
+        }
+        self.end = block.end;
+        Ok(())
+    }
+
+    /// Ends the list. Returns whether it has a block.
+    fn finish(&mut self, edits: &mut Edits) -> Result<bool, Error> {
+        if let Some(from) = self.gap.take() {
+            edits.replace(from..self.end, |_| Ok(()))?;
+        }
+        Ok(self.has_blocks)
+    }
+}
+
+impl Messages {
+    /// Writes a whole message with its changes. Returns whether there are any.
+    pub fn body(&mut self, setup: &mut Setup, raw: &[u8], out: &mut Vec<u8>) -> Result<bool, Error> {
+        self.begin_message(setup);
+        self.edits.clear();
+        if let Some(body) = Body::read(raw) {
+            self.content(setup, &body, raw)?;
+        }
+        self.begin_message(setup);
+        self.edits.apply(raw, 0..raw.len(), Span::clone, out)?;
+        Ok(!self.edits.list.is_empty())
+    }
+
+    /// Notes the changes of a message.
+    fn content(&mut self, setup: &mut Setup, body: &Body, raw: &[u8]) -> Result<(), Error> {
+        let Some(content) = body.content.clone() else { return Ok(()) };
+        if let Some(id) = &body.id {
+            self.message.set_id(&raw[id.clone()])?;
+        }
+        let mut list = List::default();
+        let mut done = Ok(());
+        let mut reader = Reader::new(&raw[content.clone()]);
+        // It was read before: it is a list.
+        let _ = reader.array(|reader| {
+            let block = reader.value()?;
+            let block = content.start + block.start..content.start + block.end;
+            done = self.block(setup, raw, &block, &mut list);
+            done.is_ok().then_some(())
+        });
+        done?;
+        let has_blocks = list.finish(&mut self.edits)?;
+        let Some(stop) = body.stop_reason.clone().filter(|stop| raw[stop.clone()] == *END_TURN) else { return Ok(()) };
+        let Messages { message, edits, .. } = self;
+        if message.has_told_call {
+            edits.replace(stop, |out| append(out, TOOL_USE))?;
+        }
+        setup.stats.unpromoted += u64::from(message.promotion.is_full());
+        let thinking = message.promotion.thinking();
+        if !thinking.is_empty() {
+            let end = content.end - 1;
+            edits.replace(end..end, |out| {
+                append(out, if has_blocks { b"," } else { b"" })?;
+                text_block(out, |out| string(thinking, out))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Notes the changes of one block.
+    fn block(&mut self, setup: &mut Setup, raw: &[u8], block: &Span, list: &mut List) -> Result<(), Error> {
+        let data = &raw[block.clone()];
+        let part = Part::read(data, &mut Reader::new(data)).unwrap_or_default();
+        let message = &mut self.message;
+        if !part.is(data, b"\"text\"") {
+            let is_thinking = part.is(data, b"\"thinking\"") || part.is(data, b"\"redacted_thinking\"");
+            if is_thinking && !mem::replace(&mut message.is_split, true) {
+                setup.stats.split_by_server += 1;
+            }
+            if !is_thinking {
+                message.promotion.close();
+            }
+            if part.is(data, b"\"tool_use\"") {
+                (message.has_own_calls, message.calls) = (true, TryBox::NONE);
+            }
+        }
+        let text = part.text.clone().filter(|(_, text)| part.is(data, b"\"text\"") && text.len() > 2);
+        let Some((_, text)) = text.filter(|_| !message.passes_texts(setup)) else {
+            self.take_passing(&part, data)?;
+            return list.keep(block, &mut self.edits);
+        };
+        let Messages { message, edits, parts, decoded, .. } = self;
+        let said = decode(&data[text.clone()], decoded)?;
+        let mut stream = message.begin_text(setup)?;
+        setup.look_for_calls(&mut stream, || Message::id_prefix(&message.id_prefix), true)?;
+        parts.clear();
+        setup.scan(&mut stream, Call::Feed(said), parts)?;
+        setup.scan(&mut stream, Call::Finish, parts)?;
+        message.end_text(setup, &mut stream);
+        message.promotion.take(parts)?;
+        match parts.runs() {
+            [] => return list.leave_out(block, edits),
+            [run] if run.target() == Target::Content && parts.text_of(run) == said => {}
+            runs => edits.replace(block.clone(), |out| write(parts, runs, data, &text, out))?,
+        }
+        list.keep(block, edits)
+    }
+}
+
+/// Writes the blocks of which a text block consists. The last one of content has the block's other members.
+fn write(parts: &Parts, runs: &[Run], data: &[u8], text: &Span, out: &mut Vec<u8>) -> memory::Result<()> {
+    let mut contents = 0;
+    pieces(parts, runs, &mut { ALONE }, |_, target| {
+        contents += usize::from(target == Target::Content);
+        memory::Result::Ok(())
+    })?;
+    let mut comma = &b""[..];
+    pieces(parts, runs, &mut { ALONE }, |runs, target| {
+        match target {
+            Target::Calls => return write_calls(parts, runs, &mut comma, out),
+            Target::Reasoning => {
+                append(out, comma)?;
+                thinking_block(out, |out| parts.write(runs, target, false, out))?;
+            }
+            Target::Content => {
+                append(out, comma)?;
+                contents -= 1;
+                if contents > 0 {
+                    text_block(out, |out| parts.write(runs, target, false, out))?;
+                } else {
+                    append(out, &data[..text.start])?;
+                    parts.write(runs, target, false, out)?;
+                    append(out, &data[text.end..])?;
+                }
+            }
+        }
+        comma = b",";
+        Ok(())
+    })
+}
+
+/// Writes the blocks of calls, each of which is whole.
+fn write_calls(parts: &Parts, runs: &[Run], comma: &mut &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    let mut begun = None;
+    for run in runs {
+        match parts.call_part(run) {
+            Some(CallPart::Begin { id, name }) => begun = Some((id, name)),
+            Some(CallPart::Arguments(input)) => {
+                if let Some((id, name)) = begun.take() {
+                    append(out, comma)?;
+                    call_block(id, name, input, out)?;
+                    *comma = b",";
+                }
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! The fields of an event of a Messages stream that are rewritten, and where they stand. All other fields must pass unread.
+
+use crate::json::{Reader, Span, name};
+
+/// The type of an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Kind {
+    MessageStart,
+    BlockStart,
+    BlockDelta,
+    BlockStop,
+    MessageDelta,
+    MessageStop,
+    Ping,
+    #[default]
+    Other,
+}
+
+impl Kind {
+    fn of(value: &[u8]) -> Kind {
+        match value {
+            b"\"message_start\"" => Kind::MessageStart,
+            b"\"content_block_start\"" => Kind::BlockStart,
+            b"\"content_block_delta\"" => Kind::BlockDelta,
+            b"\"content_block_stop\"" => Kind::BlockStop,
+            b"\"message_delta\"" => Kind::MessageDelta,
+            b"\"message_stop\"" => Kind::MessageStop,
+            b"\"ping\"" => Kind::Ping,
+            _ => Kind::Other,
+        }
+    }
+}
+
+/// The fields of an event. Of two members of one name, the last counts.
+#[derive(Debug, Default)]
+pub struct Fields {
+    pub kind: Kind,
+    /// The `index`, if it is a number that can be one, and where it stands.
+    pub index: Option<(u64, Span)>,
+    /// The `content_block` or `delta`, if it is an object.
+    pub part: Part,
+    /// The `id` of the `message`, with its quotes.
+    pub id: Option<Span>,
+}
+
+/// What a block is or gets.
+#[derive(Debug, Default)]
+pub struct Part {
+    /// The value of `type`.
+    pub kind: Option<Span>,
+    /// The key and the value of `text`, if that is a string.
+    pub text: Option<(Span, Span)>,
+    /// The value of `thinking`, if that is a string.
+    pub thinking: Option<Span>,
+    /// The value of `stop_reason`.
+    pub stop_reason: Option<Span>,
+    /// Whether it has a member that text of another channel would have, or one of its own twice, so that no key of it can be
+    /// renamed.
+    pub is_crowded: bool,
+}
+
+impl Part {
+    /// Returns whether its type is this, with the quotes.
+    pub fn is(&self, data: &[u8], kind: &[u8]) -> bool {
+        self.kind.as_ref().is_some_and(|value| data[value.clone()] == *kind)
+    }
+
+    /// Reads a block, or what an event adds to one.
+    pub fn read(data: &[u8], reader: &mut Reader<'_>) -> Option<Part> {
+        let mut part = Part::default();
+        let (mut kinds, mut texts) = (0, 0);
+        reader.object(|reader, key| {
+            let value = reader.value()?;
+            let text = (data[value.start] == b'"').then(|| value.clone());
+            match name(data, &key, &mut [0; 24]) {
+                b"type" => {
+                    part.kind = Some(value);
+                    kinds += 1;
+                }
+                b"text" => {
+                    part.text = text.map(|value| (key, value));
+                    texts += 1;
+                }
+                b"thinking" => {
+                    part.thinking = text;
+                    part.is_crowded = true;
+                }
+                b"partial_json" => part.is_crowded = true,
+                b"stop_reason" => part.stop_reason = Some(value),
+                _ => {}
+            }
+            Some(())
+        })?;
+        part.is_crowded |= kinds > 1 || texts > 1;
+        Some(part)
+    }
+}
+
+impl Fields {
+    /// Returns the fields of an event that is known to be a JSON object.
+    pub fn read(data: &[u8]) -> Fields {
+        let mut fields = Fields::default();
+        let (mut block, mut delta) = (Part::default(), Part::default());
+        let _ = Reader::new(data).object(|reader, key| {
+            let mut room = [0; 24];
+            match name(data, &key, &mut room) {
+                b"content_block" if reader.peek() == Some(b'{') => block = Part::read(data, reader)?,
+                b"delta" if reader.peek() == Some(b'{') => delta = Part::read(data, reader)?,
+                b"message" if reader.peek() == Some(b'{') => fields.id = id(data, reader)?,
+                b"type" => fields.kind = Kind::of(&data[reader.value()?]),
+                b"index" => {
+                    let value = reader.value()?;
+                    fields.index = number(&data[value.clone()]).map(|index| (index, value));
+                }
+                _ => {
+                    reader.value()?;
+                }
+            }
+            Some(())
+        });
+        fields.part = if fields.kind == Kind::BlockStart { block } else { delta };
+        fields
+    }
+}
+
+/// Reads a message's `id`.
+fn id(data: &[u8], reader: &mut Reader<'_>) -> Option<Option<Span>> {
+    let mut id = None;
+    reader.object(|reader, key| {
+        let value = reader.value()?;
+        if name(data, &key, &mut [0; 24]) == b"id" {
+            id = (data[value.start] == b'"').then_some(value);
+        }
+        Some(())
+    })?;
+    Some(id)
+}
+
+fn number(value: &[u8]) -> Option<u64> {
+    str::from_utf8(value).ok()?.parse().ok()
+}

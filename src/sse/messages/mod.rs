@@ -1,0 +1,597 @@
+//! Anthropic Messages: a message is a list of blocks, and each text block becomes blocks of thinking, text and calls. A client
+//! must be able to take each block for one of the server's own: blocks begin, grow and end in order, and no index is left out.
+
+mod block;
+mod body;
+mod fields;
+mod outgoing;
+mod promotion;
+
+use std::mem;
+
+use super::edits::{Edits, decode};
+use super::event::EventPart;
+use super::options::Options;
+use super::text::{Call, CallPart, Calls, Parts, Run, Setup, Target, TextStream};
+use crate::Error;
+use crate::json::Span;
+use crate::memory::{TryBox, append, append_text, push};
+use block::{Open, TextBlock, set_index, set_text};
+use fields::{Fields, Kind, Part};
+use outgoing::{Delta, Outgoing, empty, text_block};
+use promotion::Promotion;
+
+/// At most this many stretches of an event have blocks of their own.
+const ALONE: usize = 32;
+
+/// At most this many text blocks are open at once, and the indexes of this many other blocks are known.
+const BLOCKS: usize = 128;
+
+/// How much of a message's id the ids of its calls have.
+const ID_LEN: usize = 24;
+
+/// The reason that a message stops for if it has ended by itself, and if it has a call.
+const END_TURN: &[u8] = b"\"end_turn\"";
+const TOOL_USE: &[u8] = b"\"tool_use\"";
+
+/// What is known of a message.
+struct Message {
+    texts: Vec<TextBlock>,
+    others: Vec<OtherBlock>,
+    /// A text block has begun: later ones begin in the content.
+    has_text: bool,
+    /// The server has sent thinking of its own.
+    is_split: bool,
+    /// The server has made a call of its own.
+    has_own_calls: bool,
+    /// A call was told and has ended as it should.
+    has_told_call: bool,
+    /// The calls of its texts, while no text block is open.
+    calls: TryBox<Calls>,
+    /// How ids begin that the model does not write.
+    id_prefix: String,
+    promotion: Promotion,
+}
+
+/// A block that is not split, or was.
+struct OtherBlock {
+    /// The server's index.
+    index: u64,
+    /// The one that goes out.
+    out: u64,
+}
+
+impl Message {
+    fn new(promotion: Promotion) -> Message {
+        Message {
+            texts: Vec::new(),
+            others: Vec::new(),
+            has_text: false,
+            is_split: false,
+            has_own_calls: false,
+            has_told_call: false,
+            calls: TryBox::NONE,
+            id_prefix: String::new(),
+            promotion,
+        }
+    }
+
+    /// Returns where the text block with this index is.
+    fn text(&self, index: u64) -> Option<usize> {
+        self.texts.iter().position(|block| block.index == index)
+    }
+
+    /// Returns the index that another block has on its way out.
+    fn other(&self, index: u64) -> Option<u64> {
+        self.others.iter().find(|block| block.index == index).map(|block| block.out)
+    }
+
+    /// Notes the index that a block has on its way out.
+    fn know(&mut self, index: u64, out: u64) -> Result<(), Error> {
+        self.others.retain(|block| block.index != index);
+        if self.others.len() == BLOCKS {
+            self.others.remove(0);
+        }
+        Ok(push(&mut self.others, OtherBlock { index, out })?)
+    }
+
+    /// Sets how ids begin, by the message's own id.
+    fn set_id(&mut self, id: &[u8]) -> Result<(), Error> {
+        self.id_prefix.clear();
+        append_text(&mut self.id_prefix, "toolu_")?;
+        let letters = id.iter().filter(|byte| byte.is_ascii_alphanumeric());
+        let skipped = letters.clone().count().saturating_sub(ID_LEN);
+        let before = self.id_prefix.len();
+        for &letter in letters.skip(skipped) {
+            append_text(&mut self.id_prefix, char::from(letter).encode_utf8(&mut [0; 4]))?;
+        }
+        let end = if self.id_prefix.len() > before { "_" } else { "" };
+        Ok(append_text(&mut self.id_prefix, end)?)
+    }
+
+    /// Begins the next text. Its calls go on with those of the text before, so that no id comes twice.
+    fn begin_text(&mut self, setup: &mut Setup) -> Result<TextStream, Error> {
+        let is_first = !mem::replace(&mut self.has_text, true) && !self.is_split;
+        let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? });
+        if self.is_split {
+            text.split = TryBox::new(setup.split_scanner()?)?;
+        }
+        text.has_own_calls = self.has_own_calls || !self.texts.is_empty();
+        if !text.has_own_calls {
+            setup.give_calls(&mut text, mem::replace(&mut self.calls, TryBox::NONE));
+        }
+        Ok(text)
+    }
+
+    /// Ends a text, which has finished.
+    fn end_text(&mut self, setup: &mut Setup, text: &mut TextStream) {
+        self.has_told_call |= text.has_told_call();
+        if !text.has_own_calls {
+            self.calls = setup.take_calls(text);
+        }
+    }
+
+    /// Returns whether its texts pass as they are.
+    fn passes_texts(&self, setup: &Setup) -> bool {
+        self.is_split && (self.has_own_calls || !setup.has_calls())
+    }
+
+    /// Returns how ids begin that the model does not write.
+    fn id_prefix(prefix: &str) -> Result<String, Error> {
+        let mut copy = String::new();
+        append_text(&mut copy, if prefix.is_empty() { "toolu_" } else { prefix })?;
+        Ok(copy)
+    }
+}
+
+/// The message that is read.
+pub struct Messages {
+    message: Message,
+    outgoing: Outgoing,
+    /// What the scanner has reported last.
+    parts: Parts,
+    /// The changes of the event or body.
+    edits: Edits,
+    /// How many stretches of the event may still have blocks of their own.
+    alone: usize,
+    decoded: Vec<u8>,
+    /// The last event is held or left out, and its blank line lacks a line feed, which comes next.
+    owes_line_feed: bool,
+    /// How much thinking may be kept, if it may have to be the answer.
+    most_promoted: Option<usize>,
+}
+
+impl Messages {
+    pub fn new(options: &Options) -> Messages {
+        let most = options.max_event.unwrap_or(Options::MAX_EVENT);
+        let most_promoted = options.promote_empty.then_some(most);
+        Messages {
+            message: Message::new(Promotion::new(most_promoted)),
+            outgoing: Outgoing::START,
+            parts: Parts::default(),
+            edits: Edits::default(),
+            alone: ALONE,
+            decoded: Vec::new(),
+            owes_line_feed: false,
+            most_promoted,
+        }
+    }
+
+    /// Returns whether a text block is open.
+    pub fn has_open_text(&self) -> bool {
+        !self.message.texts.is_empty()
+    }
+
+    /// Returns how many bytes of text are held back.
+    pub fn held(&self) -> usize {
+        self.message.texts.iter().map(|block| block.text.held()).sum()
+    }
+
+    pub fn begin_event(&mut self) {
+        self.alone = ALONE;
+    }
+
+    /// Returns whether a line feed that comes alone belongs to an event that did not go out.
+    pub fn takes_line_feed(&mut self) -> bool {
+        mem::take(&mut self.owes_line_feed)
+    }
+
+    /// Begins again, after `[DONE]` or an error, or for a new stream.
+    pub fn restart(&mut self) {
+        self.message = Message::new(Promotion::new(self.most_promoted));
+        self.outgoing.next = 0;
+        self.owes_line_feed = false;
+    }
+
+    /// Begins again within the stream, after a message.
+    fn begin_message(&mut self, setup: &mut Setup) {
+        for block in &mut self.message.texts {
+            setup.take_calls(&mut block.text);
+        }
+        self.restart();
+    }
+
+    /// Writes what is held back of all text blocks, and the starts of those that have no text yet.
+    pub fn release(&mut self, setup: &mut Setup, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.release_some(setup, call, None, out)
+    }
+
+    fn release_some(
+        &mut self,
+        setup: &mut Setup,
+        call: Call<'_>,
+        without: Option<u64>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let Messages { message: Message { texts, promotion, .. }, outgoing, parts, alone, .. } = self;
+        for block in texts.iter_mut().filter(|block| Some(block.index) != without) {
+            parts.clear();
+            if !block.text.over {
+                setup.scan(&mut block.text, call, parts)?;
+                block.text.over = matches!(call, Call::Finish);
+            }
+            promotion.take(parts)?;
+            block.write(parts, parts.runs(), alone, outgoing, out)?;
+            block.make_way(outgoing, out)?;
+        }
+        setup.stats.added += mem::take(&mut outgoing.added);
+        Ok(())
+    }
+
+    /// Writes the starts of text blocks without text, because an event comes that must not pass them.
+    pub fn make_way(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Messages { message, outgoing, .. } = self;
+        message.texts.iter_mut().try_for_each(|block| block.make_way(outgoing, out))
+    }
+
+    /// Writes an event of a message with its changes. With `last`, the stream is over after it. Returns whether there are changes.
+    pub fn event(
+        &mut self,
+        setup: &mut Setup,
+        last: bool,
+        event: &EventPart<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let data = event.data();
+        let fields = Fields::read(data);
+        let start = out.len();
+        self.edits.clear();
+        self.owes_line_feed = false;
+        self.outgoing.is_named = !event.name().is_empty();
+        self.outgoing.line_end = event.event.line_end;
+        let index = fields.index.as_ref().map(|(index, _)| *index);
+        if last {
+            self.release_some(setup, Call::Finish, index, out)?;
+        }
+        let passes = match (fields.kind, index) {
+            (Kind::Ping, _) => true,
+            (Kind::BlockStart, Some(index)) => self.block_start(setup, last, index, &fields, event, out)?,
+            (Kind::BlockDelta, Some(index)) => self.block_delta(setup, last, index, &fields, event, out)?,
+            (Kind::BlockStop, Some(index)) => self.block_stop(setup, index, &fields, out)?,
+            (Kind::MessageStart, _) => {
+                self.release(setup, Call::Finish, out)?;
+                self.begin_message(setup);
+                if let Some(id) = &fields.id {
+                    self.message.set_id(&data[id.clone()])?;
+                }
+                true
+            }
+            (Kind::MessageDelta, _) => {
+                self.release(setup, Call::Flush, out)?;
+                self.message_delta(setup, &fields, data, out)?;
+                true
+            }
+            (Kind::MessageStop, _) => {
+                self.release(setup, Call::Finish, out)?;
+                self.begin_message(setup);
+                true
+            }
+            _ => {
+                self.make_way(out)?;
+                true
+            }
+        };
+        setup.stats.added += mem::take(&mut self.outgoing.added);
+        if !passes {
+            self.owes_line_feed = event.raw.ends_with(b"\r\n\r");
+            return Ok(true);
+        }
+        let changes = out.len() > start || !self.edits.list.is_empty();
+        event.write(&mut self.edits, out)?;
+        Ok(changes)
+    }
+
+    /// Reads the start of a block. Returns whether it goes out now.
+    fn block_start(
+        &mut self,
+        setup: &mut Setup,
+        last: bool,
+        index: u64,
+        fields: &Fields,
+        event: &EventPart<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let data = event.data();
+        if let Some(at) = self.message.text(index) {
+            // Its end was left out.
+            if let Some(open) = self.end_text(setup, at, out)? {
+                self.outgoing.stop(open.index, out)?;
+            }
+        }
+        let is_text = fields.part.is(data, b"\"text\"");
+        let is_thinking = fields.part.is(data, b"\"thinking\"") || fields.part.is(data, b"\"redacted_thinking\"");
+        let is_call = fields.part.is(data, b"\"tool_use\"");
+        self.release(setup, if is_thinking { Call::Finish } else { Call::Flush }, out)?;
+        let message = &mut self.message;
+        if is_text && message.texts.len() < BLOCKS && !message.passes_texts(setup) {
+            return self.text_start(setup, last, index, fields, event, out);
+        }
+        if is_call && setup.has_calls() {
+            for block in &mut message.texts {
+                self.parts.clear();
+                message.has_told_call |= block.text.has_told_call();
+                setup.give_up_calls(&mut block.text, &mut self.parts)?;
+                block.write(&self.parts, self.parts.runs(), &mut self.alone, &mut self.outgoing, out)?;
+            }
+            (message.has_own_calls, message.calls) = (true, TryBox::NONE);
+        }
+        if is_thinking && !mem::replace(&mut message.is_split, true) {
+            setup.stats.split_by_server += 1;
+        }
+        if !is_thinking && !is_text {
+            message.promotion.close();
+        }
+        self.take_passing(&fields.part, data)?;
+        let to = self.outgoing.take_index();
+        self.message.know(index, to)?;
+        set_index(fields, to, &mut self.edits)?;
+        Ok(true)
+    }
+
+    /// Notes what a block that is not split has of thinking and text.
+    fn take_passing(&mut self, part: &Part, data: &[u8]) -> Result<(), Error> {
+        let promotion = &mut self.message.promotion;
+        if part.text.as_ref().is_some_and(|(_, text)| text.len() > 2) {
+            promotion.close();
+        }
+        if let Some(thinking) = &part.thinking {
+            promotion.take_thinking(decode(&data[thinking.clone()], &mut self.decoded)?)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the start of a text block. Returns whether it goes out now: only if it is the last event, or has text of its own.
+    fn text_start(
+        &mut self,
+        setup: &mut Setup,
+        last: bool,
+        index: u64,
+        fields: &Fields,
+        event: &EventPart<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let Messages { message, outgoing, parts, edits, alone, decoded, .. } = self;
+        let mut block = TextBlock::new(index, message.begin_text(setup)?);
+        let mut said = &b""[..];
+        parts.clear();
+        if let Some((_, text)) = fields.part.text.as_ref().filter(|(_, text)| text.len() > 2) {
+            said = decode(&event.data()[text.clone()], decoded)?;
+            block.has_text = true;
+            setup.look_for_calls(&mut block.text, || Message::id_prefix(&message.id_prefix), false)?;
+            setup.scan(&mut block.text, Call::Feed(said), parts)?;
+        }
+        if last {
+            setup.scan(&mut block.text, Call::Finish, parts)?;
+            block.text.over = true;
+        }
+        message.promotion.take(parts)?;
+        // After the last event nothing can come, because it may break off.
+        let is_kept = !last && block.keep(event)?;
+        let mut runs = parts.runs();
+        let first = runs.first().filter(|run| run.target() == Target::Content);
+        let goes = match runs.len() {
+            0 => !is_kept && said.is_empty(),
+            1 => first.is_some() || !last && !is_kept,
+            _ => !last && (first.is_some() || !is_kept),
+        };
+        block.waits = is_kept && !goes;
+        if goes {
+            let to = outgoing.take_index();
+            block.open = Some(Open { index: to, target: Target::Content });
+            set_index(fields, to, edits)?;
+            match (first, &fields.part.text) {
+                (Some(run), _) => {
+                    set_text(fields, parts, run, said, edits)?;
+                    runs = &runs[1..];
+                }
+                (None, Some((_, text))) if text.len() > 2 => edits.replace(text.clone(), empty)?,
+                _ => {}
+            }
+        }
+        let is_last = runs.is_empty();
+        if goes && !is_last {
+            event.write(edits, out)?;
+        }
+        block.write(parts, runs, alone, outgoing, out)?;
+        push(&mut message.texts, block)?;
+        Ok(goes && is_last)
+    }
+
+    /// Reads what is added to a block. Returns whether the event goes out.
+    fn block_delta(
+        &mut self,
+        setup: &mut Setup,
+        last: bool,
+        index: u64,
+        fields: &Fields,
+        event: &EventPart<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let data = event.data();
+        let Some(at) = self.message.text(index) else {
+            self.take_passing(&fields.part, data)?;
+            let to = match self.message.other(index) {
+                Some(to) => {
+                    self.make_way(out)?;
+                    to
+                }
+                None => {
+                    // Its start was left out.
+                    self.message.promotion.close();
+                    self.release(setup, Call::Flush, out)?;
+                    let to = self.outgoing.take_index();
+                    self.message.know(index, to)?;
+                    to
+                }
+            };
+            set_index(fields, to, &mut self.edits)?;
+            return Ok(true);
+        };
+        match &fields.part.text {
+            Some((_, text)) if fields.part.is(data, b"\"text_delta\"") => {
+                self.text_delta(setup, last, at, text.clone(), fields, event, out)
+            }
+            _ => {
+                // Such as a citation: it belongs to the content.
+                let block = &mut self.message.texts[at];
+                let to = match block.open {
+                    Some(Open { index, target: Target::Calls }) => index,
+                    _ => block.open(Target::Content, &mut self.outgoing, out)?,
+                };
+                self.message.promotion.close();
+                set_index(fields, to, &mut self.edits)?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Reads text that is added to a text block. Returns whether the event goes out.
+    #[expect(clippy::too_many_arguments)]
+    fn text_delta(
+        &mut self,
+        setup: &mut Setup,
+        last: bool,
+        at: usize,
+        text: Span,
+        fields: &Fields,
+        event: &EventPart<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let Messages { message, outgoing, parts, edits, alone, decoded, .. } = self;
+        let block = &mut message.texts[at];
+        let said = decode(&event.data()[text], decoded)?;
+        if said.is_empty() && !last {
+            return match block.open {
+                _ if block.waits => {
+                    if block.keep(event)? {
+                        return Ok(false);
+                    }
+                    let to = block.open(Target::Content, outgoing, out)?;
+                    set_index(fields, to, edits)?;
+                    Ok(true)
+                }
+                Some(Open { index, target: Target::Content }) => {
+                    set_index(fields, index, edits)?;
+                    Ok(true)
+                }
+                _ => Ok(false),
+            };
+        }
+        block.has_text |= !said.is_empty();
+        parts.clear();
+        if block.text.over {
+            parts.push_content(said)?;
+        } else {
+            setup.look_for_calls(&mut block.text, || Message::id_prefix(&message.id_prefix), false)?;
+            setup.scan(&mut block.text, Call::Feed(said), parts)?;
+            if last {
+                setup.scan(&mut block.text, Call::Finish, parts)?;
+                block.text.over = true;
+            }
+        }
+        message.promotion.take(parts)?;
+
+        // The last stretch stays in the event, which has all else.
+        let runs = parts.runs();
+        let stays = |run: &Run| match run.target() {
+            Target::Content => true,
+            Target::Reasoning => !fields.part.is_crowded,
+            Target::Calls => !fields.part.is_crowded && matches!(parts.call_part(run), Some(CallPart::Arguments(_))),
+        };
+        let (inside, before) = match runs.split_last() {
+            Some((inside, before)) if stays(inside) => (Some(inside), before),
+            _ => (None, runs),
+        };
+        block.write(parts, before, alone, outgoing, out)?;
+        let Some(run) = inside else { return Ok(false) };
+        let to = block.open(run.target(), outgoing, out)?;
+        set_index(fields, to, edits)?;
+        set_text(fields, parts, run, said, edits)?;
+        Ok(true)
+    }
+
+    /// Ends a text block, but for the end of the block that is open then.
+    fn end_text(&mut self, setup: &mut Setup, at: usize, out: &mut Vec<u8>) -> Result<Option<Open>, Error> {
+        let Messages { message, outgoing, parts, alone, .. } = self;
+        let mut block = message.texts.remove(at);
+        parts.clear();
+        if !block.text.over {
+            setup.scan(&mut block.text, Call::Finish, parts)?;
+        }
+        message.promotion.take(parts)?;
+        block.write(parts, parts.runs(), alone, outgoing, out)?;
+        message.end_text(setup, &mut block.text);
+        block.make_way(outgoing, out)?;
+        let open = block.open.take();
+        if let Some(open) = open {
+            block.before_stop(open, outgoing, out)?;
+            message.know(block.index, open.index)?;
+        }
+        Ok(open)
+    }
+
+    /// Reads the end of a block. Returns whether the event goes out.
+    fn block_stop(&mut self, setup: &mut Setup, index: u64, fields: &Fields, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let to = match self.message.text(index) {
+            Some(at) => self.end_text(setup, at, out)?.map(|open| open.index),
+            None => {
+                self.make_way(out)?;
+                Some(self.message.other(index).unwrap_or(index))
+            }
+        };
+        let Some(to) = to else { return Ok(false) };
+        set_index(fields, to, &mut self.edits)?;
+        Ok(true)
+    }
+
+    /// Notes the changes of the event that says why the message stops, and writes what goes before it.
+    fn message_delta(
+        &mut self,
+        setup: &mut Setup,
+        fields: &Fields,
+        data: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let message = &mut self.message;
+        let has_told_call = message.has_told_call || message.texts.iter().any(|block| block.text.has_told_call());
+        let Some(stop) = fields.part.stop_reason.clone().filter(|stop| data[stop.clone()] == *END_TURN) else {
+            return Ok(());
+        };
+        if has_told_call {
+            self.edits.replace(stop, |out| append(out, TOOL_USE))?;
+        }
+        setup.stats.unpromoted += u64::from(message.promotion.is_full());
+        let thinking = message.promotion.thinking();
+        if !thinking.is_empty() {
+            for block in &mut message.texts {
+                block.close(&mut self.outgoing, out)?;
+            }
+            let to = self.outgoing.take_index();
+            self.outgoing.start(to, out, |out| text_block(out, empty))?;
+            self.outgoing.delta(to, Delta::Text, out, |out| block::string(thinking, out))?;
+            self.outgoing.stop(to, out)?;
+            message.promotion.close();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! The blocks that go out: which index is free, and the events that no event of the server has a place for. Clients take the
+//! indexes for places in a list, so there must be no gap.
+
+use crate::json::{decimal, escape};
+use crate::memory::{self, append, append_all};
+
+/// The way out of one message.
+pub struct Outgoing {
+    /// The next free index.
+    pub next: u64,
+    /// The server says the type of an event in a line of its own, too.
+    pub is_named: bool,
+    pub line_end: &'static [u8],
+    /// How many events were written that had not come.
+    pub added: u64,
+}
+
+impl Outgoing {
+    pub const START: Outgoing = Outgoing { next: 0, is_named: false, line_end: b"\n", added: 0 };
+
+    pub fn take_index(&mut self) -> u64 {
+        let index = self.next;
+        self.next += 1;
+        index
+    }
+
+    /// Writes an event. `rest` writes its members after type and index, and the closing brace.
+    fn event(
+        &mut self,
+        kind: &str,
+        index: u64,
+        out: &mut Vec<u8>,
+        rest: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+    ) -> memory::Result<()> {
+        self.added += 1;
+        if self.is_named {
+            append_all(out, &[b"event: ", kind.as_bytes(), self.line_end])?;
+        }
+        let mut digits = [0; 20];
+        let index = decimal(index, &mut digits).as_bytes();
+        append_all(out, &[b"data: {\"type\":\"", kind.as_bytes(), b"\",\"index\":", index])?;
+        rest(out)?;
+        append_all(out, &[self.line_end, self.line_end])
+    }
+
+    /// Writes the start of a block. `block` is a JSON object.
+    pub fn start(
+        &mut self,
+        index: u64,
+        out: &mut Vec<u8>,
+        block: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+    ) -> memory::Result<()> {
+        self.event("content_block_start", index, out, |out| {
+            append(out, b",\"content_block\":")?;
+            block(out)?;
+            append(out, b"}")
+        })
+    }
+
+    /// Writes what is added to a block. `text` writes a string, with its quotes.
+    pub fn delta(
+        &mut self,
+        index: u64,
+        kind: Delta,
+        out: &mut Vec<u8>,
+        text: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+    ) -> memory::Result<()> {
+        self.event("content_block_delta", index, out, |out| {
+            let (kind, member) = (kind.kind(), kind.member());
+            append_all(out, &[b",\"delta\":{\"type\":", kind, b",", member, b":"])?;
+            text(out)?;
+            append(out, b"}}")
+        })
+    }
+
+    /// Writes the end of a block.
+    pub fn stop(&mut self, index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
+        self.event("content_block_stop", index, out, |out| append(out, b"}"))
+    }
+
+    /// Writes what stands before the end of a thinking block: a signature, of which a model of this server has none.
+    pub fn signature(&mut self, index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
+        self.delta(index, Delta::Signature, out, empty)
+    }
+}
+
+/// What an event adds to a block.
+#[derive(Clone, Copy)]
+pub enum Delta {
+    Thinking,
+    Signature,
+    Text,
+    Input,
+}
+
+impl Delta {
+    /// Returns its type, with the quotes.
+    pub fn kind(self) -> &'static [u8] {
+        match self {
+            Delta::Thinking => b"\"thinking_delta\"",
+            Delta::Signature => b"\"signature_delta\"",
+            Delta::Text => b"\"text_delta\"",
+            Delta::Input => b"\"input_json_delta\"",
+        }
+    }
+
+    /// Returns the name of the member that has its text, with the quotes.
+    pub fn member(self) -> &'static [u8] {
+        match self {
+            Delta::Thinking => b"\"thinking\"",
+            Delta::Signature => b"\"signature\"",
+            Delta::Text => b"\"text\"",
+            Delta::Input => b"\"partial_json\"",
+        }
+    }
+}
+
+/// Writes a thinking block. `text` writes a string, with its quotes.
+pub fn thinking_block(out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>) -> memory::Result<()> {
+    append(out, b"{\"type\":\"thinking\",\"thinking\":")?;
+    text(out)?;
+    append(out, b",\"signature\":\"\"}")
+}
+
+/// Writes a text block. `text` writes a string, with its quotes.
+pub fn text_block(out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>) -> memory::Result<()> {
+    append(out, b"{\"type\":\"text\",\"text\":")?;
+    text(out)?;
+    append(out, b"}")
+}
+
+/// Writes an empty string.
+pub fn empty(out: &mut Vec<u8>) -> memory::Result<()> {
+    append(out, b"\"\"")
+}
+
+/// Writes the block of a call. `input` is JSON.
+pub fn call_block(id: &[u8], name: &[u8], input: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    append(out, b"{\"type\":\"tool_use\",\"id\":\"")?;
+    escape(id, out)?;
+    append(out, b"\",\"name\":\"")?;
+    escape(name, out)?;
+    append_all(out, &[b"\",\"input\":", input, b"}"])
+}
