@@ -11,7 +11,7 @@ use std::{fs, ops::Range, path::Path};
 use aside::compress::{Call, Change, Compressor, Input, Outcome, Part, Registry};
 use aside_benches::logs::{self, Log};
 
-const BUDGETS: [usize; 3] = [10_000, 20_000, 30_000];
+const BUDGETS: [usize; 4] = [4_000, 10_000, 20_000, 30_000];
 
 /// Returns of each line whether it is in the result.
 type Policy = fn(&Log, usize) -> Vec<bool>;
@@ -40,7 +40,7 @@ fn report(name: &str, logs: &[Log], each: bool) {
     let sizes = logs.iter().map(|log| log.text.len());
     let (least, most) = (sizes.clone().min().unwrap(), sizes.max().unwrap());
     println!("\n{name}: {} logs of {} to {} kB; macro recall", logs.len(), least / 1000, most / 1000);
-    println!("{:<26}{:>9}{:>9}{:>9}", "", "10 kB", "20 kB", "30 kB");
+    println!("{:<26}{:>9}{:>9}{:>9}{:>9}", "", "4 kB", "10 kB", "20 kB", "30 kB");
     for (policy, keep) in POLICIES {
         let all: Vec<Vec<f64>> =
             BUDGETS.iter().map(|&budget| logs.iter().map(|log| recall(log, &keep(log, budget))).collect()).collect();

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use aside::compress::*;
+use support::report::body;
 
 fn run(compressor: &Compressor, command: &str, text: &str) -> Compressed {
     compressor.compress(&Call::new("bash", &Input::of_command(command)), &[Part::Text(text.as_bytes())])
@@ -458,17 +459,28 @@ fn what_is_short_protected_or_compressed_before_stays() {
     assert!(matches!(run(&new(), "x", &"same\n".repeat(205)).parts[0], Outcome::Text(_)));
     // 1,023 units, 3,069 bytes.
     same(&"…\n".repeat(511));
-    let sections = ["[testenv:py311]\n", "[remote \"origin\"]\n", "[Desktop Action new-window]\n"];
-    sections.iter().for_each(|start| same(&format!("{start}{}", "same\n".repeat(400))));
-    for start in ["[section]\n", "[[table]]\n", "---\n", "<?xml version=\"1.0\"?>\n", "a,b,c\n1,2,3\n1,2,3\n1,2,3\n"] {
+    for name in ["[testenv:py311]", "[remote \"origin\"]", "[Desktop Action new-window]", "[section]", "[[table]]"] {
+        for next in ["a = 1", "# a comment\n\nx\ny.z=1", "[another]"] {
+            same(&format!("{name}\n{next}\n{}", "same\n".repeat(400)));
+        }
+    }
+    for start in ["---\nkey:\n", "---\n\n# x\nkey: 1\n", "---\n- a\n", "a,b,c\n1,2,3\n1,2,3\n1,2,3\n"] {
         let row = if start.starts_with("a,") { "1,2,3\n" } else { "same\n" };
         same(&format!("{start}{}", row.repeat(400)));
     }
+    same(&format!("<?xml version=\"1.0\"?>\n{}</a>\n", "same\n".repeat(400)));
     same(&format!("{{\"a\": [{}1]}}", "1, ".repeat(600)));
     same(&"{\"a\": 1}\n".repeat(300));
     same(&format!("{}\n{}", format_banner(&["a"], 9000, 3000), "same\n".repeat(400)));
     let noisy = |text: String| assert!(matches!(run(&new(), "x", &text).parts[0], Outcome::Text(_)), "{}", &text[..40]);
     noisy(format!("[INFO]\n{}", "same\n".repeat(400)));
+    for start in ["[section]", "[[table]]", "[stage 1/2]\na = 1", "[2024-01-01]\na = 1", "[2024-01-01 10:00:00]\na = 1"]
+    {
+        noisy(format!("{start}\n{}", "same\n".repeat(400)));
+    }
+    for start in ["---", "---\ncompiling", "<?xml version=\"1.0\"?>"] {
+        noisy(format!("{start}\n{}", "same\n".repeat(400)));
+    }
     noisy(format!("[File: src/a.rs (94 lines total)]\n{}", "same\n".repeat(400)));
     noisy(format!("{{\"a\": 1\n{}", "same\n".repeat(400)));
     noisy(format!("[Output compressed by hand\n{}", "same\n".repeat(400)));
@@ -504,14 +516,17 @@ fn long_lines_without_characters_are_cut() {
 }
 
 #[test]
-fn json_of_a_hundred_megabytes_passes_unchanged() {
+fn json_of_a_hundred_megabytes_passes_unchanged_without_a_budget() {
     let row = "{\"id\": 12345, \"name\": \"some name\", \"list\": [1, 2, 3]},\n";
     let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));
-    let result = run(&new().budget(10_000).unwrap(), "curl x", &json);
+    let result = run(&new(), "curl x", &json);
     assert_eq!((&result.parts[..], result.report.failed.len()), (&[Outcome::Same][..], 0));
-    // Cut short it is none, and is fitted into the budget.
-    let result = run(&new().budget(10_000).unwrap(), "curl x", &json[..json.len() - 1]);
-    assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));
+    // A budget is a limit, for what is no JSON too.
+    for (text, is_json) in [(&json[..], true), (&json[..json.len() - 1], false)] {
+        let result = run(&new().budget(10_000).unwrap(), "curl x", text);
+        assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));
+        assert_eq!(result.report.cut_protected, is_json);
+    }
 }
 
 #[test]
@@ -829,14 +844,47 @@ fn a_text_of_blanks_fits_into_a_budget_and_says_what_went() {
 }
 
 #[test]
-fn a_text_that_cannot_fit_is_reported() {
+fn the_last_sentence_of_a_host_leaves_room_for_the_text() {
     let compressor = Compressor::new(Registry::new()).budget(1024).unwrap().switch_off(&"x".repeat(2000));
     let result = run(&compressor, "make", &lines(1000, "word"));
-    let failed: Vec<_> = result.report.failed.iter().map(|failed| (&*failed.filter, &*failed.reason)).collect();
-    assert_eq!(
-        (&result.parts[..], failed),
-        (&[Outcome::Same][..], vec![("budget", "the text does not fit into 0 bytes")])
-    );
+    let Outcome::Text(short) = &result.parts[0] else { panic!("it came out whole") };
+    let short = String::from_utf8_lossy(short);
+    assert!(short.len() <= 1024 && short.contains(" chars). ]\n"), "{short}");
+}
+
+/// What should stay whole is cut only if it does not fit, and JSON not even then if its white space is enough.
+#[test]
+fn protected_text_is_cut_if_it_does_not_fit() {
+    let rows = |row: &str| row.repeat(300);
+    let banner = format_banner(&["a"], 9000, 3000);
+    let json = format!("{{\n{}  \"last\": 1\n}}\n", rows("  \"key\": [1, 2]           ,\n"));
+    for text in [
+        rows("{\"a\": 1}\n"),
+        format!("[section]\na = 1\n{}", rows("key = value\n")),
+        format!("---\nkey: 1\n{}", rows("key: value\n")),
+        format!("<?xml version=\"1.0\"?>\n{}</a>\n", rows("<a/>\n")),
+        rows("1,2,3\n"),
+        format!("{banner}\n{}", rows("a line\n")),
+        json.clone(),
+    ] {
+        let compressor = |budget| new().budget(budget).unwrap();
+        assert_eq!(run(&compressor(text.len()), "x", &text).parts, [Outcome::Same]);
+        let result = run(&compressor(1024), "x", &text);
+        let Outcome::Text(short) = &result.parts[0] else { panic!("{text} came out whole") };
+        let markers = body(short).split(|&byte| byte == b'\n').filter_map(Marker::parse).count();
+        assert!(short.len() <= 1024 && markers > 0, "{}", String::from_utf8_lossy(short));
+        assert!(result.report.cut_protected);
+    }
+    let result = run(&new().budget(json.len() - 1000).unwrap(), "x", &json);
+    let Outcome::Text(short) = &result.parts[0] else { panic!("it came out whole") };
+    assert!(is_protected(body(short)) && !result.report.cut_protected);
+    assert_eq!(result.report.filters, ["minify-json"]);
+    // Beside other texts they come first.
+    let (json, log) = (rows("{\"a\": 1}\n"), lines(1000, "word"));
+    let parts = [Part::Text(json.as_bytes()), Part::Text(log.as_bytes())];
+    let result = new().budget(6000).unwrap().compress(&Call::new("bash", &Input::of_command("x")), &parts);
+    assert_eq!(result.parts[0], Outcome::Same);
+    assert!(matches!(&result.parts[1], Outcome::Text(text) if text.len() <= 6000 - json.len()));
 }
 
 #[test]
@@ -863,6 +911,6 @@ fn protected_text_reaches_only_filters_that_accept_it() {
     let rows = "{\"action\": \"run\"}\n".repeat(99);
     let text = format!("{rows}{{\"action\": \"end\"}}\n");
     assert_eq!(short(&compressor, "x", &text), "[… 99 lines, 1,782 bytes left out]\n{\"action\": \"end\"}\n");
-    let section = format!("[section]\n{text}");
+    let section = format!("[section]\na = 1\n{text}");
     assert_eq!(short(&compressor, "x", &section), section);
 }

@@ -18,6 +18,8 @@ impl Class {
     pub const START: Class = Class(16);
     /// The line is text of a diff's hunk.
     pub const HUNK: Class = Class(32);
+    /// The line is help text of an error region: how the program is to be called.
+    pub const HELP: Class = Class(64);
 
     pub fn has(self, other: Class) -> bool {
         self.0 & other.0 != 0

@@ -23,9 +23,14 @@ pub struct Failures {
     sections: Vec<Patterns>,
     /// Exceptions, each with the patterns of the lines to which it does not apply.
     except: Vec<(Patterns, Patterns)>,
+    /// What says that one thing passed.
+    passed: Patterns,
     prefix: Starts,
+    label: Starts,
     continues: Patterns,
     leads: Patterns,
+    help: Patterns,
+    ends_message: Patterns,
 }
 
 struct LineRule {
@@ -70,8 +75,11 @@ struct File {
     except: Vec<Except>,
     section: Vec<Section>,
     prefix: Extent,
+    label: Extent,
     continues: Extent,
     leads: Extent,
+    help: Extent,
+    ends_message: Extent,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +113,8 @@ enum Is {
 #[cfg_attr(not(test), allow(dead_code))]
 struct Except {
     name: String,
+    #[serde(default)]
+    ends_region: bool,
     patterns: Vec<String>,
     #[serde(default)]
     unless: Vec<String>,
@@ -167,6 +177,10 @@ impl Failures {
             }
             LineRule { patterns: set(&line.patterns), class, block: line.block, message: line.message }
         });
+        let passed: Vec<&String> =
+            file.except.iter().filter(|except| except.ends_region).flat_map(|except| &except.patterns).collect();
+        let starts =
+            |extent: &Extent| Starts::new(&extent.patterns).expect("the beginnings in _failures.toml are right");
         Failures {
             any: any_of(owners.keys().copied()),
             literals: AhoCorasick::builder()
@@ -178,9 +192,13 @@ impl Failures {
             lines: lines.collect(),
             sections: file.section.iter().map(|section| set(&[&section.begin, &section.end, &section.block])).collect(),
             except: file.except.iter().map(|except| (set(&except.patterns), set(&except.unless))).collect(),
-            prefix: Starts::new(&file.prefix.patterns).expect("the prefixes of _failures.toml are right"),
+            passed: set(&passed),
+            prefix: starts(&file.prefix),
+            label: starts(&file.label),
             continues: set(&file.continues.patterns),
             leads: set(&file.leads.patterns),
+            help: set(&file.help.patterns),
+            ends_message: set(&file.ends_message.patterns),
         }
     }
 
@@ -212,6 +230,26 @@ impl Failures {
     /// Whether an error region goes on over this line, which has no prefix.
     pub fn continues(&self, line: &[u8]) -> bool {
         self.continues.is_match(line)
+    }
+
+    /// Whether this line, which has no prefix, says that one thing passed.
+    pub fn is_passed(&self, line: &[u8]) -> bool {
+        self.passed.is_match(line)
+    }
+
+    /// Whether this line, which has no prefix, begins a list of how a program is to be called.
+    pub fn begins_help(&self, line: &[u8]) -> bool {
+        self.help.is_match(line)
+    }
+
+    /// Whether this line, which has no prefix, comes after the message of a failure.
+    pub fn ends_message(&self, line: &[u8]) -> bool {
+        self.ends_message.is_match(line)
+    }
+
+    /// Returns what a program puts before each line of what it says of an error, such as `npm error`. It may be empty.
+    pub fn label<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        &line[..self.label.end(line)]
     }
 
     /// Whether this line, which has no prefix, begins a block of the section, and whether it ends the section.
@@ -328,7 +366,14 @@ mod tests {
         for section in &file.section {
             check(&section.name, set(&[&section.begin]), &[], &section.yes, &section.no);
         }
-        for (name, extent) in [("prefix", &file.prefix), ("continues", &file.continues), ("leads", &file.leads)] {
+        for (name, extent) in [
+            ("prefix", &file.prefix),
+            ("label", &file.label),
+            ("continues", &file.continues),
+            ("leads", &file.leads),
+            ("help", &file.help),
+            ("ends_message", &file.ends_message),
+        ] {
             check(name, set(&extent.patterns), &[], &extent.yes, &extent.no);
         }
     }

@@ -22,12 +22,12 @@ pub enum Format {
     Json,
     /// A JSON object or array on each line.
     Ndjson,
-    /// Front matter or a YAML document: `---` and a line end.
+    /// Front matter or a YAML document: `---`, and then a line with a `key:` or of a list.
     FrontMatter,
-    /// `[section]` or `[[table]]` and a line end; not a log's level, a note such as `[File: x (94 lines)]`, or a
-    /// marker.
+    /// `[section]` or `[[table]]`, and soon after it a `key = value` or another section. The name is not a log's level,
+    /// a date, a path, a note such as `[File: x (94 lines)]`, or a marker.
     Section,
-    /// `<?xml`.
+    /// `<?xml` at the beginning and `>` at the end.
     Xml,
     /// At least 5 lines of at least 3 columns, the same number in each, without ESC.
     Csv,
@@ -58,8 +58,8 @@ impl Format {
             b'[' if is_json(text) => Some(Format::Json),
             b'[' if is_section(text) => Some(Format::Section),
             b'[' if is_ndjson(text) => Some(Format::Ndjson),
-            b'-' if first_line(text) == b"---" && text.len() > 3 => Some(Format::FrontMatter),
-            b'<' if text.starts_with(b"<?xml") => Some(Format::Xml),
+            b'-' if is_front_matter(text) => Some(Format::FrontMatter),
+            b'<' if text.starts_with(b"<?xml") && text.ends_with(b">") => Some(Format::Xml),
             _ => is_csv(text).then_some(Format::Csv),
         }
     }
@@ -71,7 +71,9 @@ pub fn may_be_protected(beginning: &[u8]) -> bool {
     let whole_lines = memchr::memrchr(b'\n', text).map_or(text, |end| &text[..=end]);
     let opens = matches!(text.first(), Some(b'{' | b'['));
     // The parser found nothing wrong before the end.
-    opens && serde_json::from_slice::<IgnoredAny>(text).is_err_and(|error| error.is_eof()) || is_protected(whole_lines)
+    opens && serde_json::from_slice::<IgnoredAny>(text).is_err_and(|error| error.is_eof())
+        || text.starts_with(b"<?xml")
+        || is_protected(whole_lines)
 }
 
 fn first_line(text: &[u8]) -> &[u8] {
@@ -103,19 +105,55 @@ fn is_ndjson(text: &[u8]) -> bool {
     }
 }
 
-/// Whether the first line is `[name]` or `[[name]]`, and not a log's level, a note (which has a colon and a space) or a
-/// marker.
+/// Whether the first line is `[name]` or `[[name]]`, and one of the next few lines of such a file too, or a
+/// `key = value`.
 fn is_section(text: &[u8]) -> bool {
-    let line = first_line(text);
-    if line.len() == text.len() || Marker::parse(line).is_some() {
+    const NEAR: usize = 3;
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    if !lines.next().is_some_and(is_section_name) {
         return false;
     }
-    let inner = |line: &[u8]| -> Option<Vec<u8>> { Some(line.strip_prefix(b"[")?.strip_suffix(b"]")?.to_vec()) };
-    let Some(name) = inner(line) else { return false };
-    let name = inner(&name).unwrap_or(name);
+    let is_comment = |line: &[u8]| matches!(line.trim_ascii_start().first(), Some(b'#' | b';'));
+    let mut near = lines.filter(|line| !is_blank(line) && !is_comment(line)).take(NEAR);
+    near.any(|line| is_section_name(line) || is_assignment(line))
+}
+
+/// Whether the line is `[name]` or `[[name]]`, and not a log's level, a date, a path, a note (which has a colon and a
+/// space) or a marker.
+fn is_section_name(line: &[u8]) -> bool {
+    fn inner(line: &[u8]) -> Option<&[u8]> {
+        line.strip_prefix(b"[")?.strip_suffix(b"]")
+    }
     const LEVELS: [&[u8]; 7] = [b"INFO", b"WARN", b"WARNING", b"ERROR", b"DEBUG", b"TRACE", b"FATAL"];
+    let Some(name) = inner(line).filter(|_| Marker::parse(line).is_none()) else { return false };
+    let name = inner(name).unwrap_or(name);
     let is_note = name.windows(2).any(|pair| pair == b": ");
-    !is_blank(&name) && !is_note && !name.iter().any(|byte| b"[]".contains(byte)) && !LEVELS.contains(&name.as_slice())
+    let is_date =
+        !name.iter().any(u8::is_ascii_alphabetic) || name.len() > 4 && name[..4].iter().all(u8::is_ascii_digit);
+    !is_blank(name) && !is_note && !is_date && !name.iter().any(|byte| b"[]/".contains(byte)) && !LEVELS.contains(&name)
+}
+
+/// Whether the line is `key = value`: the key is one word, or words in quotes.
+fn is_assignment(line: &[u8]) -> bool {
+    let Some(sign) = memchr::memchr(b'=', line) else { return false };
+    let key = line[..sign].trim_ascii();
+    let is_of_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.\"'".contains(byte) || !byte.is_ascii();
+    !key.is_empty() && key.iter().all(is_of_key)
+}
+
+/// Whether the text is `---`, and then a line with a `key:`, or one of a list.
+fn is_front_matter(text: &[u8]) -> bool {
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    if lines.next() != Some(b"---") {
+        return false;
+    }
+    let is_comment = |line: &[u8]| line.trim_ascii_start().starts_with(b"#");
+    lines.find(|line| !is_blank(line) && !is_comment(line)).is_some_and(|line| {
+        let line = line.trim_ascii_start();
+        let key = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.\"'".contains(byte)).count();
+        let rest = &line[key..];
+        line.starts_with(b"- ") || key > 0 && (rest == b":" || rest.starts_with(b": "))
+    })
 }
 
 /// Whether every line has the same number of columns. Commas and line ends in quotes do not count. A text with colours

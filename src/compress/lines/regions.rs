@@ -11,6 +11,10 @@ use crate::compress::text::bytes::is_blank;
 const LONGEST_TAIL: usize = 64;
 /// The most lines before a failure line that belong to it.
 const MOST_LEADS: usize = 6;
+/// The most lines of a failure's message, if the line after it is known.
+const LONGEST_MESSAGE: usize = 8;
+/// The most lines of a list of how a program is to be called.
+const LONGEST_HELP: usize = 400;
 
 /// Adds to what each line is. `ends` says where the lines end, and `found` what the patterns say of each. Hunks are
 /// marked already.
@@ -67,11 +71,24 @@ impl<'a> Reader<'a> {
     fn grow(&mut self, line: usize, found: LineMatch) -> usize {
         let mut section = found.begin;
         let mut message = found.message;
+        let mut message_end = self.message_end(line, found);
+        let mut help = Help::default();
         let mut since = 0;
         let mut next = line + 1;
+        help.enter(self, line);
         while next < self.ends.len() && !self.classes[next].has(Class::HUNK) {
             let text = self.line(next);
-            let found = self.look(next);
+            if section.is_none() && help.takes(self, next) {
+                self.classes[next].add(Class::REGION);
+                self.classes[next].add(Class::HELP);
+                next += 1;
+                continue;
+            }
+            let mut found = self.look(next);
+            if help.is_indented(text) {
+                // The label is not what the line says.
+                found = LineMatch::default();
+            }
             let is_failure = found.class.has(Class::FAILURE);
             let mut begins_block = false;
             if let Some(open) = section {
@@ -86,11 +103,13 @@ impl<'a> Reader<'a> {
             } else if is_failure || found.begin.is_some() {
                 since = 0;
                 message = found.message;
+                message_end = self.message_end(next, found);
             } else {
                 since += 1;
                 let is_message = message && !is_indented(text) && !is_blank(text);
                 message &= !is_message;
-                if since > LONGEST_TAIL || !(is_message || self.continues(next)) {
+                let belongs = next < message_end || is_message || help.is_indented(text) || self.continues(next);
+                if since > LONGEST_TAIL || !belongs || self.failures.is_passed(text) {
                     break;
                 }
             }
@@ -110,14 +129,23 @@ impl<'a> Reader<'a> {
         next
     }
 
+    /// If a line's failure has a message of several lines, returns where it ends.
+    fn message_end(&self, line: usize, found: LineMatch) -> usize {
+        let last = (line + 1 + LONGEST_MESSAGE).min(self.ends.len().saturating_sub(1));
+        let ends = |&next: &usize| self.failures.ends_message(self.line(next));
+        found.message.then(|| (line + 1..=last).find(ends)).flatten().unwrap_or(line)
+    }
+
     /// Whether a region goes on over this line, or over this blank line to the next one.
     fn continues(&self, line: usize) -> bool {
+        let next = || Some(line + 1).filter(|&next| next < self.ends.len()).map(|next| self.line(next));
         let text = self.line(line);
-        if !is_blank(text) {
-            return self.failures.continues(text);
+        if is_blank(text) {
+            return next().is_some_and(|next| !is_blank(next) && self.failures.continues(next));
         }
-        let next = line + 1;
-        next < self.ends.len() && !is_blank(self.line(next)) && self.failures.continues(self.line(next))
+        self.failures.continues(text)
+            || next()
+                .is_some_and(|next| is_indented(next) && (is_call(text) && is_place(next) || is_short_heading(text)))
     }
 
     /// Returns what a line is by itself.
@@ -140,12 +168,101 @@ fn is_indented(line: &[u8]) -> bool {
     matches!(line.first(), Some(b' ' | b'\t'))
 }
 
+/// Whether the line ends as a call does: `main.run({0x1, 0x2})`.
+fn is_call(line: &[u8]) -> bool {
+    line.trim_ascii_end().ends_with(b")") && memchr::memchr(b'(', line).is_some_and(|open| open > 0)
+}
+
+/// Whether the line begins with a place in a file: `path:12`.
+fn is_place(line: &[u8]) -> bool {
+    let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    memchr::memchr_iter(b':', word).any(|colon| word.get(colon + 1).is_some_and(u8::is_ascii_digit))
+}
+
+/// Whether the line may be a heading of what is indented under it: `Differing items:`.
+fn is_short_heading(line: &[u8]) -> bool {
+    const LONGEST: usize = 40;
+    line.len() <= LONGEST && line.trim_ascii_end().ends_with(b":")
+}
+
+/// How a program is to be called, as it says after an error: each line after the label of the error's lines, or, without
+/// a label, a list under a heading.
+#[derive(Default)]
+struct Help<'a> {
+    label: &'a [u8],
+    /// How many lines of a list have been taken, if one is open.
+    open: Option<usize>,
+}
+
+impl<'a> Help<'a> {
+    /// Looks for a label that this line and the next two have.
+    fn enter(&mut self, reader: &Reader<'a>, line: usize) {
+        let label = reader.failures.label(reader.line(line)).trim_ascii_end();
+        let has_label = |line: usize| line < reader.ends.len() && rest(reader.line(line), label).is_some();
+        if !label.is_empty() && has_label(line + 1) && has_label(line + 2) {
+            self.label = label;
+        }
+    }
+
+    /// Whether the line has the label, and what it says is indented.
+    fn is_indented(&self, line: &[u8]) -> bool {
+        !self.label.is_empty() && rest(line, self.label).is_some_and(is_indented)
+    }
+
+    /// Whether the line is such help.
+    fn takes(&mut self, reader: &Reader<'a>, line: usize) -> bool {
+        let text = reader.line(line);
+        if rest(text, self.label).is_none() {
+            *self = Help::default();
+        }
+        if self.label.is_empty() {
+            self.enter(reader, line);
+        }
+        let said = rest(text, self.label).unwrap_or_default();
+        let is_labelled = !self.label.is_empty();
+        if reader.failures.begins_help(said) {
+            self.open = self.open.or(Some(0));
+        } else if is_labelled {
+            return self.open.is_some() || is_blank(said) || is_option(said);
+        } else if let Some(taken) = self.open {
+            let follows = (line + 1..reader.ends.len()).map(|next| reader.line(next)).find(|next| !is_blank(next));
+            let goes_on = |text: &[u8]| is_indented(text) || reader.failures.begins_help(text);
+            let goes_on = if is_blank(said) { follows.is_some_and(goes_on) } else { is_indented(said) };
+            self.open = goes_on.then_some(taken + 1).filter(|&taken| taken <= LONGEST_HELP);
+        } else if is_blank(said) {
+            let next = Some(line + 1).filter(|&next| next < reader.ends.len());
+            return next.is_some_and(|next| reader.failures.begins_help(reader.line(next)));
+        }
+        self.open.is_some()
+    }
+}
+
+/// Returns what a line says after its label. The label may be the whole line.
+fn rest<'a>(line: &'a [u8], label: &[u8]) -> Option<&'a [u8]> {
+    let rest = line.strip_prefix(label)?;
+    match rest.first() {
+        _ if label.is_empty() => Some(rest),
+        Some(b' ') => Some(&rest[1..]),
+        Some(b'\r') | None => Some(rest),
+        Some(_) => None,
+    }
+}
+
+/// Whether the text begins with an option: `-x`, `--long`, `[--long]`.
+fn is_option(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"[").unwrap_or(text);
+    let name = text.strip_prefix(b"--").or_else(|| text.strip_prefix(b"-"));
+    name.and_then(<[u8]>::first).is_some_and(u8::is_ascii_alphanumeric)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compress::lines::{failures::built_in, hunks};
 
-    /// Returns one letter for each line: `S` the first of a region, `R` another line of one, `.` no line of one.
+    /// Returns one letter for each line: `S` the first of a region, `R` another line of one, `H` help text in one, `.` no
+    /// line of one.
     fn regions(text: &str) -> String {
         let bytes = text.as_bytes();
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1).collect();
@@ -155,6 +272,7 @@ mod tests {
         hunks::mark_hunks(bytes, &ends, &mut classes);
         classify(built_in(), bytes, &ends, &mut found, &mut classes);
         let letter = |class: &Class| match () {
+            _ if class.has(Class::HELP) => 'H',
             _ if class.has(Class::START) => 'S',
             _ if class.has(Class::REGION) => 'R',
             _ => '.',
@@ -246,6 +364,48 @@ mod tests {
         }
         let race = "ok\nWARNING: DATA RACE\nRead at 0x00c0 by goroutine 7:\n  main.f()\n\nPrevious write at 0x00c0 by main goroutine:\n  main.g()\n==================\nok\n";
         assert_eq!(regions(race), ".SRRRRR..");
+    }
+
+    #[test]
+    fn a_passed_line_ends_a_region_outside_sections() {
+        let text = "FAIL a.test.js\n  cart\n    ✓ adds (1 ms)\n    ✓ sums (1 ms)\n\n  ● cart › removes\n\n    no\nPASS b.test.js\n  x\n";
+        assert_eq!(regions(text), "SR...SRR..");
+        let text = "error: no\n  why\nremoves ... ok (3ms)\n  why\n";
+        assert_eq!(regions(text), "SR..");
+        let text = "failures:\n\n---- b stdout ----\nthread 'b' panicked at src/lib.rs:3:5:\ntest c ... ok\nfailures:\n    b\n\ntest result: FAILED.\n";
+        assert_eq!(regions(text), "SRSRRRRRS");
+    }
+
+    #[test]
+    fn how_to_call_a_program_is_help() {
+        let text = "npm error code EUSAGE\nnpm error\nnpm error It cannot be\nnpm error   so it is\nnpm error Usage:\nnpm error npm ci\nnpm error\nnpm error   --error  x\ndone\n";
+        assert_eq!(regions(text), "SHSRHHHH.");
+        let text = "npm error a\nnpm error b\nnpm error -x, --long  error\nnpm error [--other]\nnpm error - a dash\n";
+        assert_eq!(regions(text), "SSHHS");
+        // Two lines with a label have it by chance.
+        assert_eq!(regions("error: a\nerror: -x\nok\n"), "SS.");
+        let text = "unknown flag: --foo\n\nUsage:  docker run IMAGE\n\nOptions:\n      --error: list   of errors\n\nRun it\nok\n";
+        assert_eq!(regions(text), "SHHHHH...");
+        assert_eq!(
+            regions("error: unknown switch `x'\nusage: git status [<options>]\n\n    -v  error: x\n\nok\n"),
+            "SHHH.."
+        );
+    }
+
+    #[test]
+    fn traces_go_on_over_frames_of_any_name() {
+        let text = "panic: no\n\ngoroutine 1 [running]:\npanic({0xdf8580, 0x1835d80})\n\t/go/panic.go:838 +0x207\ncart.Total(0x1)\n\t/w/total.go:53\nok (it is)\nok\n";
+        assert_eq!(regions(text), "SRRRRRR..");
+        let text = "  + Exception Group Traceback (most recent call last):\n  |   File \"a.py\", line 3, in f\n  | ExceptionGroup: many\nok\n";
+        assert_eq!(regions(text), "SRR.");
+        let text =
+            "thread 'main' panicked at a.rs:3:5:\nfirst\nsecond\n\nthird\nnote: run with `RUST_BACKTRACE=1`\nok\n";
+        assert_eq!(regions(text), "SRRRRR.");
+        // Nine lines are not all of a message.
+        let text = format!("thread 'main' panicked at a.rs:3:5:\n{}note: run with `x`\nok\n", "line\n".repeat(9));
+        assert_eq!(regions(&text), "SR..........");
+        let text = "Segmentation fault\n0   libcart.dylib   0x0000000104a3c1d4 cart_remove + 44\nRegisters:\n  rax 0\nplain\nRegisters:\n";
+        assert_eq!(regions(text), "SRRR..");
     }
 
     #[test]

@@ -67,11 +67,11 @@ pub fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     selection.edits(&regions)
 }
 
-/// Returns the error regions: each goes from a first line to the next one, or to the end of the lines that belong to
-/// it.
+/// Returns the error regions without their help text: each goes from a first line to the next one, or to the end of the
+/// lines that belong to it.
 fn regions(text: Text<'_>) -> Vec<Range<usize>> {
     let mut regions: Vec<Range<usize>> = Vec::new();
-    for line in 0..text.len() {
+    for line in (0..text.len()).filter(|&line| !text.class(line).has(Class::HELP)) {
         let class = text.class(line);
         match regions.last_mut() {
             Some(last) if last.end == line && class.has(Class::REGION) && !class.has(Class::START) => last.end += 1,

@@ -29,12 +29,15 @@ use crate::compress::{
     },
 };
 
+/// The id of the filter that makes a text what a terminal shows.
+pub const TERMINAL: &str = "terminal";
+
 /// Makes a text what a terminal shows.
 pub struct Terminal;
 
 impl Pass for Terminal {
     fn id(&self) -> &str {
-        "terminal"
+        TERMINAL
     }
 
     fn promise(&self) -> Promise {

@@ -131,8 +131,13 @@ impl<'a> Original<'a> {
         Original { bytes, length: Length::of(bytes), format: Format::of(bytes), goes_on: false }
     }
 
-    /// Whether filters may change the text: it is long enough, and was not compressed before.
-    pub fn is_touched(&self) -> bool {
-        self.length.units >= MIN_COMPRESSIBLE_LENGTH && !has_banner(self.bytes)
+    /// Whether the text is long enough to be changed at all.
+    pub fn is_long(&self) -> bool {
+        self.length.units >= MIN_COMPRESSIBLE_LENGTH
+    }
+
+    /// Whether the text stays whole if it fits: it is of a machine format, or was compressed before.
+    pub fn is_sealed(&self) -> bool {
+        self.format.is_some() || has_banner(self.bytes)
     }
 }

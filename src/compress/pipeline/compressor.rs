@@ -12,9 +12,12 @@ use super::{
     report::{Failed, PartReport, Report},
 };
 use crate::compress::{
-    passes::pass::{Stage, is_for},
+    passes::{
+        pass::{Stage, is_for},
+        terminal::TERMINAL,
+    },
     text::{
-        banner::{SWITCH_OFF, banner},
+        banner::{SWITCH_OFF, banner, has_banner},
         edited::EditedText,
         length::{Length, MIN_COMPRESSIBLE_LENGTH, units},
     },
@@ -74,9 +77,10 @@ impl Compressor {
         Compressor { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
     }
 
-    /// Sets how many bytes the text parts of a result may have together, banners and markers included. Text that is
-    /// never touched (short, protected, or compressed before) stays whole all the same. Each other text has at least
-    /// [`MIN_BUDGET`] bytes, so together they may come to more than the budget.
+    /// Sets how many bytes the text parts of a result may have together, banners and markers included. Short text stays
+    /// whole all the same. Each other text has at least [`MIN_BUDGET`] bytes, so together they may come to more than the
+    /// budget. Text of a machine format stays whole if it fits; if it does not, it is cut as any text, and
+    /// [`Report::cut_protected`] says so.
     ///
     /// # Errors
     ///
@@ -124,9 +128,9 @@ impl Compressor {
             report.hit = None;
             let places = (0..parts.len()).filter(|&index| parts[index].text().is_some());
             for ((index, text), share) in places.zip(&texts).zip(self.shares(&texts)) {
-                if let Some((short, length)) = self.part(call, index, text, share, &mut report) {
-                    report.after = report.after - text.length.units + length.units;
-                    outcomes[index] = Outcome::Text(short);
+                if let Some(shorter) = self.part(call, index, text, share, &mut report) {
+                    report.after = report.after - text.length.units + shorter.length.units;
+                    outcomes[index] = Outcome::Text([shorter.banner.as_bytes(), &shorter.text].concat());
                 }
             }
         }
@@ -157,17 +161,21 @@ impl Compressor {
         None
     }
 
-    /// Returns how much of the budget each text may use. What is never touched comes first; the others share the rest
-    /// by length.
+    /// Returns how much of the budget each text may use. What is never touched comes first, and what should stay whole
+    /// if all of that fits; the others share the rest by length.
     fn shares(&self, texts: &[Original]) -> Vec<Option<usize>> {
         let Some(budget) = self.budget else { return vec![None; texts.len()] };
-        let is_touched = |text: &Original| text.is_touched() && text.format.is_none();
-        let sum = |touched: bool| -> usize {
-            texts.iter().filter(|text| is_touched(text) == touched).map(|text| text.bytes.len()).sum()
+        let sum = |of: &dyn Fn(&Original) -> bool| -> usize {
+            texts.iter().filter(|text| of(text)).map(|text| text.bytes.len()).sum()
         };
-        let free = budget.saturating_sub(sum(false)) as u128;
-        let all = sum(true).max(1) as u128;
-        let share = |text: &Original| Some(((free * text.bytes.len() as u128 / all) as usize).max(MIN_BUDGET));
+        let keeps_sealed = sum(&|text| !text.is_long() || text.is_sealed()) <= budget;
+        let stays = |text: &Original| !text.is_long() || keeps_sealed && text.is_sealed();
+        let free = budget.saturating_sub(sum(&stays)) as u128;
+        let all = sum(&|text| !stays(text)).max(1) as u128;
+        let share = |text: &Original| {
+            let share = ((free * text.bytes.len() as u128 / all) as usize).max(MIN_BUDGET);
+            Some(if stays(text) { text.bytes.len().max(MIN_BUDGET) } else { share })
+        };
         texts.iter().map(share).collect()
     }
 
@@ -184,8 +192,10 @@ impl Compressor {
         raw: &Original,
         limit: Option<usize>,
         report: &mut Report,
-    ) -> Option<(Vec<u8>, Length)> {
-        if !raw.is_touched() {
+    ) -> Option<Shorter> {
+        // A result is shorter than its text, so what fits needs no budget.
+        let limit = limit.filter(|&limit| raw.bytes.len() > limit);
+        if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
             return None;
         }
         let ids = report.filters.len();
@@ -194,16 +204,25 @@ impl Compressor {
             return None;
         }
         let names: Vec<&str> = used.iter().map(String::as_str).collect();
-        let mut head = banner(&names, raw.length.units, edited.length.units, &self.switch_off);
+        let mut head = banner(&names, raw.length.units, edited.length.units, self.switch_off_within(limit));
         head.push('\n');
         let mut length = Length::of(head.as_bytes());
         length += edited.length;
         if !length.is_below(raw.length) {
-            report.filters.truncate(ids);
-            return None;
+            // Nothing is hidden if a text is what a terminal shows, so it needs no banner.
+            if names != [TERMINAL] {
+                report.filters.truncate(ids);
+                return None;
+            }
+            (head, length) = (String::new(), edited.length);
         }
         report.parts.push(PartReport::new(part, raw.bytes, &edited));
-        Some(([head.as_bytes(), &edited.bytes].concat(), length))
+        Some(Shorter { banner: head, text: edited.bytes, length })
+    }
+
+    /// Returns the banner's last sentence, or nothing if it would take much of the room.
+    fn switch_off_within(&self, limit: Option<usize>) -> &str {
+        if limit.is_some_and(|limit| self.switch_off.len() > limit / 4) { "" } else { &self.switch_off }
     }
 
     /// Runs the wanted filters over one text. Returns the edited text, and the ids of the filters that changed it.
@@ -218,7 +237,7 @@ impl Compressor {
         let mut run = FilterRun::new(call, raw, report);
         // What is left for the text next to a banner without names.
         let free = limit.map(|limit| {
-            let head = banner(&[], raw.bytes.len(), raw.bytes.len(), &self.switch_off);
+            let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
             limit.saturating_sub(head.len() + 1)
         });
         let entries = &self.registry.entries;
@@ -231,6 +250,15 @@ impl Compressor {
         }
         run.end()
     }
+}
+
+/// What a text part became.
+pub(crate) struct Shorter {
+    /// The banner with its line end. It is empty if the text needs none.
+    pub banner: String,
+    pub text: Vec<u8>,
+    /// The length of both.
+    pub length: Length,
 }
 
 /// Runs code of the host. An error or a panic in it goes to the report.

@@ -14,8 +14,11 @@ use crate::compress::{
         layout::{Layout, Text},
         protect::Format,
     },
-    passes::pass::{Pass, Promise, Stage, is_for},
-    text::{bytes::is_blank, edit::difference, edited::EditedText},
+    passes::{
+        built_in::minify_json,
+        pass::{Pass, Promise, Stage, is_for},
+    },
+    text::{banner::has_banner, bytes::is_blank, edit::difference, edited::EditedText},
 };
 
 /// A text while filters have their turns.
@@ -27,6 +30,8 @@ pub struct FilterRun<'a> {
     layout: Option<Layout>,
     used: Vec<String>,
     format: Option<Format>,
+    /// The text was compressed before: only a budget changes it.
+    has_banner: bool,
     goes_on: bool,
     /// The terminal stage is over, and protection was decided once more.
     is_normalised: bool,
@@ -41,6 +46,7 @@ impl<'a> FilterRun<'a> {
             layout: None,
             used: Vec::new(),
             format: raw.format,
+            has_banner: has_banner(raw.bytes),
             goes_on: raw.goes_on,
             is_normalised: false,
         }
@@ -67,6 +73,7 @@ impl<'a> FilterRun<'a> {
         });
         let fits = room.is_none_or(|room| self.edited.bytes.len() <= room);
         match (stage, room) {
+            _ if self.has_banner && stage < Stage::Last => {}
             (Stage::Budget | Stage::Last, _) if fits => {}
             (Stage::Last, Some(room)) => self.fit(entry, room),
             (Stage::Fold, Some(room)) => _ = self.step(entry, Some(room), usize::MAX),
@@ -74,19 +81,22 @@ impl<'a> FilterRun<'a> {
         }
     }
 
-    /// Runs a budget filter with less and less room until the result fits, since markers take bytes too.
+    /// Makes the text fit. JSON loses its white space if that is enough; else a budget filter runs with less and less
+    /// room until the result fits, since markers take bytes too.
     fn fit(&mut self, entry: &Entry, room: usize) {
+        if self.format == Some(Format::Json) && self.step(&Entry::Pass(minify_json()), Some(room), usize::MAX) {
+            return;
+        }
         let mut target = room;
         for _ in 0..12 {
             if self.step(entry, Some(room), target) {
+                self.report.cut_protected |= self.format.is_some() || self.has_banner;
                 return;
             }
             target -= target / 16;
         }
-        if self.format.is_none() {
-            let reason = format!("the text does not fit into {room} bytes");
-            self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
-        }
+        let reason = format!("the text does not fit into {room} bytes");
+        self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
     }
 
     /// Runs a filter. Its result counts if it keeps its promise, is shorter, and fits if it must.
@@ -129,7 +139,8 @@ impl<'a> FilterRun<'a> {
 
     fn pass(&mut self, pass: &dyn Pass, target: usize) -> Result<Option<EditedText>, String> {
         let (tool_id, input) = (self.call.tool_id, self.call.input);
-        if self.format.is_some_and(|format| !pass.accepts(format)) || !pass.matches(tool_id, input) {
+        let accepts = |format| pass.stage() == Stage::Last || pass.accepts(format);
+        if self.format.is_some_and(|format| !accepts(format)) || !pass.matches(tool_id, input) {
             return Ok(None);
         }
         let number = self.number(pass.id());

@@ -201,7 +201,7 @@ pub struct Report {
     pub hit: Option<String>,
     /// Filters and caches that failed.
     pub failed: Vec<Failed>,
-    /// Text of a machine format was cut: it outgrew a stream's memory and there was a budget.
+    /// Text of a machine format, or text that was compressed before, was cut: it did not fit into the budget.
     pub cut_protected: bool,
     /// The parts that were changed by filters. Empty for a stream that outgrew its memory.
     pub parts: Vec<PartReport>,

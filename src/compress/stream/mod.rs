@@ -14,6 +14,7 @@ use crate::compress::{
         layout::{Layout, Text},
         protect::may_be_protected,
     },
+    passes::terminal::TERMINAL,
     pipeline::{
         call::{Call, Original},
         compressor::Compressor,
@@ -30,8 +31,6 @@ use retention::Retention;
 
 /// The smallest memory for a stream without a budget.
 const MIN_MEMORY: usize = 4096;
-/// The filter that lines go through before they are kept.
-const TERMINAL: &str = "terminal";
 /// The filters that pass lines on before the end is known.
 const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 
@@ -171,10 +170,9 @@ impl Stream {
             self.report.before = original.length.units;
             let call = Call::new(&self.tool_id, &self.input);
             match self.compressor.part(&call, 0, &original, self.compressor.limit(), &mut self.report) {
-                Some((result, _)) => {
-                    let banner = memchr::memchr(b'\n', &result).map_or(0, |end| end + 1);
-                    self.report.after = units(&result[banner..]);
-                    out(&result[banner..]);
+                Some(shorter) => {
+                    self.report.after = units(&shorter.text);
+                    out(&shorter.text);
                 }
                 None => {
                     self.report.after = self.report.before;
@@ -205,9 +203,8 @@ impl Stream {
         if !matches!(self.mode, Mode::Whole) {
             return;
         }
-        let is_protected = may_be_protected(&self.buffer);
+        let is_protected = may_be_protected(&self.buffer) || has_banner(&self.buffer);
         self.mode = match self.compressor.limit() {
-            _ if has_banner(&self.buffer) => Mode::Unchanged,
             None if is_protected => Mode::Unchanged,
             None => Mode::Passing,
             Some(_) => {

@@ -24,8 +24,11 @@ pub fn tiles(report: &Report, text: &[u8], mut rest: &[u8]) {
     assert_eq!(report.slice(0, text, 0..text.len() + 1), Err(SliceError::OutOfRange));
 }
 
-/// Returns a result without its banner.
+/// Returns a result without its banner. What a terminal shows may have none.
 pub fn body(result: &[u8]) -> &[u8] {
+    if !result.starts_with(b"[Output compressed by ") {
+        return result;
+    }
     &result[result.iter().position(|&byte| byte == b'\n').unwrap() + 1..]
 }
 
