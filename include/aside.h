@@ -136,10 +136,11 @@ enum {
     ASIDE_STOPPED = 1,
     /**
      * A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again with
-     * what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it.
+     * what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+     * `aside_request_model()`: more of the body is needed.
      */
     ASIDE_MORE = 2,
-    /** Not a failure: there is nothing to take. */
+    /** Not a failure: there is nothing to take, or nothing to do. */
     ASIDE_NONE = 3,
     /** A pointer that is needed is NULL. */
     ASIDE_ERROR_NULL = -1001,
@@ -1217,10 +1218,42 @@ enum {
     ASIDE_BODY_EVENTS = 1,
     /** One JSON object, `application/json`. */
     ASIDE_BODY_JSON = 2,
+    /** JSON objects, each on a line of its own, `application/x-ndjson`: Ollama's streams. */
+    ASIDE_BODY_LINES = 3,
 };
 
 /** An `ASIDE_BODY_` value. */
 typedef uint32_t aside_body;
+
+/** The bits of `aside_formats`: the formats of answers, each with the end of its path. */
+enum {
+    /** Chat completions of OpenAI, `/chat/completions`. */
+    ASIDE_FORMAT_CHAT = 1,
+    /** Completions of OpenAI, `/completions`. */
+    ASIDE_FORMAT_COMPLETIONS = 2,
+    /** OpenAI Responses, `/responses`. */
+    ASIDE_FORMAT_RESPONSES = 4,
+    /** Anthropic Messages, `/messages`. */
+    ASIDE_FORMAT_MESSAGES = 8,
+    /** Ollama's own, `/api/chat` and `/api/generate`. */
+    ASIDE_FORMAT_OLLAMA = 16,
+    /** All of them. */
+    ASIDE_FORMAT_ALL = 31,
+};
+
+/** `ASIDE_FORMAT_` bits. */
+typedef uint32_t aside_formats;
+
+/** The values of `aside_responses_as`: what the thinking becomes in OpenAI Responses. */
+enum {
+    /** The content of a reasoning item, as `reasoning_text`: right for clients that send items back. */
+    ASIDE_RESPONSES_AS_REASONING_TEXT = 0,
+    /** Its summary, as `summary_text`: for clients that show only that. */
+    ASIDE_RESPONSES_AS_SUMMARY = 1,
+};
+
+/** An `ASIDE_RESPONSES_AS_` value. */
+typedef uint32_t aside_responses_as;
 
 /** Options of `aside_sse_new()`. Set all of it to zero, then `size`; later versions may add fields at the end. */
 typedef struct aside_sse_options {
@@ -1259,15 +1292,36 @@ typedef struct aside_sse_options {
     uint64_t max_held;
     /** What becomes of a tool call that begins inside the thinking. */
     aside_calls_in_thinking calls_in_thinking;
-    /** 0. */
-    uint32_t reserved;
+    /**
+     * The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: chat
+     * completions alone.
+     */
+    aside_formats formats;
+    /** What the thinking becomes in the items of OpenAI Responses. */
+    aside_responses_as responses_as;
+    /**
+     * 1: mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event,
+     * an object over several lines, chunks without `choices`, and more. 0: all of that passes as it came.
+     */
+    uint32_t repair;
+    /**
+     * 1: send the thinking once more as content if an answer ends by itself and has neither content nor a call. 0: do
+     * not.
+     */
+    uint32_t promote_empty;
+    /**
+     * 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
+     * content, for clients that count them. 0: each chunk has text for one field.
+     */
+    uint32_t merge;
 } aside_sse_options;
 
 /**
- * Makes a rewriter. The bytes of an OpenAI-style answer go in, an event stream or a JSON body; the same bytes come
- * out, with the thinking moved from `content` to a field of its own, and with `options.calls` the tool calls to
- * `tool_calls`. `options` may be NULL: `reasoning_content`, and
- * the start that the dialect says. Neither is used after the call: the dialect may be freed before the rewriter.
+ * Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of
+ * `options.formats`. The same bytes come out, with the thinking moved out of the content to where that format has it: a
+ * field, an item or a block of its own; and with `options.calls` the tool calls to where it has those. `options` may be
+ * NULL: chat completions, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
+ * dialect may be freed before the rewriter.
  *
  * Returns a rewriter that the caller owns: `aside_sse_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
@@ -1348,7 +1402,7 @@ aside_status aside_sse_start_from_prompt(struct aside_sse *sse,
 
 /**
  * Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes
- * to send on: all events that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the
+ * to send on: all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the
  * call; it must not be memory of the rewriter.
  *
  * `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, valid until the next call with it.
@@ -1371,8 +1425,8 @@ aside_status aside_sse_feed(struct aside_sse *sse,
 
 /**
  * Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
- * become a marker. The rewriter is then reset, except for what `aside_sse_too_long()` and `aside_sse_encoded()`
- * return, and the next feed begins a new stream.
+ * become a marker. The rewriter is then reset, except for what `aside_sse_stats()`, `aside_sse_too_long()` and
+ * `aside_sse_encoded()` tell, and the next feed begins a new stream.
  *
  * Returns as `aside_sse_feed()`.
  */
@@ -1381,7 +1435,7 @@ aside_status aside_sse_finish(struct aside_sse *sse,
                               size_t *out_len);
 
 /**
- * Resets the rewriter: drops what is held back, the count, and every error except `ASIDE_ERROR_PANIC`. Memory that C
+ * Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
  * has borrowed from it is no longer valid.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -1402,6 +1456,129 @@ uint64_t aside_sse_too_long(const struct aside_sse *sse);
  * message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under way.
  */
 int32_t aside_sse_encoded(const struct aside_sse *sse);
+
+/**
+ * What a rewriter has counted, from `aside_sse_stats()`. Set `size` before the call; later versions may add fields at the
+ * end.
+ */
+typedef struct aside_stats {
+    /** `sizeof(aside_stats)` of the caller's header. */
+    size_t size;
+    /** Events that have data, lines of JSON, and bodies that were read whole. */
+    uint64_t events;
+    /** Those of them that went out changed, or with chunks before them. */
+    uint64_t changed;
+    /** Chunks and events that were written in addition to those that came. */
+    uint64_t added;
+    /** Faults of the stream that `options.repair` has mended. */
+    uint64_t repaired;
+    /** Events and bodies that passed unread because they were longer than `options.max_event`. */
+    uint64_t too_long;
+    /** JSON objects that passed unread because they are of no format that is read, nor an error. */
+    uint64_t unread;
+    /** Answers without content whose thinking was too long for `options.promote_empty`. */
+    uint64_t unpromoted;
+    /** Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`. */
+    uint64_t truncated;
+    /** Bytes of text that were sent as thinking. What a server splits itself is not counted. */
+    uint64_t thinking_bytes;
+    /** Bytes of text that were sent as content. */
+    uint64_t content_bytes;
+    /** Bytes of text, and of an unfinished event or body, that are held now: `aside_sse_finish()` would return them. */
+    uint64_t held;
+    /** Texts whose thinking the server splits itself. */
+    uint64_t split_by_server;
+} aside_stats;
+
+/**
+ * Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
+ * `stats->size` to `sizeof(aside_stats)` before.
+ *
+ * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After
+ * `ASIDE_ERROR_MEMORY` it still tells.
+ *
+ * Memory: it allocates nothing.
+ */
+aside_status aside_sse_stats(const struct aside_sse *sse,
+                             struct aside_stats *stats);
+
+/* ========================================================================== *
+ * Which answers are for a rewriter
+ *
+ * Threads: any thread may call these functions at any time.
+ * ========================================================================== */
+
+/**
+ * Finds whether an answer is for a rewriter, and what its body is, before the body comes. `status` is the answer's;
+ * `content_type` and `content_encoding` are the values of these headers as they came, NULL and 0 where there is none.
+ * `path` is that of the request, with or without a query; if it is empty or NULL, any path fits. `formats` has
+ * `ASIDE_FORMAT_` bits, as `options.formats`.
+ *
+ * An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
+ * `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
+ * path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
+ * the longest that fits is of one of `formats`.
+ *
+ * Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
+ * `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_sse_finish()`
+ * at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+ * `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+ *
+ * Memory: it allocates nothing.
+ */
+aside_status aside_sse_wants(uint32_t status,
+                             const char *path,
+                             size_t path_len,
+                             const char *content_type,
+                             size_t content_type_len,
+                             const char *content_encoding,
+                             size_t content_encoding_len,
+                             aside_formats formats,
+                             aside_body *body);
+
+/** The values of `aside_hint`: what a host does with a request. */
+enum {
+    /** Send `Accept-Encoding: identity` to the server: no compressed answer can be read. */
+    ASIDE_HINT_IDENTITY = 1,
+};
+
+/** An `ASIDE_HINT_` value. */
+typedef uint32_t aside_hint;
+
+/**
+ * Finds what a host does with a request whose answer may be for a rewriter. `method` is its method; `path` and `formats`
+ * are as for `aside_sse_wants()`.
+ *
+ * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
+ * is: it is no `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an
+ * unknown bit, `ASIDE_ERROR_PANIC`.
+ *
+ * Memory: it allocates nothing.
+ */
+aside_status aside_request_hint(const char *path,
+                                size_t path_len,
+                                const char *method,
+                                size_t method_len,
+                                aside_formats formats,
+                                aside_hint *hint);
+
+/**
+ * Finds the model that a request asks for, to choose a dialect by: the first member `model` of the JSON object that
+ * `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
+ * again, until it knows, and keeps 64 KiB at most. What comes after the model is not read.
+ *
+ * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while it
+ * cannot be told; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is no string, is longer than
+ * `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+ * `ASIDE_ERROR_PANIC`. `model` must not be memory of `body`; it may be NULL if `room` is 0.
+ *
+ * Memory: it allocates nothing.
+ */
+aside_status aside_request_model(const char *body,
+                                 size_t len,
+                                 char *model,
+                                 size_t room,
+                                 size_t *model_len);
 
 /* ========================================================================== *
  * For authors of bindings: scanners without a callback

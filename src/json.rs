@@ -18,11 +18,13 @@ const DEPTH: u32 = u128::BITS;
 pub struct Reader<'a> {
     text: &'a [u8],
     at: usize,
+    /// It has failed because no more of the text is there.
+    is_cut: bool,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(text: &'a [u8]) -> Reader<'a> {
-        Reader { text, at: 0 }
+        Reader { text, at: 0, is_cut: false }
     }
 
     /// Returns the first byte of what comes next.
@@ -30,7 +32,16 @@ impl<'a> Reader<'a> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {
             self.at += 1;
         }
-        self.text.get(self.at).copied()
+        self.byte()
+    }
+
+    /// Returns the byte that comes next, blank or not.
+    fn byte(&mut self) -> Option<u8> {
+        let byte = self.text.get(self.at);
+        if byte.is_none() {
+            self.is_cut = true;
+        }
+        byte.copied()
     }
 
     fn next(&mut self) -> Option<u8> {
@@ -53,6 +64,11 @@ impl<'a> Reader<'a> {
     /// Returns how far it has read. After a failure, this is about where the text stops being JSON.
     pub fn offset(&self) -> usize {
         self.at
+    }
+
+    /// Returns, after a failure, whether the text may be the beginning of JSON.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Succeeds if nothing is left.
@@ -161,19 +177,20 @@ impl<'a> Reader<'a> {
     /// Reads the rest of a string after its opening quote.
     fn string(&mut self) -> Option<()> {
         loop {
-            let byte = *self.text.get(self.at)?;
+            let byte = self.byte()?;
             self.at += 1;
             match byte {
                 b'"' => return Some(()),
                 b'\\' => {
-                    let escape = *self.text.get(self.at)?;
+                    let escape = self.byte()?;
                     self.at += 1;
                     match escape {
                         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
                         b'u' => {
-                            let digits = self.text.get(self.at..self.at + 4)?;
-                            digits.iter().all(u8::is_ascii_hexdigit).then_some(())?;
-                            self.at += 4;
+                            for _ in 0..4 {
+                                self.byte()?.is_ascii_hexdigit().then_some(())?;
+                                self.at += 1;
+                            }
                         }
                         _ => return None,
                     }
@@ -186,7 +203,12 @@ impl<'a> Reader<'a> {
 
     /// Reads the rest of `true`, `false` or `null`, which opens nothing.
     fn word(&mut self, rest: &[u8]) -> Option<bool> {
-        self.text[self.at..].starts_with(rest).then(|| self.at += rest.len())?;
+        let left = &self.text[self.at..];
+        if !left.starts_with(rest) {
+            self.is_cut |= rest.starts_with(left);
+            return None;
+        }
+        self.at += rest.len();
         Some(false)
     }
 
@@ -212,7 +234,7 @@ impl<'a> Reader<'a> {
     }
 
     fn digit(&mut self) -> Option<u8> {
-        let digit = *self.text.get(self.at).filter(|byte| byte.is_ascii_digit())?;
+        let digit = self.byte().filter(u8::is_ascii_digit)?;
         self.at += 1;
         Some(digit)
     }

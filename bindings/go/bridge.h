@@ -283,6 +283,12 @@ static inline aside_status aside_go_sse_use_dialect(aside_go_sse *go, const asid
     return aside_go_sse_done(go, aside_sse_use_dialect(go->sse, dialect, start));
 }
 
+static inline aside_status aside_go_sse_stats(aside_go_sse *go, aside_stats *stats)
+{
+    stats->size = sizeof *stats;
+    return aside_go_sse_done(go, aside_sse_stats(go->sse, stats));
+}
+
 static inline aside_status aside_go_sse_use_tools(aside_go_sse *go, const char *tools, size_t len)
 {
     return aside_go_sse_done(go, aside_sse_use_tools(go->sse, tools, len));

@@ -32,6 +32,19 @@ type RewriterOptions struct {
 	// MaxHeld is how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the client.
 	// 0: 1 MiB.
 	MaxHeld uint64
+
+	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatChat].
+	Formats Formats
+	// ResponsesAs says what the thinking becomes in the items of OpenAI Responses.
+	ResponsesAs ResponsesAs
+	// Repair mends in a stream of events what makes clients fail or lose text: empty data lines, comments inside an event, an
+	// object over several lines, chunks without choices, and more.
+	Repair bool
+	// PromoteEmpty sends the thinking once more as content if an answer ends by itself and has neither content nor a call.
+	PromoteEmpty bool
+	// Merge writes one chunk for each that came, the thinking before the content, for clients that count them. It applies to chat
+	// completions, completions and Ollama's lines.
+	Merge bool
 }
 
 // Field is the name of the field for the thinking.
@@ -56,11 +69,57 @@ const (
 	BodyEvents Body = C.ASIDE_BODY_EVENTS
 	// BodyJSON is one JSON object, application/json.
 	BodyJSON Body = C.ASIDE_BODY_JSON
+	// BodyLines is JSON objects on lines of their own, application/x-ndjson.
+	BodyLines Body = C.ASIDE_BODY_LINES
 )
 
-// Rewriter reads the bytes of an OpenAI-style answer, an event stream or a JSON body, and returns the same bytes with the
-// thinking moved from content to a field of its own, and with RewriterOptions.Calls the tool calls to tool_calls. What it
-// cannot read passes unchanged.
+// Formats is a set of formats of answers: FormatChat | FormatMessages.
+type Formats uint32
+
+const (
+	// FormatChat is chat completions of OpenAI, /chat/completions.
+	FormatChat Formats = C.ASIDE_FORMAT_CHAT
+	// FormatCompletions is completions of OpenAI, /completions.
+	FormatCompletions Formats = C.ASIDE_FORMAT_COMPLETIONS
+	// FormatResponses is OpenAI Responses, /responses.
+	FormatResponses Formats = C.ASIDE_FORMAT_RESPONSES
+	// FormatMessages is Anthropic Messages, /messages.
+	FormatMessages Formats = C.ASIDE_FORMAT_MESSAGES
+	// FormatOllama is Ollama's own, /api/chat and /api/generate.
+	FormatOllama Formats = C.ASIDE_FORMAT_OLLAMA
+	// FormatAll is all of them.
+	FormatAll Formats = C.ASIDE_FORMAT_ALL
+)
+
+// ResponsesAs says what the thinking becomes in the items of OpenAI Responses.
+type ResponsesAs uint32
+
+const (
+	// ResponsesAsReasoningText is the content of a reasoning item: right for clients that send items back.
+	ResponsesAsReasoningText ResponsesAs = C.ASIDE_RESPONSES_AS_REASONING_TEXT
+	// ResponsesAsSummary is its summary: for clients that show only that.
+	ResponsesAsSummary ResponsesAs = C.ASIDE_RESPONSES_AS_SUMMARY
+)
+
+// Stats is what a rewriter has counted since it was made, or since the last Reset.
+type Stats struct {
+	Events        uint64 // events that have data, lines of JSON, and bodies that were read whole
+	Changed       uint64 // of them, those that went out changed, or with chunks before them
+	Added         uint64 // chunks and events in addition to those that came
+	Repaired      uint64 // faults that RewriterOptions.Repair has mended
+	TooLong       uint64 // events and bodies that passed unread, longer than RewriterOptions.MaxEvent
+	Unread        uint64 // JSON objects of no format that is read, nor an error
+	Unpromoted    uint64 // answers whose thinking was too long for RewriterOptions.PromoteEmpty
+	Truncated     uint64 // events that repeat a whole text and lack some of it, because it was too long to be kept
+	ThinkingBytes uint64 // bytes of text that were sent as thinking, without what a server splits itself
+	ContentBytes  uint64 // bytes of text that were sent as content
+	Held          uint64 // bytes of text and of an unfinished event that Finish would send now
+	SplitByServer uint64 // texts whose thinking the server splits itself
+}
+
+// Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the
+// thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. What it
+// cannot read passes unchanged. [Wants] tells which answers are for it.
 //
 // One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing. Methods that return no error may
 // be called at any time.
@@ -95,12 +154,13 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		max_held:    C.uint64_t(options.MaxHeld),
 
 		calls_in_thinking: C.uint32_t(options.CallsInThinking),
-	}
-	if options.Off {
-		c.off = 1
-	}
-	if options.Calls {
-		c.calls = 1
+		formats:           C.uint32_t(options.Formats),
+		responses_as:      C.uint32_t(options.ResponsesAs),
+		repair:            flag(options.Repair),
+		promote_empty:     flag(options.PromoteEmpty),
+		merge:             flag(options.Merge),
+		off:               flag(options.Off),
+		calls:             flag(options.Calls),
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -217,12 +277,41 @@ func (w *Rewriter) do(call func() C.aside_status) error {
 	return nil
 }
 
+// flag returns how C writes a bool.
+func flag(set bool) C.uint32_t {
+	if set {
+		return 1
+	}
+	return 0
+}
+
 // append appends the output of a call.
 func (w *Rewriter) append(dst []byte, status C.aside_status) []byte {
 	if status != C.ASIDE_OK {
 		return dst
 	}
 	return append(dst, borrowed(w.c.out, w.c.out_len)...)
+}
+
+// Stats returns what was counted since the start or the last Reset, and what is held now. The error is [ErrBusy] while a call
+// is in progress and [ErrClosed] after Close.
+func (w *Rewriter) Stats() (Stats, error) {
+	var c C.aside_stats
+	err := w.do(func() C.aside_status { return C.aside_go_sse_stats(w.c, &c) })
+	return Stats{
+		Events:        uint64(c.events),
+		Changed:       uint64(c.changed),
+		Added:         uint64(c.added),
+		Repaired:      uint64(c.repaired),
+		TooLong:       uint64(c.too_long),
+		Unread:        uint64(c.unread),
+		Unpromoted:    uint64(c.unpromoted),
+		Truncated:     uint64(c.truncated),
+		ThinkingBytes: uint64(c.thinking_bytes),
+		ContentBytes:  uint64(c.content_bytes),
+		Held:          uint64(c.held),
+		SplitByServer: uint64(c.split_by_server),
+	}, err
 }
 
 // TooLong returns how many events and bodies have passed unread since the start or the last Reset, because they were longer

@@ -15,10 +15,11 @@ pub const ASIDE_OK: i32 = 0;
 pub const ASIDE_STOPPED: i32 = 1;
 
 /// A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again with
-/// what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it.
+/// what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+/// `aside_request_model()`: more of the body is needed.
 pub const ASIDE_MORE: i32 = 2;
 
-/// Not a failure: there is nothing to take.
+/// Not a failure: there is nothing to take, or nothing to do.
 pub const ASIDE_NONE: i32 = 3;
 
 /// A pointer that is needed is NULL.
@@ -248,3 +249,42 @@ pub const ASIDE_BODY_EVENTS: u32 = 1;
 
 /// One JSON object, `application/json`.
 pub const ASIDE_BODY_JSON: u32 = 2;
+
+/// JSON objects, each on a line of its own, `application/x-ndjson`: Ollama's streams.
+pub const ASIDE_BODY_LINES: u32 = 3;
+
+/// `ASIDE_FORMAT_` bits.
+pub type aside_formats = u32;
+
+/// Chat completions of OpenAI, `/chat/completions`.
+pub const ASIDE_FORMAT_CHAT: u32 = 1;
+
+/// Completions of OpenAI, `/completions`.
+pub const ASIDE_FORMAT_COMPLETIONS: u32 = 2;
+
+/// OpenAI Responses, `/responses`.
+pub const ASIDE_FORMAT_RESPONSES: u32 = 4;
+
+/// Anthropic Messages, `/messages`.
+pub const ASIDE_FORMAT_MESSAGES: u32 = 8;
+
+/// Ollama's own, `/api/chat` and `/api/generate`.
+pub const ASIDE_FORMAT_OLLAMA: u32 = 16;
+
+/// All of them.
+pub const ASIDE_FORMAT_ALL: u32 = 31;
+
+/// An `ASIDE_RESPONSES_AS_` value.
+pub type aside_responses_as = u32;
+
+/// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
+pub const ASIDE_RESPONSES_AS_REASONING_TEXT: u32 = 0;
+
+/// Its summary, as `summary_text`: for clients that show only that.
+pub const ASIDE_RESPONSES_AS_SUMMARY: u32 = 1;
+
+/// An `ASIDE_HINT_` value.
+pub type aside_hint = u32;
+
+/// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
+pub const ASIDE_HINT_IDENTITY: u32 = 1;

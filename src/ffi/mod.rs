@@ -11,6 +11,7 @@ mod call_writer;
 mod compress;
 mod constants;
 mod dialect;
+mod gate;
 mod handle_guard;
 mod memory;
 mod numbers;

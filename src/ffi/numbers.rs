@@ -3,6 +3,7 @@
 
 use super::constants::*;
 use super::status::fail_with;
+use crate::sse::{Formats, ResponsesAs};
 use crate::{CallsInThinking, Channel, Start, StrayClose};
 
 /// An `ASIDE_START_` value.
@@ -36,6 +37,27 @@ pub(super) fn calls_in_thinking(number: aside_calls_in_thinking) -> Result<Calls
         ASIDE_CALLS_NEVER => Ok(CallsInThinking::Never),
         other => {
             Err(fail_with(ASIDE_ERROR_OPTION, format_args!("calls_in_thinking {other} is not an ASIDE_CALLS_ value")))
+        }
+    }
+}
+
+/// `ASIDE_FORMAT_` bits; 0 is chat alone.
+pub(super) fn formats(bits: aside_formats) -> Result<Formats, aside_status> {
+    match bits {
+        0 => Ok(Formats::CHAT),
+        bits => Formats::from_bits(bits).ok_or_else(|| {
+            fail_with(ASIDE_ERROR_OPTION, format_args!("formats {bits} has a bit that is not an ASIDE_FORMAT_ value"))
+        }),
+    }
+}
+
+/// An `ASIDE_RESPONSES_AS_` value.
+pub(super) fn responses_as(number: aside_responses_as) -> Result<ResponsesAs, aside_status> {
+    match number {
+        ASIDE_RESPONSES_AS_REASONING_TEXT => Ok(ResponsesAs::ReasoningText),
+        ASIDE_RESPONSES_AS_SUMMARY => Ok(ResponsesAs::Summary),
+        other => {
+            Err(fail_with(ASIDE_ERROR_OPTION, format_args!("responses_as {other} is not an ASIDE_RESPONSES_AS_ value")))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Event streams for C: the handle of a rewriter and its functions. C borrows the output until the next call, so it must not
 //! move before that.
 
+use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
@@ -9,12 +10,12 @@ use safer_ffi::prelude::*;
 use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
-use super::memory::{Versioned, as_c_ptr, bytes, free, into_handle, layout, read_sized};
-use super::numbers::{calls_in_thinking, start, stray_close, write_start};
+use super::memory::{Versioned, as_c_ptr, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
+use super::numbers::{calls_in_thinking, formats, responses_as, start, stray_close, write_start};
 use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use super::tools::tools;
 use crate::Start;
-use crate::sse::{Body, Field, Options, Rewriter};
+use crate::sse::{Body, Field, Formats, Options, ResponsesAs, Rewriter, Stats};
 
 const _: () = {
     assert!(Field::ReasoningContent as u32 == ASIDE_FIELD_REASONING_CONTENT);
@@ -23,6 +24,15 @@ const _: () = {
     assert!(Body::Unknown as u32 == ASIDE_BODY_UNKNOWN);
     assert!(Body::Events as u32 == ASIDE_BODY_EVENTS);
     assert!(Body::Json as u32 == ASIDE_BODY_JSON);
+    assert!(Body::Lines as u32 == ASIDE_BODY_LINES);
+    assert!(Formats::CHAT.bits() == ASIDE_FORMAT_CHAT);
+    assert!(Formats::COMPLETIONS.bits() == ASIDE_FORMAT_COMPLETIONS);
+    assert!(Formats::RESPONSES.bits() == ASIDE_FORMAT_RESPONSES);
+    assert!(Formats::MESSAGES.bits() == ASIDE_FORMAT_MESSAGES);
+    assert!(Formats::OLLAMA.bits() == ASIDE_FORMAT_OLLAMA);
+    assert!(Formats::ALL.bits() == ASIDE_FORMAT_ALL);
+    assert!(ResponsesAs::ReasoningText as u32 == ASIDE_RESPONSES_AS_REASONING_TEXT);
+    assert!(ResponsesAs::Summary as u32 == ASIDE_RESPONSES_AS_SUMMARY);
 };
 
 /// Room for output that a rewriter keeps from call to call; thousands of them may wait for their next bytes.
@@ -69,8 +79,58 @@ pub struct aside_sse_options {
     pub max_held: u64,
     /// What becomes of a tool call that begins inside the thinking.
     pub calls_in_thinking: aside_calls_in_thinking,
-    /// 0.
-    pub reserved: u32,
+    /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: chat
+    /// completions alone.
+    pub formats: aside_formats,
+    /// What the thinking becomes in the items of OpenAI Responses.
+    pub responses_as: aside_responses_as,
+    /// 1: mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event,
+    /// an object over several lines, chunks without `choices`, and more. 0: all of that passes as it came.
+    pub repair: u32,
+    /// 1: send the thinking once more as content if an answer ends by itself and has neither content nor a call. 0: do
+    /// not.
+    pub promote_empty: u32,
+    /// 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
+    /// content, for clients that count them. 0: each chunk has text for one field.
+    pub merge: u32,
+}
+
+/// What a rewriter has counted, from `aside_sse_stats()`. Set `size` before the call; later versions may add fields at the
+/// end.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_stats {
+    /// `sizeof(aside_stats)` of the caller's header.
+    pub size: size_t,
+    /// Events that have data, lines of JSON, and bodies that were read whole.
+    pub events: u64,
+    /// Those of them that went out changed, or with chunks before them.
+    pub changed: u64,
+    /// Chunks and events that were written in addition to those that came.
+    pub added: u64,
+    /// Faults of the stream that `options.repair` has mended.
+    pub repaired: u64,
+    /// Events and bodies that passed unread because they were longer than `options.max_event`.
+    pub too_long: u64,
+    /// JSON objects that passed unread because they are of no format that is read, nor an error.
+    pub unread: u64,
+    /// Answers without content whose thinking was too long for `options.promote_empty`.
+    pub unpromoted: u64,
+    /// Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`.
+    pub truncated: u64,
+    /// Bytes of text that were sent as thinking. What a server splits itself is not counted.
+    pub thinking_bytes: u64,
+    /// Bytes of text that were sent as content.
+    pub content_bytes: u64,
+    /// Bytes of text, and of an unfinished event or body, that are held now: `aside_sse_finish()` would return them.
+    pub held: u64,
+    /// Texts whose thinking the server splits itself.
+    pub split_by_server: u64,
+}
+
+impl Versioned for aside_stats {
+    const FIRST: usize = offset_of!(aside_stats, split_by_server) + size_of::<u64>();
 }
 
 impl Versioned for aside_sse_options {
@@ -80,9 +140,13 @@ impl Versioned for aside_sse_options {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_sse_options 72: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
-        tools 40, tools_len 48, max_held 56, calls_in_thinking 64, reserved 68);
+    layout!(aside_sse_options 88: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
+        tools 40, tools_len 48, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
+        promote_empty 80, merge 84);
     assert!(aside_sse_options::FIRST == 8);
+    layout!(aside_stats 104: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
+        truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96);
+    assert!(aside_stats::FIRST == 104);
 };
 
 /// What a rewriter's handle holds.
@@ -188,6 +252,7 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
         ASIDE_BODY_UNKNOWN => Body::Unknown,
         ASIDE_BODY_EVENTS => Body::Events,
         ASIDE_BODY_JSON => Body::Json,
+        ASIDE_BODY_LINES => Body::Lines,
         other => {
             return Err(fail_with(
                 ASIDE_ERROR_OPTION,
@@ -195,21 +260,24 @@ unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_st
             ));
         }
     };
-    if all.off > 1 {
-        return Err(fail_with(ASIDE_ERROR_OPTION, "options.off is neither 0 nor 1"));
-    }
-    if all.reserved != 0 {
-        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
+    let switches = [
+        ("off", all.off),
+        ("calls", all.calls),
+        ("repair", all.repair),
+        ("promote_empty", all.promote_empty),
+        ("merge", all.merge),
+    ];
+    if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
+        return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
     }
     let stray_close = stray_close(all.stray_close)?;
-    if all.calls > 1 {
-        return Err(fail_with(ASIDE_ERROR_OPTION, "options.calls is neither 0 nor 1"));
-    }
     // SAFETY: the caller's promise.
     let tools = unsafe { tools(all.tools, all.tools_len, "options.") }?;
     let options = Options::new().start(start(all.start)?).field(field).body(body).max_event(limit(all.max_event));
     let options = options.off(all.off == 1).stray_close(stray_close).calls(all.calls == 1).tools(tools);
-    Ok(options.max_held(limit(all.max_held)).calls_in_thinking(calls_in_thinking(all.calls_in_thinking)?))
+    let options = options.max_held(limit(all.max_held)).calls_in_thinking(calls_in_thinking(all.calls_in_thinking)?);
+    let options = options.formats(formats(all.formats)?).responses_as(responses_as(all.responses_as)?);
+    Ok(options.repair(all.repair == 1).promote_empty(all.promote_empty == 1).merge(all.merge == 1))
 }
 
 /// A limit of the options; None for 0.
@@ -217,10 +285,11 @@ fn limit(number: u64) -> Option<usize> {
     (number > 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-/// Makes a rewriter. The bytes of an OpenAI-style answer go in, an event stream or a JSON body; the same bytes come
-/// out, with the thinking moved from `content` to a field of its own, and with `options.calls` the tool calls to
-/// `tool_calls`. `options` may be NULL: `reasoning_content`, and
-/// the start that the dialect says. Neither is used after the call: the dialect may be freed before the rewriter.
+/// Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of
+/// `options.formats`. The same bytes come out, with the thinking moved out of the content to where that format has it: a
+/// field, an item or a block of its own; and with `options.calls` the tool calls to where it has those. `options` may be
+/// NULL: chat completions, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
+/// dialect may be freed before the rewriter.
 ///
 /// Returns a rewriter that the caller owns: `aside_sse_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
@@ -353,7 +422,7 @@ pub unsafe extern "C" fn aside_sse_start_from_prompt(
 }
 
 /// Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes
-/// to send on: all events that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the
+/// to send on: all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the
 /// call; it must not be memory of the rewriter.
 ///
 /// `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, valid until the next call with it.
@@ -385,8 +454,8 @@ pub unsafe extern "C" fn aside_sse_feed(
 }
 
 /// Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
-/// become a marker. The rewriter is then reset, except for what `aside_sse_too_long()` and `aside_sse_encoded()`
-/// return, and the next feed begins a new stream.
+/// become a marker. The rewriter is then reset, except for what `aside_sse_stats()`, `aside_sse_too_long()` and
+/// `aside_sse_encoded()` tell, and the next feed begins a new stream.
 ///
 /// Returns as `aside_sse_feed()`.
 #[ffi_export]
@@ -399,7 +468,7 @@ pub unsafe extern "C" fn aside_sse_finish(
     unsafe { rewrite(sse, out, out_len, |rewriter, out| rewriter.finish(out)) }
 }
 
-/// Resets the rewriter: drops what is held back, the count, and every error except `ASIDE_ERROR_PANIC`. Memory that C
+/// Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
 /// has borrowed from it is no longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -429,6 +498,48 @@ pub unsafe extern "C" fn aside_sse_too_long(sse: *const aside_sse) -> u64 {
         })
     };
     count
+}
+
+/// Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
+/// `stats->size` to `sizeof(aside_stats)` before.
+///
+/// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After
+/// `ASIDE_ERROR_MEMORY` it still tells.
+///
+/// Memory: it allocates nothing.
+#[ffi_export]
+pub unsafe extern "C" fn aside_sse_stats(sse: *const aside_sse, stats: *mut aside_stats) -> aside_status {
+    // SAFETY: NULL, or the caller promises a struct that begins with its size.
+    let size = match unsafe { size_of_given(stats, "stats") } {
+        Ok(size) => size,
+        Err(status) => return status,
+    };
+    // SAFETY: NULL or there, as the caller promises; `stats` may be written as far as its size says.
+    unsafe {
+        enter(sse, is_whole, |stream| {
+            fill_sized(stats, size, record(&stream.rewriter.stats(), size));
+            ASIDE_OK
+        })
+    }
+}
+
+/// Returns the counts as C has them, in a struct of that size.
+fn record(stats: &Stats, size: usize) -> aside_stats {
+    aside_stats {
+        size,
+        events: stats.events,
+        changed: stats.changed,
+        added: stats.added,
+        repaired: stats.repaired,
+        too_long: stats.too_long,
+        unread: stats.unread,
+        unpromoted: stats.unpromoted,
+        truncated: stats.truncated,
+        thinking_bytes: stats.thinking_bytes,
+        content_bytes: stats.content_bytes,
+        held: stats.held,
+        split_by_server: stats.split_by_server,
+    }
 }
 
 /// Returns whether the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or

@@ -90,6 +90,12 @@ impl Formats {
         (bits != 0 && bits & !Formats::ALL.0 == 0).then_some(Formats(bits))
     }
 
+    /// Returns the bits of these formats, as C writes them.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// Returns whether all of `formats` are among these.
     #[must_use]
     pub fn contains(self, formats: Formats) -> bool {

@@ -30,6 +30,10 @@ int main(void)
     CHECK(ASIDE_MIN_COMPRESSIBLE_LENGTH == 1024 && ASIDE_MIN_BUDGET == 1024);
     CHECK(ASIDE_FIELD_REASONING_CONTENT == 0 && ASIDE_FIELD_REASONING == 1 && ASIDE_FIELD_THINKING == 2);
     CHECK(ASIDE_BODY_UNKNOWN == 0 && ASIDE_BODY_EVENTS == 1 && ASIDE_BODY_JSON == 2);
+    CHECK(ASIDE_BODY_LINES == 3 && ASIDE_HINT_IDENTITY == 1);
+    CHECK(ASIDE_FORMAT_CHAT == 1 && ASIDE_FORMAT_COMPLETIONS == 2 && ASIDE_FORMAT_RESPONSES == 4);
+    CHECK(ASIDE_FORMAT_MESSAGES == 8 && ASIDE_FORMAT_OLLAMA == 16 && ASIDE_FORMAT_ALL == 31);
+    CHECK(ASIDE_RESPONSES_AS_REASONING_TEXT == 0 && ASIDE_RESPONSES_AS_SUMMARY == 1);
 
     CHECK(sizeof(aside_token) == 8 && offsetof(aside_token, len) == 0 && offsetof(aside_token, special) == 4);
     CHECK(sizeof(aside_event) == 64 && offsetof(aside_event, kind) == 0 && offsetof(aside_event, channel) == 4);
@@ -53,13 +57,22 @@ int main(void)
         CHECK(sizeof(aside_counts) == 40 && offsetof(aside_counts, size) == 0 && offsetof(aside_counts, bytes) == 8);
         CHECK(offsetof(aside_counts, characters) == 16 && offsetof(aside_counts, spans) == 24);
         CHECK(offsetof(aside_counts, tokens) == 32);
-        CHECK(sizeof(aside_sse_options) == 72 && offsetof(aside_sse_options, size) == 0);
+        CHECK(sizeof(aside_sse_options) == 88 && offsetof(aside_sse_options, size) == 0);
         CHECK(offsetof(aside_sse_options, start) == 8 && offsetof(aside_sse_options, field) == 12);
         CHECK(offsetof(aside_sse_options, body) == 16 && offsetof(aside_sse_options, off) == 20);
         CHECK(offsetof(aside_sse_options, max_event) == 24 && offsetof(aside_sse_options, stray_close) == 32);
         CHECK(offsetof(aside_sse_options, calls) == 36 && offsetof(aside_sse_options, tools) == 40);
         CHECK(offsetof(aside_sse_options, tools_len) == 48 && offsetof(aside_sse_options, max_held) == 56);
-        CHECK(offsetof(aside_sse_options, calls_in_thinking) == 64 && offsetof(aside_sse_options, reserved) == 68);
+        CHECK(offsetof(aside_sse_options, calls_in_thinking) == 64 && offsetof(aside_sse_options, formats) == 68);
+        CHECK(offsetof(aside_sse_options, responses_as) == 72 && offsetof(aside_sse_options, repair) == 76);
+        CHECK(offsetof(aside_sse_options, promote_empty) == 80 && offsetof(aside_sse_options, merge) == 84);
+        CHECK(sizeof(aside_stats) == 104 && offsetof(aside_stats, size) == 0 && offsetof(aside_stats, events) == 8);
+        CHECK(offsetof(aside_stats, changed) == 16 && offsetof(aside_stats, added) == 24);
+        CHECK(offsetof(aside_stats, repaired) == 32 && offsetof(aside_stats, too_long) == 40);
+        CHECK(offsetof(aside_stats, unread) == 48 && offsetof(aside_stats, unpromoted) == 56);
+        CHECK(offsetof(aside_stats, truncated) == 64 && offsetof(aside_stats, thinking_bytes) == 72);
+        CHECK(offsetof(aside_stats, content_bytes) == 80 && offsetof(aside_stats, held) == 88);
+        CHECK(offsetof(aside_stats, split_by_server) == 96);
         CHECK(sizeof(aside_call_writer_options) == 48 && offsetof(aside_call_writer_options, size) == 0);
         CHECK(offsetof(aside_call_writer_options, tools) == 8 && offsetof(aside_call_writer_options, tools_len) == 16);
         CHECK(offsetof(aside_call_writer_options, id_prefix) == 24);

@@ -108,7 +108,7 @@ static void options(void)
     options.off = 2;
     refused(&options, ASIDE_ERROR_OPTION);
     options.off = 0;
-    options.body = ASIDE_BODY_JSON + 1;
+    options.body = ASIDE_BODY_LINES + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.body = ASIDE_BODY_UNKNOWN;
     options.field = ASIDE_FIELD_THINKING + 1;
@@ -130,9 +130,6 @@ static void options(void)
     options.stray_close = ASIDE_STRAY_CLOSE_TEXT + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.stray_close = ASIDE_STRAY_CLOSE_TEXT;
-    options.reserved = 1;
-    refused(&options, ASIDE_ERROR_OPTION);
-    options.reserved = 0;
     sse = aside_sse_new(dialect_named("qwen3"), &options);
     CHECK(sse != NULL);
     for (turn = 0; turn < 5; turn++) {
@@ -177,13 +174,114 @@ static void options(void)
     options.size = offsetof(aside_sse_options, stray_close);
     options.max_event = 0;
     options.stray_close = 99;
-    options.reserved = 99;
+    options.formats = 99;
     with_options(&options, stream, wanted);
     memset(&newer, 0, sizeof newer);
     newer.options.size = sizeof newer;
     with_options(&newer.options, stream, wanted);
     newer.later[sizeof newer.later - 1] = 1;
     refused(&newer.options, ASIDE_ERROR_OPTION);
+}
+
+/* Each format and each switch is taken, and no other number is. */
+static void formats(void)
+{
+    static const char message[] =
+        "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Yes.\"}]}";
+    aside_sse_options options;
+    uint32_t bit;
+
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    for (bit = 0; bit <= ASIDE_FORMAT_ALL; bit++) {
+        options.formats = bit;
+        with_options(&options, message, message);
+        if (bit == 0 || (bit & ASIDE_FORMAT_CHAT) != 0)
+            with_options(&options, stream, wanted);
+        else
+            with_options(&options, stream, stream);
+    }
+    options.formats = ASIDE_FORMAT_ALL + 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.formats = 0x80000001;
+    refused(&options, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("formats 2147483649");
+    options.formats = ASIDE_FORMAT_ALL;
+    options.responses_as = ASIDE_RESPONSES_AS_SUMMARY;
+    with_options(&options, stream, wanted);
+    options.responses_as++;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.responses_as = 0;
+    options.body = ASIDE_BODY_LINES;
+    with_options(&options, message, message);
+    options.body = ASIDE_BODY_UNKNOWN;
+    {
+        uint32_t *switches[] = {&options.repair, &options.promote_empty, &options.merge};
+        size_t at;
+
+        for (at = 0; at < sizeof switches / sizeof *switches; at++) {
+            *switches[at] = 2;
+            refused(&options, ASIDE_ERROR_OPTION);
+            *switches[at] = 1;
+            with_options(&options, message, message);
+            *switches[at] = 0;
+        }
+    }
+}
+
+static void stats(void)
+{
+    struct {
+        char before; /* so that the struct is not aligned */
+        unsigned char stats[sizeof(aside_stats)];
+    } odd;
+    struct {
+        aside_stats stats;
+        unsigned char later[40];
+    } newer;
+    static const unsigned char zero[sizeof(aside_stats)];
+    static const char wide[] = "data: {\"candidates\":[]}\n\n";
+    aside_sse *sse = aside_sse_new(dialect_named("inline-think"), NULL);
+    aside_stats stats;
+
+    CHECK(sse != NULL);
+    memset(&stats, 77, sizeof stats);
+    stats.size = sizeof stats;
+    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_OK);
+    CHECK(stats.size == sizeof stats && memcmp(&stats.events, zero, sizeof stats - offsetof(aside_stats, events)) == 0);
+    got_len = 0;
+    give(sse, stream, strlen(stream));
+    give(sse, wide, strlen(wide));
+    give(sse, "data", 4);
+    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_OK);
+    CHECK(stats.events == 5 && stats.changed == 3 && stats.added == 0 && stats.unread == 1 && stats.held == 4);
+    CHECK(stats.thinking_bytes == 2 && stats.content_bytes == strlen("It is 42.") && stats.too_long == 0);
+    CHECK(stats.repaired == 0 && stats.unpromoted == 0 && stats.truncated == 0 && stats.split_by_server == 0);
+    end(sse);
+
+    /* They outlast a finish, in structs of any version and place. */
+    odd.before = 0;
+    memcpy(odd.stats, &stats, sizeof stats);
+    CHECK_STATUS(aside_sse_stats(sse, (aside_stats *)(void *)odd.stats), ASIDE_OK);
+    stats.held = 0;
+    CHECK(odd.before == 0 && memcmp(odd.stats, &stats, sizeof stats) == 0);
+    memset(&newer, 77, sizeof newer);
+    newer.stats.size = sizeof newer;
+    CHECK_STATUS(aside_sse_stats(sse, &newer.stats), ASIDE_OK);
+    CHECK(newer.stats.events == 5 && memcmp(newer.later, zero, sizeof newer.later) == 0);
+
+    CHECK_STATUS(aside_sse_stats(NULL, &stats), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_stats(sse, NULL), ASIDE_ERROR_NULL);
+    stats.size--;
+    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_ERROR_SIZE);
+    stats.size = HUGE_LEN;
+    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_ERROR_SIZE);
+    CHECK(stats.events == 5);
+    stats.size = sizeof stats;
+    CHECK_STATUS(aside_sse_reset(sse), ASIDE_OK);
+    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_OK);
+    CHECK(memcmp(&stats.events, zero, sizeof stats - offsetof(aside_stats, events)) == 0);
+    aside_sse_free(sse);
 }
 
 /* What the request tells is said before the first byte, and is for one stream. */
@@ -402,6 +500,8 @@ int main(void)
 {
     cuts();
     options();
+    formats();
+    stats();
     starts();
     encoded();
     calls();

@@ -76,6 +76,72 @@ TEST(Rewriter, DoesAsItsOptionsSay)
     EXPECT_THROW(Rewriter(dialect, options), aside::Error);
 }
 
+TEST(Rewriter, ReadsTheFormatsOfItsOptions)
+{
+    const Dialect dialect = Dialect::find("inline-think");
+    aside::RewriterOptions options;
+    for (const aside::Formats formats : {aside::Formats::all, aside::Formats::chat | aside::Formats::ollama}) {
+        options.formats = formats;
+        Rewriter rewriter(dialect, options);
+        EXPECT_EQ(rewritten(rewriter, stream), wanted);
+    }
+    options.formats = aside::Formats::messages;
+    Rewriter rewriter(dialect, options);
+    EXPECT_EQ(rewritten(rewriter, stream), stream);
+    options.responses_as = aside::ResponsesAs::summary;
+    options.repair = options.promote_empty = options.merge = true;
+    EXPECT_TRUE(Rewriter::try_make(dialect, options));
+    options.formats = static_cast<aside::Formats>(32);
+    EXPECT_FALSE(Rewriter::try_make(dialect, options));
+    EXPECT_EQ(aside::last_status(), Status::option);
+}
+
+TEST(Rewriter, Counts)
+{
+    Rewriter rewriter(Dialect::find("inline-think"));
+    rewriter.feed(stream);
+    rewriter.feed("data: {\"candidates\":[]}\n\ndata");
+    const aside::Stats stats = rewriter.stats();
+    EXPECT_EQ(stats.events, 5u);
+    EXPECT_EQ(stats.changed, 3u);
+    EXPECT_EQ(stats.unread, 1u);
+    EXPECT_EQ(stats.thinking_bytes, 2u);
+    EXPECT_EQ(stats.content_bytes, 9u);
+    EXPECT_EQ(stats.held, 4u);
+    EXPECT_EQ(stats.added + stats.repaired + stats.too_long + stats.unpromoted + stats.truncated + stats.split_by_server,
+              0u);
+    rewriter.reset();
+    EXPECT_EQ(rewriter.stats().events, 0u);
+    aside::Stats kept = stats;
+    EXPECT_EQ(Rewriter().try_stats(kept), Status::null);
+    EXPECT_EQ(kept.events, 5u);
+    EXPECT_THROW(static_cast<void>(Rewriter().stats()), aside::Error);
+}
+
+TEST(Gate, KnowsWhichAnswersAreForARewriter)
+{
+    using aside::Body;
+    using aside::Formats;
+    aside::Response response{200, "/v1/messages?beta=true", "text/event-stream; charset=utf-8", {}};
+    EXPECT_EQ(aside::wants(response, Formats::all), Body::events);
+    EXPECT_EQ(aside::wants(response, Formats::chat), std::nullopt);
+    EXPECT_EQ(aside::wants(response, static_cast<Formats>(32)), std::nullopt);
+    response.content_encoding = "gzip";
+    EXPECT_EQ(aside::wants(response, Formats::all), std::nullopt);
+    EXPECT_EQ(aside::wants({200, {}, "application/x-ndjson", {}}, Formats::ollama), Body::lines);
+    EXPECT_EQ(aside::wants({500, {}, "application/json", {}}, Formats::all), std::nullopt);
+    EXPECT_EQ(aside::request_hint("/v1/messages", "POST", Formats::all), aside::Hint::identity);
+    EXPECT_EQ(aside::request_hint("/v1/messages", "GET", Formats::all), std::nullopt);
+
+    char room[10];
+    std::string_view model;
+    EXPECT_EQ(aside::request_model("{\"model\":\"Qwen\\/Qwe", room, model), Status::more);
+    EXPECT_EQ(aside::request_model("{\"model\":\"Qwen\\/Qwen3\"", room, model), Status::ok);
+    EXPECT_EQ(model, "Qwen/Qwen3");
+    EXPECT_EQ(aside::request_model("{\"model\":\"Qwen\\/Qwen3.5\"", room, model), Status::none);
+    EXPECT_EQ(model.size(), 10u);
+}
+
 TEST(Rewriter, MakesToolCallsOfTheTextOfCalls)
 {
     const Dialect dialect = Dialect::load(R"(

@@ -66,6 +66,7 @@ const SOURCES: &[&str] = &[
     "scanner/thoughts.rs",
     "call_writer.rs",
     "sse.rs",
+    "gate.rs",
     "compress/types.rs",
     "compress/registry.rs",
     "compress/host.rs",

@@ -107,7 +107,7 @@ enum class [[nodiscard]] Status : aside_status {
     // clang-format on
     ok = ASIDE_OK,
     stopped = ASIDE_STOPPED, ///< the callable paused
-    more = ASIDE_MORE,       ///< of a range: it is not at its end
+    more = ASIDE_MORE,       ///< of a range: it is not at its end; of request_model(): more is needed
     none = ASIDE_NONE,       ///< nothing to take
     null = ASIDE_ERROR_NULL,
     length = ASIDE_ERROR_LENGTH,
@@ -1332,6 +1332,29 @@ enum class Body : std::uint32_t {
     unknown = ASIDE_BODY_UNKNOWN, ///< the first byte that is not blank decides
     events = ASIDE_BODY_EVENTS,   ///< an event stream, `text/event-stream`
     json = ASIDE_BODY_JSON,       ///< one JSON object, `application/json`
+    lines = ASIDE_BODY_LINES,     ///< JSON objects on lines of their own, `application/x-ndjson`
+};
+
+/// Formats of answers, as a set: `Formats::chat | Formats::messages`.
+enum class Formats : std::uint32_t {
+    chat = ASIDE_FORMAT_CHAT,               ///< chat completions of OpenAI, `/chat/completions`
+    completions = ASIDE_FORMAT_COMPLETIONS, ///< completions of OpenAI, `/completions`
+    responses = ASIDE_FORMAT_RESPONSES,     ///< OpenAI Responses, `/responses`
+    messages = ASIDE_FORMAT_MESSAGES,       ///< Anthropic Messages, `/messages`
+    ollama = ASIDE_FORMAT_OLLAMA,           ///< Ollama's own, `/api/chat` and `/api/generate`
+    all = ASIDE_FORMAT_ALL,
+};
+
+/// Returns the formats of both sets.
+constexpr Formats operator|(Formats a, Formats b) noexcept
+{
+    return static_cast<Formats>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+
+/// What the thinking becomes in the items of OpenAI Responses.
+enum class ResponsesAs : std::uint32_t {
+    reasoning_text = ASIDE_RESPONSES_AS_REASONING_TEXT, ///< content: right for clients that send items back
+    summary = ASIDE_RESPONSES_AS_SUMMARY,               ///< summary: for clients that show only that
 };
 
 /// How a rewriter differs from its dialect's defaults.
@@ -1352,10 +1375,36 @@ struct RewriterOptions {
     /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client. 0:
     /// 1 MiB.
     std::uint64_t max_held = 0;
+    Formats formats = Formats::chat; ///< answers of other formats pass unchanged
+    ResponsesAs responses_as = ResponsesAs::reasoning_text;
+    /// Mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event, an
+    /// object over several lines, chunks without `choices`, and more.
+    bool repair = false;
+    /// Send the thinking once more as content if an answer ends by itself and has neither content nor a call.
+    bool promote_empty = false;
+    /// Write one chunk for each that came, the thinking before the content, for clients that count them. Of chat completions,
+    /// completions and Ollama's lines.
+    bool merge = false;
 };
 
-/// Rewrites the bytes of an OpenAI-style answer, an event stream or a JSON body: the thinking moves from `content` to a
-/// field of its own, and everything else is unchanged. One thread at a time; rewriters share nothing that changes.
+/// What a rewriter has counted since it was made or last reset.
+struct Stats {
+    std::uint64_t events = 0;          ///< that have data, lines of JSON, and bodies that were read whole
+    std::uint64_t changed = 0;         ///< of them, those that went out changed, or with chunks before them
+    std::uint64_t added = 0;           ///< chunks and events in addition to those that came
+    std::uint64_t repaired = 0;        ///< faults that RewriterOptions::repair has mended
+    std::uint64_t too_long = 0;        ///< events and bodies longer than RewriterOptions::max_event, which passed unread
+    std::uint64_t unread = 0;          ///< JSON objects of no format that is read, nor an error
+    std::uint64_t unpromoted = 0;      ///< answers whose thinking was too long for RewriterOptions::promote_empty
+    std::uint64_t truncated = 0;       ///< events that repeat a whole text and lack some of it, which was too long
+    std::uint64_t thinking_bytes = 0;  ///< of text that was sent as thinking, but for what a server splits itself
+    std::uint64_t content_bytes = 0;   ///< of text that was sent as content
+    std::uint64_t held = 0;            ///< bytes of text and of an unfinished event that a finish would send now
+    std::uint64_t split_by_server = 0; ///< texts whose thinking the server splits itself
+};
+
+/// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to where
+/// the format has it, and everything else is unchanged. One thread at a time; rewriters share nothing that changes.
 ///
 ///     aside::Rewriter rewriter(aside::Dialect::find("qwen3"));
 ///     while (const std::size_t len = receive(buffer, sizeof buffer))
@@ -1384,6 +1433,11 @@ public:
         raw.tools_len = tools.size();
         raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
         raw.max_held = options.max_held;
+        raw.formats = static_cast<std::uint32_t>(options.formats);
+        raw.responses_as = static_cast<std::uint32_t>(options.responses_as);
+        raw.repair = options.repair ? 1 : 0;
+        raw.promote_empty = options.promote_empty ? 1 : 0;
+        raw.merge = options.merge ? 1 : 0;
         Rewriter rewriter;
         rewriter.handle_.reset(aside_sse_new(dialect.handle(), &raw));
         return rewriter;
@@ -1508,6 +1562,30 @@ public:
     /// RewriterOptions::max_event.
     std::uint64_t too_long() const noexcept { return aside_sse_too_long(handle()); }
 
+    /// Writes to `stats` what was counted since the start or the last reset, and what is held now. Fails with Status::null for
+    /// an empty rewriter.
+    Status try_stats(Stats &stats) const noexcept
+    {
+        aside_stats raw{};
+        raw.size = sizeof raw;
+        const Status status = static_cast<Status>(aside_sse_stats(handle(), &raw));
+        if (status == Status::ok)
+            stats = {raw.events,         raw.changed,       raw.added,      raw.repaired,
+                     raw.too_long,       raw.unread,        raw.unpromoted, raw.truncated,
+                     raw.thinking_bytes, raw.content_bytes, raw.held,       raw.split_by_server};
+        return status;
+    }
+
+#if ASIDE_HAS_EXCEPTIONS
+    /// try_stats() that throws, and returns them.
+    Stats stats() const
+    {
+        Stats stats;
+        static_cast<void>(detail::check(try_stats(stats)));
+        return stats;
+    }
+#endif
+
     /// Returns whether it is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
@@ -1521,6 +1599,64 @@ private:
 
     std::unique_ptr<aside_sse, Free> handle_;
 };
+
+/// What HTTP says of an answer. Header values are as they came, and empty where there is none.
+struct Response {
+    std::uint32_t status = 0;
+    std::string_view path{}; ///< of its request, with or without a query; empty: any path fits
+    std::string_view content_type{};
+    std::string_view content_encoding{};
+};
+
+/// Returns what the body of an answer is, for RewriterOptions::body, or nothing if it is not for a rewriter of these formats:
+/// its status is not 200, it is compressed, its media type is another, or its path is that of no such format. A host that
+/// rewrites an answer removes the headers `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`. Any thread
+/// may call this; it allocates nothing.
+///
+///     if (const auto body = aside::wants({200, "/v1/messages", "text/event-stream"}, aside::Formats::all))
+///         options.body = *body;
+inline std::optional<Body> wants(const Response &response, Formats formats) noexcept
+{
+    const auto &[status, path, type, encoding] = response;
+    std::uint32_t body = 0;
+    if (aside_sse_wants(status, path.data(), path.size(), type.data(), type.size(), encoding.data(), encoding.size(),
+                        static_cast<std::uint32_t>(formats), &body)
+        != ASIDE_OK)
+        return std::nullopt;
+    return static_cast<Body>(body);
+}
+
+/// What a host does with a request.
+enum class Hint : std::uint32_t {
+    identity = ASIDE_HINT_IDENTITY, ///< send `Accept-Encoding: identity` to the server
+};
+
+/// Returns what a host does with a request, or nothing if its answer is not for a rewriter of these formats: it is no `POST`,
+/// or its path is another. An empty path fits. Any thread may call this; it allocates nothing.
+inline std::optional<Hint> request_hint(std::string_view path, std::string_view method, Formats formats) noexcept
+{
+    std::uint32_t hint = 0;
+    if (aside_request_hint(path.data(), path.size(), method.data(), method.size(), static_cast<std::uint32_t>(formats),
+                           &hint)
+        != ASIDE_OK)
+        return std::nullopt;
+    return static_cast<Hint>(hint);
+}
+
+/// Finds the model that a request asks for in all of its body that has come so far, of which a host keeps 64 KiB at most.
+/// `room` gets the name, and `model` is a view of it.
+///
+/// Returns Status::ok; Status::more while it cannot be told; Status::none if there is none, if it is no string, or if it does
+/// not fit. `model` is written with Status::ok only. Any thread may call this; it allocates nothing.
+template <std::size_t size>
+Status request_model(std::string_view body, char (&room)[size], std::string_view &model) noexcept
+{
+    std::size_t len = 0;
+    const Status status = static_cast<Status>(aside_request_model(body.data(), body.size(), room, size, &len));
+    if (status == Status::ok)
+        model = std::string_view(room, len);
+    return status;
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Simple calls: a whole text at once

@@ -30,6 +30,56 @@ class RewriterTest < Minitest::Test
     end
   end
 
+  def test_formats
+    [:all, :chat, %i[chat ollama]].each do |formats|
+      assert_equal SPLIT, rewrite(Aside::Rewriter.new("qwen3", formats: formats, repair: true, promote_empty: true), [EVENTS])
+    end
+    assert_equal EVENTS, rewrite(Aside::Rewriter.new("qwen3", formats: :messages, responses_as: :summary), [EVENTS])
+    assert_equal EVENTS, rewrite(Aside::Rewriter.new("qwen3", formats: [:responses], merge: true), [EVENTS])
+    assert_raises(ArgumentError) { Aside::Rewriter.new("qwen3", formats: :gemini) }
+    assert_raises(ArgumentError) { Aside::Rewriter.new("qwen3", responses_as: :text) }
+  end
+
+  def test_stats
+    rewriter = Aside::Rewriter.new("qwen3")
+    rewrite(rewriter, [EVENTS, "data: {\"candidates\":[]}\n\n"])
+    rewriter.feed("data")
+    stats = rewriter.stats
+    assert_predicate stats, :frozen?
+    wanted = { events: 4, changed: 2, added: 0, repaired: 0, too_long: 0, unread: 1, unpromoted: 0, truncated: 0,
+               thinking_bytes: 4, content_bytes: 4, held: 4, split_by_server: 0 }
+    assert_equal wanted, stats.to_h
+    assert_equal [0], rewriter.reset.stats.to_a.uniq
+    rewriter.close
+    assert_raises(Aside::ClosedError) { rewriter.stats }
+  end
+
+  def test_wants
+    chat = { path: "/v1/chat/completions?x", content_type: "text/event-stream; charset=utf-8" }
+    wants = ->(status = 200, **more) { Aside::Rewriter.wants(status, **chat, **more) }
+    assert_equal :events, wants.call
+    assert_equal :events, wants.call(formats: %i[chat messages], content_encoding: "Identity")
+    assert_equal :json, wants.call(content_type: "application/json")
+    assert_equal :lines, wants.call(content_type: "application/x-ndjson", path: nil)
+    assert_nil wants.call(404)
+    assert_nil wants.call(formats: :completions)
+    assert_nil wants.call(content_encoding: "gzip")
+    assert_nil wants.call(content_type: nil)
+    assert_nil wants.call(path: "/v1/models")
+    assert_raises(ArgumentError) { wants.call(formats: :gemini) }
+  end
+
+  def test_request
+    assert_equal :identity, Aside::Rewriter.request_hint("/api/chat", "POST")
+    assert_nil Aside::Rewriter.request_hint("/api/chat", "GET")
+    assert_nil Aside::Rewriter.request_hint("/api/chat", "POST", formats: %i[chat responses])
+    assert_equal :more, Aside::Rewriter.request_model('{"a":[1],"mod')
+    model = Aside::Rewriter.request_model('{"a":[1],"model":"Qwen\/Qwen3","b'.b)
+    assert_equal ["Qwen/Qwen3", Encoding::UTF_8], [model, model.encoding]
+    assert_nil Aside::Rewriter.request_model('{"model":7}')
+    assert_nil Aside::Rewriter.request_model(%({"model":"#{"m" * 1025}"}))
+  end
+
   def test_an_event_leaves_as_soon_as_it_is_whole
     rewriter = Aside::Rewriter.new("qwen3")
     first, rest = EVENTS.split("\n\n", 2)

@@ -30,8 +30,10 @@ module Aside
     # of a feed's result that every text needs are apart from the others.
     OPTIONS = "JL2Q2L6"
     OPTIONS_SIZE = 56
-    SSE_OPTIONS = "JL4QL2pJQL2"
-    SSE_OPTIONS_SIZE = 72
+    SSE_OPTIONS = "JL4QL2pJQL6"
+    SSE_OPTIONS_SIZE = 88
+    STATS = "x8Q12"
+    STATS_SIZE = 104
     COUNTS = "x8Q4"
     COUNTS_SIZE = 40
     # kind, channel, offset, len; cause, rule; tag; text_at, name_len, value_len.
@@ -254,6 +256,11 @@ module Aside
       attach_function :aside_sse_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
       attach_function :aside_sse_too_long, [:address], :uint64
       attach_function :aside_sse_encoded, [:address], :int32
+      attach_function :aside_sse_stats, %i[address buffer_inout], :int32
+      attach_function :aside_sse_wants,
+                      %i[uint32 buffer_in size_t buffer_in size_t buffer_in size_t uint32 buffer_out], :int32
+      attach_function :aside_request_hint, %i[buffer_in size_t buffer_in size_t uint32 buffer_out], :int32
+      attach_function :aside_request_model, %i[buffer_in size_t buffer_out size_t buffer_out], :int32
 
       attach_function :aside_strip, %i[address buffer_in size_t buffer_out buffer_out], :int32
       attach_function :aside_join,

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Aside
-  # Reads the bytes of an OpenAI-style answer, an event stream or a JSON body, and returns the same bytes with the thinking
-  # moved from +content+ to a field of its own, and with <tt>calls: true</tt> the tool calls to +tool_calls+. What it cannot
-  # read passes unchanged. Chunking does not change a byte of the output.
+  # Reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the thinking
+  # moved out of the content to where the format has it, and with <tt>calls: true</tt> the tool calls too. What it cannot read
+  # passes unchanged. Chunking does not change a byte of the output. Rewriter.wants tells which answers are for it.
   #
   #   rewriter = Aside::Rewriter.new("qwen3")
   #   ["data: {\"choices\":[{\"delta\":{\"content\":\"<thi", "nk>Twice 21.\"}}]}\n\n"].each do |read|
@@ -22,14 +22,90 @@ module Aside
     include Handle
 
     FIELDS = { reasoning_content: 0, reasoning: 1, thinking: 2 }.freeze
-    BODIES = { nil => 0, events: 1, json: 2 }.freeze
-    private_constant :FIELDS, :BODIES
+    BODIES = { nil => 0, events: 1, json: 2, lines: 3 }.freeze
+    FORMATS = { chat: 1, completions: 2, responses: 4, messages: 8, ollama: 16, all: 31 }.freeze
+    RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
+    private_constant :FIELDS, :BODIES, :FORMATS, :RESPONSES_AS
+
+    # What a rewriter has counted since it was made or last reset, frozen:
+    #
+    # +events+:: events that have data, lines of JSON, and bodies that were read whole
+    # +changed+:: of them, those that went out changed, or with chunks before them
+    # +added+:: chunks and events in addition to those that came
+    # +repaired+:: faults that <tt>repair: true</tt> has mended
+    # +too_long+:: events and bodies that passed unread, longer than +max_event+
+    # +unread+:: JSON objects of no format that is read, nor an error
+    # +unpromoted+:: answers whose thinking was too long for <tt>promote_empty: true</tt>
+    # +truncated+:: events that repeat a whole text and lack some of it, because it was too long to be kept
+    # +thinking_bytes+:: bytes of text that were sent as thinking, without what a server splits itself
+    # +content_bytes+:: bytes of text that were sent as content
+    # +held+:: bytes of text and of an unfinished event that #finish would return now
+    # +split_by_server+:: texts whose thinking the server splits itself
+    Stats = Struct.new(:events, :changed, :added, :repaired, :too_long, :unread, :unpromoted, :truncated, :thinking_bytes,
+                       :content_bytes, :held, :split_by_server)
+
+    # The longest name of a model that is read.
+    MODEL_SIZE = 1024
+    private_constant :MODEL_SIZE
+
+    class << self
+      # Returns what the body of an answer is, for +body+ of Rewriter.new: +:events+, +:json+ or +:lines+; nil if the answer is
+      # not for a rewriter of these formats: its status is not 200, it is compressed, its media type is another, or its path is
+      # that of no such format. Header values are as they came, nil where there is none. +path+ is that of the request, with or
+      # without a query; nil: any path fits. +formats+ is as for Rewriter.new.
+      #
+      # Whoever rewrites an answer removes its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and calls
+      # #finish at its end. Any thread may call this.
+      #
+      #   Aside::Rewriter.wants(200, path: "/v1/messages", content_type: "text/event-stream").inspect  # => ":events"
+      #   Aside::Rewriter.wants(200, path: "/v1/models", content_type: "application/json").inspect     # => "nil"
+      def wants(status, path: nil, content_type: nil, content_encoding: nil, formats: :all)
+        texts = [path, content_type, content_encoding].map { |text| Native.string(text || "") }
+        out = Native.buffer(4)
+        found = Native.aside_sse_wants(status, *texts.flat_map { |text| [text, text.bytesize] }, formats(formats), out)
+        BODIES.key(out.unpack1("L")) if Error.check(found) == Native::OK
+      end
+
+      # Returns what a host does with a request whose answer may be for a rewriter: +:identity+, send
+      # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is no POST, or its path is another. +path+ and
+      # +formats+ are as for #wants. Any thread may call this.
+      #
+      #   Aside::Rewriter.request_hint("/v1/messages", "POST").inspect  # => ":identity"
+      def request_hint(path, method, formats: :all)
+        path = Native.string(path)
+        method = Native.string(method)
+        out = Native.buffer(4)
+        found = Native.aside_request_hint(path, path.bytesize, method, method.bytesize, formats(formats), out)
+        :identity if Error.check(found) == Native::OK
+      end
+
+      # Returns the model that a request asks for, the first string +model+ of its JSON object, in all of its body that has come
+      # so far; 64 KiB are enough. Returns +:more+ while more of the body must come; nil if there is none: the body is not a JSON
+      # object, or its model is no string, is not UTF-8, or is longer than 1,024 bytes. Any thread may call this.
+      #
+      #   Aside::Rewriter.request_model('{"model":"qwen3","mess')  # => "qwen3"
+      def request_model(body)
+        body = Native.string(body)
+        room = Native.buffer(MODEL_SIZE)
+        len = Native.buffer(8)
+        case Error.check(Native.aside_request_model(body, body.bytesize, room, MODEL_SIZE, len))
+        when Native::OK then room.byteslice(0, len.unpack1("J")).force_encoding(Encoding::UTF_8)
+        when Native::MORE then :more
+        end
+      end
+
+      # Returns the bits of formats: a Symbol, or several.
+      def formats(names) # :nodoc:
+        Array(names).map { |name| Native.number("formats", name, FORMATS) }.reduce(0, :|)
+      end
+    end
 
     # Makes a rewriter at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
     # +start+:: what is open at the first byte of each choice's text, as for Scanner.new
     # +field+:: the name of the field for the thinking: +:reasoning_content+, +:reasoning+ or +:thinking+
-    # +body+:: what comes in: +:events+ (<tt>text/event-stream</tt>) or +:json+; nil: the first byte that is not blank decides
+    # +body+:: what comes in: +:events+ (<tt>text/event-stream</tt>), +:json+, or +:lines+ (<tt>application/x-ndjson</tt>); nil:
+    #          the first byte that is not blank decides
     # +off+:: true: nothing is split, what comes in goes out
     # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 stands for 16 MiB
     # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
@@ -39,11 +115,22 @@ module Aside
     # +calls_in_thinking+:: as for Scanner.new
     # +max_held+:: how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the
     #              client; 0 stands for 1 MiB
+    # +formats+:: the formats of answers that are read, one or an Array: +:chat+, +:completions+, +:responses+, +:messages+,
+    #             +:ollama+, or +:all+; those of others pass unchanged
+    # +responses_as+:: what the thinking becomes in OpenAI Responses: +:reasoning_text+, right for clients that send items back,
+    #                  or +:summary+, for clients that show only that
+    # +repair+:: true: mend in a stream of events what makes clients fail or lose text: empty +data+ lines, comments inside an
+    #            event, an object over several lines, chunks without choices, and more
+    # +promote_empty+:: true: send the thinking once more as content if an answer ends by itself and has neither content nor a
+    #                   call
+    # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
+    #           completions, completions and Ollama's lines
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
     # that cannot be read.
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
-                   stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0)
+                   stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0,
+                   formats: :chat, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
@@ -51,7 +138,9 @@ module Aside
                  Native.number("field", field, FIELDS), Native.number("body", body, BODIES), off ? 1 : 0,
                  Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSES),
                  calls ? 1 : 0, tools, tools ? tools.bytesize : 0, Native.count("max_held", max_held),
-                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING), 0].pack(Native::SSE_OPTIONS)
+                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
+                 Rewriter.formats(formats), Native.number("responses_as", responses_as, RESPONSES_AS), repair ? 1 : 0,
+                 promote_empty ? 1 : 0, merge ? 1 : 0].pack(Native::SSE_OPTIONS)
       @lock = Lock.new
       own(Error.check_address(Native.aside_sse_new(dialect.handle, options)), :aside_sse_free)
     end
@@ -124,6 +213,15 @@ module Aside
     def reset
       exclusively { Error.check(Native.aside_sse_reset(address)) }
       self
+    end
+
+    # Returns the Stats since the start or the last #reset, with what is held now.
+    #
+    #   rewriter.stats.thinking_bytes
+    def stats
+      out = [Native::STATS_SIZE].pack("J").ljust(Native::STATS_SIZE, "\0")
+      exclusively { Error.check(Native.aside_sse_stats(address, out)) }
+      Stats.new(*out.unpack(Native::STATS)).freeze
     end
 
     # Returns how many events and bodies have passed unread since the start or the last #reset, because they were longer than

@@ -1,0 +1,193 @@
+//! Which answers a rewriter is for, and which requests ask for them, by what HTTP says of them. All hosts decide it here, so
+//! that none takes an answer for its own that another lets pass. Nothing is allocated and nothing is remembered.
+
+use super::options::{Body, Formats};
+use crate::json::{Reader, unescape};
+
+/// How the paths of each format end. The longest that fits decides.
+const PATHS: [(&[u8], Formats); 6] = [
+    (b"/chat/completions", Formats::CHAT),
+    (b"/completions", Formats::COMPLETIONS),
+    (b"/responses", Formats::RESPONSES),
+    (b"/messages", Formats::MESSAGES),
+    (b"/api/chat", Formats::OLLAMA),
+    (b"/api/generate", Formats::OLLAMA),
+];
+
+/// What each media type's body is.
+const TYPES: [(&[u8], Body); 4] = [
+    (b"text/event-stream", Body::Events),
+    (b"application/json", Body::Json),
+    (b"application/x-ndjson", Body::Lines),
+    (b"application/jsonl", Body::Lines),
+];
+
+/// What HTTP says of an answer.
+///
+/// ```
+/// use aside::sse::{Formats, Response, wants};
+///
+/// let response = Response::new(200).path("/v1/chat/completions").content_type("text/event-stream; charset=utf-8");
+/// assert!(wants(&response, Formats::ALL).is_some());
+/// assert!(wants(&response.content_encoding("gzip"), Formats::ALL).is_none());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Response<'a> {
+    status: u32,
+    path: &'a [u8],
+    content_type: &'a [u8],
+    content_encoding: &'a [u8],
+}
+
+impl<'a> Response<'a> {
+    /// Returns an answer of this status, of which no more is said.
+    #[must_use]
+    pub fn new(status: u32) -> Response<'a> {
+        Response { status, path: b"", content_type: b"", content_encoding: b"" }
+    }
+
+    /// Sets the path of its request, with or without a query. If it is empty, the path is not known, and any fits.
+    #[must_use]
+    pub fn path(self, path: &'a (impl AsRef<[u8]> + ?Sized)) -> Response<'a> {
+        Response { path: path.as_ref(), ..self }
+    }
+
+    /// Sets the value of its `Content-Type`.
+    #[must_use]
+    pub fn content_type(self, content_type: &'a (impl AsRef<[u8]> + ?Sized)) -> Response<'a> {
+        Response { content_type: content_type.as_ref(), ..self }
+    }
+
+    /// Sets the value of its `Content-Encoding`.
+    #[must_use]
+    pub fn content_encoding(self, content_encoding: &'a (impl AsRef<[u8]> + ?Sized)) -> Response<'a> {
+        Response { content_encoding: content_encoding.as_ref(), ..self }
+    }
+}
+
+/// Returns what the body of an answer is, or `None` if the answer is not for a rewriter of these formats: its status is not
+/// 200, its body is compressed, its media type is another, or its path is that of no such format.
+///
+/// A host that rewrites the answer takes `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest` off it, since
+/// they are those of the body that came, and calls [`finish`](super::Rewriter::finish) at its end.
+///
+/// ```
+/// use aside::sse::{Body, Formats, Response, wants};
+///
+/// let response = Response::new(200).path("/api/chat").content_type("application/x-ndjson");
+/// assert_eq!(wants(&response, Formats::OLLAMA), Some(Body::Lines));
+/// assert_eq!(wants(&response, Formats::CHAT), None);
+/// assert_eq!(wants(&response.path("/api/tags"), Formats::OLLAMA), None);
+/// ```
+#[doc(alias = "aside_sse_wants")]
+#[must_use]
+pub fn wants(response: &Response<'_>, formats: Formats) -> Option<Body> {
+    let Response { status, path, content_type, content_encoding } = *response;
+    let encoding = content_encoding.trim_ascii();
+    let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity");
+    if status != 200 || !is_plain || !fits(path, formats) {
+        return None;
+    }
+    let media_type = before(content_type, b';').trim_ascii();
+    TYPES.iter().find(|(name, _)| media_type.eq_ignore_ascii_case(name)).map(|&(_, body)| body)
+}
+
+/// What a host does with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum Hint {
+    /// It sends `Accept-Encoding: identity` to the server, because a rewriter reads no compressed answer.
+    Identity = 1,
+}
+
+/// Returns what a host does with a request, or `None` if it leaves the request alone, because its answer is not for a rewriter
+/// of these formats. The path may have a query. If it is empty, it is not known, and any fits.
+///
+/// ```
+/// use aside::sse::{Formats, Hint, request_hint};
+///
+/// assert_eq!(request_hint("/v1/messages?beta=true", "POST", Formats::ALL), Some(Hint::Identity));
+/// assert_eq!(request_hint("/v1/messages/count_tokens", "POST", Formats::ALL), None);
+/// assert_eq!(request_hint("/v1/messages", "GET", Formats::ALL), None);
+/// ```
+#[doc(alias = "aside_request_hint")]
+#[must_use]
+pub fn request_hint(path: impl AsRef<[u8]>, method: impl AsRef<[u8]>, formats: Formats) -> Option<Hint> {
+    (method.as_ref() == b"POST" && fits(path.as_ref(), formats)).then_some(Hint::Identity)
+}
+
+/// Returns whether a path is that of one of the formats.
+fn fits(path: &[u8], formats: Formats) -> bool {
+    let path = before(path, b'?');
+    let ends = PATHS.iter().filter(|(end, _)| path.ends_with(end));
+    path.is_empty() || ends.max_by_key(|(end, _)| end.len()).is_some_and(|&(_, format)| formats.contains(format))
+}
+
+/// Returns what stands before the first such byte.
+fn before(text: &[u8], byte: u8) -> &[u8] {
+    text.split(|&other| other == byte).next().unwrap_or_default()
+}
+
+/// What is known of the model that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestModel<'a> {
+    /// Its name.
+    Found(&'a str),
+    /// It cannot be told before more of the body has come.
+    More,
+    /// The body has none, or none that can be used.
+    None,
+}
+
+/// Finds the model that a request asks for, in all of its body that has come so far. The name is written into `room`.
+///
+/// It is the string `"model"` of the object; if there are several, the first. There is none if that is not a string, does not
+/// fit, or is not UTF-8, and if the body is not a JSON object. What comes after the model is not read.
+///
+/// ```
+/// use aside::sse::{RequestModel, request_model};
+///
+/// let body = r#"{"stream":true,"model":"Qwen\/Qwen3-8B","messages":[]}"#;
+/// let mut room = [0; 256];
+/// assert_eq!(request_model(&body[..30], &mut room), RequestModel::More);
+/// assert_eq!(request_model(body, &mut room), RequestModel::Found("Qwen/Qwen3-8B"));
+/// assert_eq!(request_model("[]", &mut room), RequestModel::None);
+/// ```
+#[doc(alias = "aside_request_model")]
+pub fn request_model(body: impl AsRef<[u8]>, room: &mut [u8]) -> RequestModel<'_> {
+    let body = body.as_ref();
+    let mut reader = Reader::new(body);
+    // The value, once it is known.
+    let mut model = None;
+    // It stops at the model.
+    let _ = reader.object(|reader, key| {
+        if decode(&body[key], &mut [0; 8]) != Some("model") {
+            return reader.value().map(|_| ());
+        }
+        match reader.peek()? {
+            b'"' => model = Some(reader.value()?),
+            _ => model = Some(0..0),
+        }
+        None
+    });
+    match model {
+        Some(model) => decode(&body[model], room).map_or(RequestModel::None, RequestModel::Found),
+        None if reader.is_cut() => RequestModel::More,
+        None => RequestModel::None,
+    }
+}
+
+/// Writes the text of a string, which has its quotes, and returns it, or `None` if it does not fit, is not UTF-8, or if this is
+/// not a string.
+fn decode<'a>(string: &[u8], room: &'a mut [u8]) -> Option<&'a str> {
+    let raw = string.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let mut len = 0;
+    unescape(raw, |part| {
+        if let Some(place) = room.get_mut(len..len + part.len()) {
+            place.copy_from_slice(part);
+        }
+        len += part.len();
+    });
+    str::from_utf8(room.get(..len)?).ok()
+}

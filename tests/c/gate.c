@@ -1,0 +1,129 @@
+/* Which answers and requests are for a rewriter, and what they are of; every misuse is a status. */
+#include "check.h"
+
+#define HUGE_LEN ((size_t)-1)
+#define TEXT(text) (text), strlen(text)
+
+/* Returns what the body of an answer is, or 77 if the answer is to pass. */
+static uint32_t wants(uint32_t status, const char *path, const char *type, const char *encoding, uint32_t formats)
+{
+    unsigned char room[1 + sizeof(uint32_t)]; /* not aligned */
+    uint32_t body = 77;
+    aside_status got;
+
+    memcpy(room + 1, &body, sizeof body);
+    got = aside_sse_wants(status, path, path ? strlen(path) : 0, type, type ? strlen(type) : 0, encoding,
+                          encoding ? strlen(encoding) : 0, formats, (uint32_t *)(void *)(room + 1));
+    memcpy(&body, room + 1, sizeof body);
+    CHECK_STATUS(got, body == 77 ? ASIDE_NONE : ASIDE_OK);
+    return body;
+}
+
+static void answers(void)
+{
+    static const struct {
+        const char *path;
+        uint32_t format;
+    } paths[] = {
+        {"/v1/chat/completions", ASIDE_FORMAT_CHAT},
+        {"/v1/completions?stream", ASIDE_FORMAT_COMPLETIONS},
+        {"/v1/responses", ASIDE_FORMAT_RESPONSES},
+        {"/v1/messages?beta=true", ASIDE_FORMAT_MESSAGES},
+        {"/api/chat", ASIDE_FORMAT_OLLAMA},
+        {"/api/generate", ASIDE_FORMAT_OLLAMA},
+        {"/v1/messages/count_tokens", 0},
+        {"/v1/models", 0},
+    };
+    uint32_t formats, hint;
+    size_t at;
+
+    for (at = 0; at < sizeof paths / sizeof *paths; at++)
+        for (formats = 0; formats <= ASIDE_FORMAT_ALL; formats++) {
+            int fits = ((formats == 0 ? ASIDE_FORMAT_CHAT : formats) & paths[at].format) != 0;
+
+            CHECK(wants(200, paths[at].path, "application/json", NULL, formats) == (fits ? ASIDE_BODY_JSON : 77));
+            hint = 77;
+            CHECK_STATUS(aside_request_hint(TEXT(paths[at].path), TEXT("POST"), formats, &hint), fits ? ASIDE_OK : ASIDE_NONE);
+            CHECK(hint == (fits ? ASIDE_HINT_IDENTITY : 77));
+            CHECK_STATUS(aside_request_hint(TEXT(paths[at].path), TEXT("GET"), formats, &hint), ASIDE_NONE);
+        }
+    CHECK(wants(200, NULL, "Text/Event-Stream; charset=utf-8", " Identity ", ASIDE_FORMAT_ALL) == ASIDE_BODY_EVENTS);
+    CHECK(wants(200, NULL, "application/x-ndjson", "", ASIDE_FORMAT_ALL) == ASIDE_BODY_LINES);
+    CHECK(wants(200, NULL, "application/jsonl", NULL, ASIDE_FORMAT_ALL) == ASIDE_BODY_LINES);
+    CHECK(wants(200, NULL, "text/event-stream-x", NULL, ASIDE_FORMAT_ALL) == 77);
+    CHECK(wants(200, NULL, "application/json-patch+json", NULL, ASIDE_FORMAT_ALL) == 77);
+    CHECK(wants(200, NULL, NULL, NULL, ASIDE_FORMAT_ALL) == 77);
+    CHECK(wants(200, NULL, "application/json", "gzip", ASIDE_FORMAT_ALL) == 77);
+    CHECK(wants(500, NULL, "application/json", NULL, ASIDE_FORMAT_ALL) == 77);
+}
+
+/* Finds the model in a body that comes byte by byte; returns its length, or 77 if there is none. */
+static size_t model_of(const char *body, size_t room, const char *wanted)
+{
+    unsigned char place[1 + sizeof(size_t)]; /* not aligned */
+    size_t len, model_len = 77;
+    char model[64];
+    aside_status got = ASIDE_MORE;
+
+    memset(model, '!', sizeof model);
+    memcpy(place + 1, &model_len, sizeof model_len);
+    for (len = 0; got == ASIDE_MORE && len <= strlen(body); len++) {
+        got = aside_request_model(body, len, room == 0 ? NULL : model, room, (size_t *)(void *)(place + 1));
+        memcpy(&model_len, place + 1, sizeof model_len);
+        CHECK(got == ASIDE_OK || model_len == 77);
+    }
+    CHECK_STATUS(got, wanted == NULL ? ASIDE_NONE : ASIDE_OK);
+    CHECK(model[room] == '!');
+    CHECK(wanted == NULL || (model_len == strlen(wanted) && memcmp(model, wanted, model_len) == 0));
+    return model_len;
+}
+
+static void models(void)
+{
+    static const char body[] = "{\"messages\":[{\"model\":1}],\"model\":\"Qwen\\/Qwen3\",\"model\":\"b\"} more";
+    char model[8];
+    size_t model_len = 77;
+
+    CHECK(model_of(body, 63, "Qwen/Qwen3") == 10 && model_of(body, 10, "Qwen/Qwen3") == 10);
+    CHECK(model_of(body, 9, NULL) == 77 && model_of(body, 0, NULL) == 77);
+    CHECK(model_of("{\"model\":\"\"}", 0, "") == 0);
+    CHECK(model_of("{\"model\":null}", 63, NULL) == 77 && model_of("{}", 63, NULL) == 77 && model_of("[", 63, NULL) == 77);
+    CHECK_STATUS(aside_request_model(NULL, 0, model, sizeof model, &model_len), ASIDE_MORE);
+    CHECK_STATUS(aside_request_model(NULL, 1, model, sizeof model, &model_len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_model(TEXT(body), NULL, 1, &model_len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_model(TEXT(body), model, sizeof model, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_model(body, HUGE_LEN, model, sizeof model, &model_len), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_request_model(TEXT(body), model, HUGE_LEN, &model_len), ASIDE_ERROR_LENGTH);
+    CHECK(model_len == 77);
+}
+
+static void misuse(void)
+{
+    uint32_t out = 77;
+
+    CHECK_STATUS(aside_sse_wants(200, NULL, 1, TEXT("application/json"), NULL, 0, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_wants(200, NULL, 0, NULL, 1, NULL, 0, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_wants(200, NULL, 0, TEXT("application/json"), NULL, 1, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_wants(200, NULL, 0, TEXT("application/json"), NULL, 0, 1, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_wants(404, NULL, 0, NULL, 0, NULL, 0, 1, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_sse_wants(200, "/", HUGE_LEN, NULL, 0, NULL, 0, 1, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_sse_wants(200, NULL, 0, "a", HUGE_LEN, NULL, 0, 1, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_sse_wants(200, NULL, 0, NULL, 0, "a", HUGE_LEN, 1, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_sse_wants(200, NULL, 0, NULL, 0, NULL, 0, ASIDE_FORMAT_ALL + 1, &out), ASIDE_ERROR_OPTION);
+    CHECK_SAYS("formats 32");
+    CHECK_STATUS(aside_request_hint(NULL, 1, TEXT("POST"), 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_hint(NULL, 0, NULL, 1, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_hint(NULL, 0, TEXT("POST"), 1, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_hint("/", HUGE_LEN, TEXT("POST"), 1, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_request_hint(NULL, 0, "POST", HUGE_LEN, 1, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_request_hint(NULL, 0, TEXT("POST"), 64, &out), ASIDE_ERROR_OPTION);
+    CHECK(out == 77);
+}
+
+int main(void)
+{
+    answers();
+    models();
+    misuse();
+    return 0;
+}

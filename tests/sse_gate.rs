@@ -1,0 +1,166 @@
+//! Which answers and requests are for a rewriter.
+
+use aside::sse::{Body, Formats, Hint, RequestModel, Response, request_hint, request_model, wants};
+
+fn one(path: &str) -> Vec<Formats> {
+    let all = [Formats::CHAT, Formats::COMPLETIONS, Formats::RESPONSES, Formats::MESSAGES, Formats::OLLAMA];
+    let fits = |formats: &Formats| request_hint(path, "POST", *formats).is_some();
+    let fitting: Vec<Formats> = all.into_iter().filter(fits).collect();
+    for formats in all {
+        let response = Response::new(200).path(path).content_type("application/json");
+        assert_eq!(wants(&response, formats).is_some(), fitting.contains(&formats), "{path}");
+        assert_eq!(wants(&response, formats), wants(&response.content_encoding("identity"), formats));
+    }
+    assert_eq!(request_hint(path, "POST", Formats::ALL), (!fitting.is_empty()).then_some(Hint::Identity), "{path}");
+    fitting
+}
+
+#[test]
+fn the_longest_end_of_a_path_decides() {
+    for (path, format) in [
+        ("/v1/chat/completions", Formats::CHAT),
+        ("/chat/completions?a=/messages", Formats::CHAT),
+        ("/openai/deployments/m/chat/completions?api-version=1", Formats::CHAT),
+        ("/v1/completions", Formats::COMPLETIONS),
+        ("/v1/responses", Formats::RESPONSES),
+        ("/v1/messages?beta=true", Formats::MESSAGES),
+        ("/api/chat", Formats::OLLAMA),
+        ("/ollama/api/generate", Formats::OLLAMA),
+    ] {
+        assert_eq!(one(path), [format], "{path}");
+    }
+    for path in [
+        "/v1/messages/count_tokens",
+        "/v1/messages/",
+        "/v1/chat/completions/c1",
+        "/v1/embeddings?to=/v1/messages",
+        "/messages2",
+        "/v1/subcompletions",
+        "/v1/CHAT/COMPLETIONS",
+        "/chat",
+        "/",
+    ] {
+        assert_eq!(one(path), [], "{path}");
+    }
+    assert_eq!(one("").len(), 5);
+    assert_eq!(one("?a=b").len(), 5);
+}
+
+#[test]
+fn a_hint_is_for_a_post_alone() {
+    for method in ["GET", "post", "POST ", "", "PUT", "OPTIONS"] {
+        assert_eq!(request_hint("/v1/messages", method, Formats::ALL), None, "{method}");
+    }
+}
+
+#[test]
+fn a_body_is_known_by_its_media_type() {
+    for (content_type, body) in [
+        ("text/event-stream", Some(Body::Events)),
+        ("Text/Event-Stream; charset=utf-8", Some(Body::Events)),
+        ("\t application/json ;", Some(Body::Json)),
+        ("application/x-ndjson", Some(Body::Lines)),
+        ("application/jsonl;x", Some(Body::Lines)),
+        ("text/event-stream-x", None),
+        ("application/json-patch+json", None),
+        ("application/problem+json", None),
+        ("text/html; text/event-stream", None),
+        ("application/json, text/html", None),
+        ("", None),
+        (";", None),
+    ] {
+        let response = Response::new(200).path("/v1/messages").content_type(content_type);
+        assert_eq!(wants(&response, Formats::MESSAGES), body, "{content_type}");
+    }
+}
+
+#[test]
+fn other_statuses_and_encodings_pass() {
+    let response = |status| Response::new(status).content_type("application/json");
+    for status in [0, 100, 199, 201, 204, 206, 304, 400, 429, 500, u32::MAX] {
+        assert_eq!(wants(&response(status), Formats::ALL), None, "{status}");
+    }
+    for (encoding, wanted) in [
+        ("", true),
+        (" \t", true),
+        ("identity", true),
+        (" Identity ", true),
+        ("IDENTITY", true),
+        ("gzip", false),
+        ("br, identity", false),
+        ("identity, gzip", false),
+        ("identity;q=1", false),
+        ("aws-chunked", false),
+    ] {
+        let body = wants(&response(200).content_encoding(encoding), Formats::ALL);
+        assert_eq!(body.is_some(), wanted, "{encoding}");
+    }
+}
+
+/// What is known of the model after the whole body, and after how many of its bytes that is known.
+fn model(body: &[u8], room: usize) -> (Option<String>, usize) {
+    let mut room = vec![0; room];
+    let mut known = None;
+    for len in 0..=body.len() {
+        let model = match request_model(&body[..len], &mut room) {
+            RequestModel::More => {
+                assert_eq!(known, None, "{} was known before", body[..len].escape_ascii());
+                continue;
+            }
+            RequestModel::None => (None, len),
+            RequestModel::Found(model) => (Some(model.to_owned()), len),
+        };
+        // No later byte changes it.
+        let known = known.get_or_insert_with(|| model.clone());
+        assert_eq!(known.0, model.0, "{}", body[..len].escape_ascii());
+    }
+    known.unwrap_or((Some("more".to_owned()), usize::MAX))
+}
+
+#[test]
+fn the_first_model_counts_as_soon_as_it_is_known() {
+    for (body, name, known) in [
+        (r#"{"model":"m"}"#, Some("m"), 12),
+        (r#" { "model" : "m" , "model":"n"}"#, Some("m"), 16),
+        (r#"{"a":[{"model":"no"},"}",{}],"b":{"model":[1e5,-0.5,null]},"model":"qwen3"} rest"#, Some("qwen3"), 74),
+        (r#"{"mod\u0065l":"a\/b\ud83d\ude00\u00e9"}"#, Some("a/b😀é"), 38),
+        (r#"{"modelx":"a","":"b","model":""}"#, Some(""), 31),
+        (r#"{"a":true,"model":null,"model":"m"}"#, None, 19),
+        (r#"{"model":7}"#, None, 10),
+        (r#"{"model":{"model":"m"}}"#, None, 10),
+        (r#"{"model":"\ud83d"}"#, None, 17),
+        (r#"{}"#, None, 2),
+        (r#"{"a":"model"}"#, None, 13),
+        (r#"["model","m"]"#, None, 1),
+        (r#""model":"m""#, None, 1),
+        (r#"{"model" "m"}"#, None, 10),
+        (r#"{"a":tru7,"model":"m"}"#, None, 9),
+        (r#"{"a":1.x,"model":"m"}"#, None, 8),
+        (r#"{"a":-"#, Some("more"), usize::MAX),
+        (r#"{"a":"\u12"#, Some("more"), usize::MAX),
+        (r#"{"a":"\u1x"#, None, 10),
+        (r#"{"a":"\"#, Some("more"), usize::MAX),
+        (r#"{"a":"\x"#, None, 8),
+        (r#"{"a":[1}"#, None, 8),
+        (r#"{"a":1,}"#, None, 8),
+        (r#"{"model":"qwen"#, Some("more"), usize::MAX),
+        ("", Some("more"), usize::MAX),
+        (" \n", Some("more"), usize::MAX),
+        ("\u{feff}{\"model\":\"m\"}", None, 1),
+    ] {
+        assert_eq!(model(body.as_bytes(), 64), (name.map(str::to_owned), known), "{body}");
+    }
+    assert_eq!(model(b"{\"model\":\"\xff\"}", 64).0, None);
+    let deep = [&b"{\"a\":"[..], &b"[".repeat(1000), &b"]".repeat(1000), b",\"model\":\"m\"}"].concat();
+    assert_eq!(model(&deep, 64).0, None);
+}
+
+#[test]
+fn a_model_that_has_no_room_is_none() {
+    let body = r#"{"model":"abc\u00e9"}"#.as_bytes();
+    assert_eq!(model(body, 5).0.as_deref(), Some("abcé"));
+    for room in 0..5 {
+        assert_eq!(model(body, room).0, None, "{room}");
+    }
+    assert_eq!(model(b"{\"model\":\"\"}", 0).0.as_deref(), Some(""));
+}
