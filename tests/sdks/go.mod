@@ -1,8 +1,11 @@
-module aside.example/examples/go/gateway/clients
+module aside.example/tests/sdks
 
 go 1.26.0
 
-require github.com/openai/openai-go/v3 v3.96.0
+require (
+	github.com/openai/openai-go/v3 v3.96.0
+	github.com/sashabaranov/go-openai v1.43.0
+)
 
 require (
 	github.com/coder/websocket v1.8.15 // indirect

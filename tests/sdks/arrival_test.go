@@ -1,6 +1,4 @@
-// Package clients tests the gateway with the clients that people use: openai for Python and Node, and openai-go. Gateway,
-// server and client are three processes with real sockets; the server is a script.
-package clients
+package sdks
 
 import (
 	"bufio"
@@ -12,51 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
 
-// startGateway runs the gateway as its users do and returns its URL.
-func startGateway(t *testing.T, upstream string) string {
-	t.Helper()
-	program := build(t, "..", "-tags", os.Getenv("ASIDE_TAGS"))
-	gateway := exec.Command(program, "-listen", "127.0.0.1:0", "-upstream", upstream, "-dialect", "qwen3")
-	stderr, err := gateway.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gateway.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		gateway.Process.Kill()
-		gateway.Wait()
-	})
-	lines := bufio.NewScanner(stderr)
-	if !lines.Scan() {
-		t.Fatal("the gateway says nothing")
-	}
-	_, address, found := strings.Cut(lines.Text(), "listening on ")
-	if !found {
-		t.Fatal(lines.Text())
-	}
-	go io.Copy(os.Stderr, stderr)
-	return "http://" + address
-}
-
-func build(t *testing.T, folder string, flags ...string) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "program")
-	command := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", program}, flags...), ".")...)
-	command.Dir = folder
-	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	return program
-}
-
-func TestClients(t *testing.T) {
+// TestArrival waits in the server until the client has the first piece.
+func TestArrival(t *testing.T) {
 	next := make(chan struct{}) // closed when the client has the first piece
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Stream bool }
@@ -92,17 +51,13 @@ func TestClients(t *testing.T) {
 	defer upstream.Close()
 	gateway := startGateway(t, upstream.URL)
 
-	// The folder where scripts/test-go has installed the packages.
-	folder := os.Getenv("ASIDE_CLIENTS")
-	modules := filepath.Join(folder, "node_modules")
-	python := filepath.Join(folder, "python/bin/python")
-	native := build(t, "client")
+	native := build(t, "arrival")
 	for name, c := range map[string]struct {
 		needs   string
 		command []string
 	}{
-		"python": {python, []string{python, "client.py"}},
-		"node":   {filepath.Join(modules, "openai"), []string{"node", "client.cjs"}},
+		"python": {python, []string{python, "arrival/client.py"}},
+		"node":   {filepath.Join(modules, "openai"), []string{"node", "arrival/client.cjs"}},
 		"go":     {native, []string{native}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,61 @@
+"""What the clients in Python share: what a client has seen, and the loop that asks.
+
+A request is a line of JSON: url, format (chat, completions, messages, responses, ollama, generate), stream, and tools, each with
+its name and JSON Schema. The answer is one: what came piece by piece (null without stream), and the object that the package makes
+of it; or an error.
+"""
+
+import json
+import sys
+import traceback
+
+
+class Seen:
+    """Text and calls in the order in which they came."""
+
+    def __init__(self):
+        self.order, self.thinking, self.content, self.calls, self.reason = [], "", "", [], None
+
+    def _note(self, kind):
+        if self.order[-1:] != [kind] or kind == "call":
+            self.order.append(kind)
+
+    def think(self, text):
+        if text:
+            self._note("thinking")
+            self.thinking += text
+
+    def say(self, text):
+        if text:
+            self._note("content")
+            self.content += text
+
+    def call(self, name, arguments=""):
+        self._note("call")
+        self.calls.append([name, arguments])
+
+    def more(self, arguments):
+        """Adds to the arguments of the last call."""
+        self.calls[-1][1] += arguments or ""
+
+    def show(self):
+        calls = [[name, json.loads(said) if isinstance(said, str) else said] for name, said in self.calls]
+        return {
+            "order": self.order,
+            "thinking": self.thinking,
+            "content": self.content,
+            "calls": calls,
+            "reason": self.reason,
+        }
+
+
+def serve(ask):
+    """Answers requests with ask(url, format, stream, tools), which returns what streamed and what is final."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # for packages that print
+    for line in sys.stdin:
+        try:
+            streamed, final = ask(**json.loads(line))
+            answer = {"streamed": streamed and streamed.show(), "final": final and final.show()}
+        except Exception:
+            answer = {"error": traceback.format_exc()}
+        print(json.dumps(answer), file=answers, flush=True)

@@ -1,0 +1,147 @@
+// Package sdks tests the project's gateway with the packages that people use. A server of the test's own, the gateway and the
+// client are three processes with real sockets.
+package sdks
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var (
+	// packages is the folder where scripts/test-sdks has installed the clients' packages.
+	packages = os.Getenv("ASIDE_CLIENTS")
+	modules  = filepath.Join(packages, "node_modules")
+	python   = filepath.Join(packages, "python/bin/python")
+	// long is set if everything is to be tested, and not only one cut.
+	long = os.Getenv("ASIDE_LONG") != ""
+)
+
+// startGateway runs the gateway as its users do and returns its URL.
+func startGateway(t *testing.T, upstream string, flags ...string) string {
+	t.Helper()
+	program := build(t, "../../examples/go/gateway", "-tags", os.Getenv("ASIDE_TAGS"))
+	arguments := append([]string{"-listen", "127.0.0.1:0", "-upstream", upstream, "-dialect", "qwen3"}, flags...)
+	gateway := exec.Command(program, arguments...)
+	stderr, err := gateway.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		gateway.Process.Kill()
+		gateway.Wait()
+	})
+	lines := bufio.NewScanner(stderr)
+	if !lines.Scan() {
+		t.Fatal("the gateway says nothing")
+	}
+	_, address, found := strings.Cut(lines.Text(), "listening on ")
+	if !found {
+		t.Fatal(lines.Text())
+	}
+	go io.Copy(os.Stderr, stderr)
+	return "http://" + address
+}
+
+func build(t *testing.T, folder string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
+	command := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", program}, flags...), ".")...)
+	command.Dir = folder
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	return program
+}
+
+// request is what a client is to ask for.
+type request struct {
+	URL    string `json:"url"`
+	Format string `json:"format"`
+	Stream bool   `json:"stream"`
+	Tools  []tool `json:"tools"`
+}
+
+type tool struct {
+	Name       string          `json:"name"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+// seen is what a client has seen.
+type seen struct {
+	Order    []string
+	Thinking string
+	Content  string
+	Calls    []call
+	Reason   string
+}
+
+// call is a call's name and its arguments.
+type call [2]any
+
+// reply is a client's answer to a request: what came piece by piece, the object that its package makes of that, or what it
+// died of.
+type reply struct {
+	Streamed, Final *seen
+	Error           string
+}
+
+// client is a running client of one package.
+type client struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+// startClient runs a client, or skips the test if its package is not installed.
+func startClient(t *testing.T, needs string, command ...string) *client {
+	t.Helper()
+	if _, err := os.Stat(needs); err != nil {
+		t.Skip("the package is not installed: ", err)
+	}
+	process := exec.Command(command[0], command[1:]...)
+	process.Env = append(os.Environ(), "NODE_PATH="+modules)
+	process.Stderr = os.Stderr
+	in, err := process.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := process.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &client{in, bufio.NewReader(out)}
+}
+
+// ask returns what a client sees of an answer.
+func (c *client) ask(t *testing.T, asked request) reply {
+	t.Helper()
+	if err := json.NewEncoder(c.in).Encode(asked); err != nil {
+		t.Fatal(err)
+	}
+	line, err := c.out.ReadBytes('\n')
+	if err != nil {
+		t.Fatal("the client has ended: ", err)
+	}
+	var said reply
+	if err := json.Unmarshal(line, &said); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	return said
+}

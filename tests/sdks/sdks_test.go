@@ -1,0 +1,254 @@
+package sdks
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// scene is an answer and what a client is to see of it.
+type scene struct {
+	answer
+	tools []tool // of the request
+	want  seen
+	// asText is what is seen instead where an API knows no calls, or the calls have to stay text.
+	asText *seen
+}
+
+func parameters(keys string) json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{` + keys + `},"additionalProperties":false}`)
+}
+
+var tools = []tool{
+	{"f", json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`)},
+	{"weather", parameters(`"city":{"type":"string"},"days":{"type":"integer"}`)},
+	{"clock", parameters("")},
+}
+
+// written are two calls as qwen3 writes them.
+const written = "<tool_call>\n" + `{"name": "weather", "arguments": {"city": "Paris </tool_call> é", "days": 2}}` + "\n</tool_call>\n" +
+	"<tool_call>\n" + `{"name": "clock", "arguments": {}}` + "\n</tool_call>"
+
+const rehearsed = "<think>\nI could write <tool_call> here.\n</think>\n\n"
+
+var writtenCalls = []call{{"weather", map[string]any{"city": "Paris </tool_call> é", "days": 2.0}}, {"clock", map[string]any{}}}
+
+// scenes are answers by their names. Reasons are those of chat completions; reasons has the words of the other APIs.
+var scenes = map[string]scene{
+	"plain": {
+		answer: answer{text: "It is 42, and 1 < 2."},
+		want:   seen{Order: []string{"content"}, Content: "It is 42, and 1 < 2.", Reason: "stop"},
+	},
+	"thinking": {
+		answer: answer{text: "<think>\nTwice 21 < 43, é 🙂.\n</think>\n\nIt is 42 🙂."},
+		want: seen{
+			Order: []string{"thinking", "content"}, Thinking: "Twice 21 < 43, é 🙂.", Content: "It is 42 🙂.", Reason: "stop",
+		},
+	},
+	"twice": {
+		answer: answer{text: "One.<think>\nHm.\n</think>\n\nTwo."},
+		want: seen{
+			Order: []string{"content", "thinking", "content"}, Thinking: "Hm.", Content: "One.Two.", Reason: "stop",
+		},
+	},
+	"cut": {
+		answer: answer{text: "<think>\nTwice 21", cut: true},
+		want:   seen{Order: []string{"thinking"}, Thinking: "Twice 21", Reason: "length"},
+	},
+	"own": {
+		answer: answer{text: "<think>\nTwice 21.\n</think>\n\nIt is 42.", own: true},
+		tools:  tools,
+		want: seen{
+			Order: []string{"thinking", "content", "call"}, Thinking: "Twice 21.", Content: "It is 42.",
+			Calls: []call{{"f", map[string]any{"a": 1.0}}}, Reason: "tool_calls",
+		},
+	},
+	"written": {
+		answer: answer{text: rehearsed + "I ask.\n" + written},
+		tools:  tools,
+		want: seen{
+			Order:    []string{"thinking", "content", "call", "content", "call"},
+			Thinking: "I could write <tool_call> here.", Content: "I ask.\n\n", Calls: writtenCalls, Reason: "tool_calls",
+		},
+		asText: &seen{
+			Order: []string{"thinking", "content"}, Thinking: "I could write <tool_call> here.", Content: "I ask.\n" + written,
+			Reason: "stop",
+		},
+	},
+	"calls": {
+		answer: answer{text: "<tool_call>\n" + `{"name": "f", "arguments": {"a": 1}}` + "\n</tool_call>"},
+		tools:  tools,
+		want:   seen{Order: []string{"call"}, Calls: []call{{"f", map[string]any{"a": 1.0}}}, Reason: "tool_calls"},
+		asText: &seen{
+			Order: []string{"content"}, Content: "<tool_call>\n" + `{"name": "f", "arguments": {"a": 1}}` + "\n</tool_call>", Reason: "stop",
+		},
+	},
+	// A call of a tool that the request has not.
+	"unlisted": {
+		answer: answer{text: rehearsed + "I ask.\n" + written},
+		want: seen{
+			Order: []string{"thinking", "content"}, Thinking: "I could write <tool_call> here.", Content: "I ask.\n" + written,
+			Reason: "stop",
+		},
+	},
+}
+
+// reasons are the words for stop, tool_calls and length. In Responses the status of the answer stands for them, and Ollama has no
+// word for a call.
+var reasons = map[string][]string{
+	"chat": {"stop", "tool_calls", "length"}, "completions": {"stop", "stop", "length"},
+	"messages": {"end_turn", "tool_use", "max_tokens"}, "responses": {"completed", "completed", "incomplete"},
+	"ollama": {"stop", "stop", "length"}, "generate": {"stop", "stop", "length"},
+	"ai": {"stop", "tool-calls", "length"},
+}
+
+// sdk is a package that is tested.
+type sdk struct {
+	name    string
+	needs   string
+	command []string
+	formats []string
+	// lacks are what the package does not show by itself: "object", an object that it makes of a stream; "thinking", where it has
+	// no field for it; "order", where it shows calls after the text; "reason". By format and "streamed" or "final".
+	lacks map[string][]string
+}
+
+func sdks(t *testing.T) []sdk {
+	node := func(name, provider string) []string {
+		return append([]string{"node", "clients/" + name}, provider)
+	}
+	openai := build(t, "clients/openai_go")
+	object, thinking := []string{"object"}, []string{"thinking"}
+	return []sdk{
+		{
+			"openai-python", python, []string{python, "clients/openai_client.py"}, []string{"chat", "completions", "responses"},
+			map[string][]string{"completions final": object},
+		},
+		{
+			"openai-node", filepath.Join(modules, "openai"), node("openai_client.cjs", ""), []string{"chat", "completions", "responses"},
+			map[string][]string{"completions final": object, "chat final": thinking},
+		},
+		{
+			"openai-go", openai, []string{openai}, []string{"chat", "completions", "responses"},
+			map[string][]string{"completions final": object, "chat final": thinking},
+		},
+		{"anthropic-python", python, []string{python, "clients/anthropic_client.py"}, []string{"messages"}, nil},
+		{"anthropic-node", filepath.Join(modules, "@anthropic-ai/sdk"), node("anthropic_client.cjs", ""), []string{"messages"}, nil},
+		{
+			"ollama-python", python, []string{python, "clients/ollama_client.py"}, []string{"ollama", "generate"},
+			map[string][]string{"ollama final": object, "generate final": object},
+		},
+		{
+			"ollama-node", filepath.Join(modules, "ollama"), node("ollama_client.cjs", ""), []string{"ollama", "generate"},
+			map[string][]string{"ollama final": object, "generate final": object},
+		},
+		{
+			"ai-compatible", filepath.Join(modules, "ai"), node("ai_client.cjs", "compatible"), []string{"chat", "completions"},
+			map[string][]string{"chat streamed": {"order"}, "completions streamed": thinking, "completions final": thinking},
+		},
+		{"ai-anthropic", filepath.Join(modules, "ai"), node("ai_client.cjs", "anthropic"), []string{"messages"}, nil},
+		{
+			"ai-openai", filepath.Join(modules, "ai"), node("ai_client.cjs", "openai"), []string{"chat", "responses"},
+			map[string][]string{"chat streamed": {"thinking", "order"}, "chat final": thinking},
+		},
+	}
+}
+
+// TestSdks asks for each answer with each package in each of its APIs, streamed and not.
+func TestSdks(t *testing.T) {
+	upstream := startServer(t)
+	gateways := map[string]string{
+		"":        startGateway(t, upstream),
+		"summary": startGateway(t, upstream),
+	}
+	cuts := [][2]int{{7, 7}}
+	if long {
+		cuts = nil
+		for _, characters := range []int{1, 7, 0} {
+			for _, bytes := range []int{1, 7, 0} {
+				cuts = append(cuts, [2]int{characters, bytes})
+			}
+		}
+	}
+	for _, sdk := range sdks(t) {
+		t.Run(sdk.name, func(t *testing.T) {
+			client := startClient(t, sdk.needs, sdk.command...)
+			for _, format := range sdk.formats {
+				if format != "chat" {
+					continue // the gateway splits chats alone
+				}
+				for name, scene := range scenes {
+					for _, cut := range cuts {
+						for _, mode := range []string{"streamed", "whole"} {
+							if mode == "whole" && cut[0] != cuts[0][0] {
+								continue // deltas are of streams alone
+							}
+							t.Run(fmt.Sprintf("%s/%s/%s/%d-%d", format, name, mode, cut[0], cut[1]), func(t *testing.T) {
+								gateway := gateways[""]
+								if sdk.name == "ai-openai" {
+									gateway = gateways["summary"] // it shows no other thinking
+								}
+								got := client.ask(t, request{
+									URL:    fmt.Sprintf("%s/%s/%d/%d", gateway, name, cut[0], cut[1]),
+									Format: format, Stream: mode == "streamed", Tools: scene.tools,
+								})
+								compare(t, sdk, format, mode, scene, got)
+							})
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// compare compares what a client has seen with what it is to see.
+func compare(t *testing.T, sdk sdk, format, mode string, scene scene, got reply) {
+	t.Helper()
+	if got.Error != "" {
+		t.Fatal("the client fails: ", got.Error)
+	}
+	want := scene.want
+	if scene.asText != nil && (format == "completions" || format == "generate") {
+		want = *scene.asText
+	}
+	words := reasons[format]
+	if strings.HasPrefix(sdk.name, "ai-") {
+		words = reasons["ai"]
+	}
+	want.Reason = words[slices.Index(reasons["chat"], want.Reason)]
+	for part, got := range map[string]*seen{"streamed": got.Streamed, "final": got.Final} {
+		lacks := sdk.lacks[format+" "+part]
+		if part == "streamed" && mode == "whole" || part == "final" && mode == "streamed" && slices.Contains(lacks, "object") {
+			if got != nil {
+				t.Errorf("%s: %+v is more than is wanted", part, *got)
+			}
+			continue
+		}
+		if got == nil {
+			t.Errorf("%s: nothing", part)
+			continue
+		}
+		want, got := want, *got
+		if slices.Contains(lacks, "thinking") && strings.HasSuffix(want.Thinking, got.Thinking) {
+			want.Thinking = got.Thinking // none, or its last piece
+			want.Order = slices.DeleteFunc(slices.Clone(want.Order), func(kind string) bool { return kind == "thinking" })
+		}
+		if slices.Contains(lacks, "order") || part == "final" && format != "messages" && format != "responses" {
+			want.Order, got.Order = nil, nil // an object that is no list of blocks or items has a field for each
+		}
+		if slices.Contains(lacks, "reason") {
+			want.Reason = ""
+		}
+		if len(got.Calls) == 0 {
+			got.Calls = nil
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n   got %+v\nwanted %+v", part, got, want)
+		}
+	}
+}
