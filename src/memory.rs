@@ -66,6 +66,25 @@ pub fn push<T>(list: &mut Vec<T>, entry: T) -> Result<()> {
     Ok(())
 }
 
+/// The most bytes of room that a list keeps when it is emptied for the next event of a stream. Larger events are rare.
+const KEPT: usize = 4096;
+
+/// Empties a list. It gives its room back if that is large, so that one large event does not cost memory as long as the stream
+/// lasts.
+#[inline]
+pub fn clear<T>(list: &mut Vec<T>) {
+    if list.capacity() > KEPT / size_of::<T>().max(1) {
+        give_back(list);
+    } else {
+        list.clear();
+    }
+}
+
+#[cold]
+fn give_back<T>(list: &mut Vec<T>) {
+    *list = Vec::new();
+}
+
 /// Copies a list; the copy has no spare room.
 pub fn copy<T: Copy>(list: &[T]) -> Result<Vec<T>> {
     let mut copy = Vec::new();

@@ -18,6 +18,8 @@ thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
     /// Bytes that this thread has taken and not given back.
     static LIVE: Cell<isize> = const { Cell::new(0) };
+    /// The most that there ever were.
+    static MOST: Cell<isize> = const { Cell::new(0) };
     /// Which allocation is refused, counted down; 0: none.
     static REFUSE: Cell<usize> = const { Cell::new(0) };
 }
@@ -32,6 +34,7 @@ fn count() -> bool {
 
 fn take(size: isize) {
     let _ = LIVE.try_with(|live| live.set(live.get() + size));
+    let _ = MOST.try_with(|most| most.set(most.get().max(LIVE.get())));
 }
 
 // Counts and refuses; the system's allocator does the work.
@@ -100,6 +103,75 @@ fn the_count_counts() {
     let list = std::hint::black_box(vec![1, 2, 3]);
     assert_eq!(COUNT.get() - before, 1);
     drop(list);
+}
+
+/// One large event, however its bytes come, must not cost a rewriter memory after the next small one, or after the end. Before,
+/// its bytes, what is known of them and the output are held.
+#[test]
+fn a_rewriter_gives_the_room_of_a_large_event_back() {
+    const LARGE: usize = 1_000_000;
+    const KEPT: isize = 64 << 10;
+    const MOST_TIMES: isize = 24;
+    let chunk = |choices: &str| format!("data: {{\"id\":\"c\",\"choices\":[{choices}]}}\n\n");
+    let choice = |index: usize, text: &str| format!("{{\"index\":{index},\"delta\":{{\"content\":\"{text}\"}}}}");
+    let turns = "<think>a \\n b</think>\\u00e9\\n";
+    let many = (0..10).map(|index| choice(index, &turns.repeat(LARGE / 10 / turns.len()))).collect::<Vec<_>>();
+    let many_lines = |line: &str| chunk("7").replace('7', &format!("\n{}", line.repeat(LARGE / line.len())));
+    let small = chunk(&choice(0, "a"));
+    let call = format!(
+        "<tool_call>\\n{{\\\"name\\\": \\\"f\\\", \\\"arguments\\\": {{\\\"a\\\": \\\"{}\\\"}}}}\\n</tool_call>",
+        "x".repeat(LARGE)
+    );
+    let events = [
+        ("a text", chunk(&choice(0, &"word ".repeat(16 * LARGE / 5)))),
+        ("a text of many parts", chunk(&choice(0, &turns.repeat(LARGE / turns.len())))),
+        ("ten choices", chunk(&many.join(","))),
+        ("a choice many times", chunk(&vec![choice(0, &turns.repeat(LARGE / 120 / turns.len())); 120].join(","))),
+        ("lines of one value", many_lines("data: \n").replace("7", &choice(0, "b"))),
+        (
+            "lines of an event each",
+            format!("{}\n", format!("data: {{\"choices\":[{}]}}\n", choice(0, turns)).repeat(LARGE / 100)),
+        ),
+        ("lines of no data", many_lines("data\n").replace("7", &choice(0, "b"))),
+        ("lines of no field", format!("{}\n", "event: a\n".repeat(LARGE / 9))),
+        ("a call", chunk(&choice(0, &call))),
+        ("no JSON", format!("data: {}\n\n", "x".repeat(LARGE))),
+        (
+            "a body",
+            small["data: ".len()..]
+                .replace("delta", "message")
+                .replace("\"a\"", &format!("\"{}\"", turns.repeat(LARGE / turns.len()))),
+        ),
+    ];
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    for (name, event) in events {
+        for options in [sse::Options::new(), sse::Options::new().repair(true).calls(true)] {
+            let mut rewriter = Rewriter::new(&qwen3, &options).unwrap();
+            let mut feed = |text: &str, size: usize, ends: bool| {
+                let mut out = Vec::new();
+                MOST.set(LIVE.get());
+                text.as_bytes().chunks(size).for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
+                if ends {
+                    rewriter.finish(&mut out).unwrap();
+                }
+                drop(out);
+                LIVE.get()
+            };
+            let before = feed(&small.repeat(2), 3, true);
+            for size in [usize::MAX, 60_000] {
+                if !event.starts_with('{') {
+                    let before_event = LIVE.get();
+                    feed(&event, size, false);
+                    let most = MOST.get() - before_event;
+                    assert!(most <= MOST_TIMES * event.len() as isize, "{name}: {most} bytes");
+                    let kept = feed(&small, usize::MAX, false) - before;
+                    assert!(kept <= KEPT, "after {name}: {kept} bytes");
+                }
+                let kept = feed(&event, size, true) - before;
+                assert!(kept <= KEPT, "after {name} and the end: {kept} bytes");
+            }
+        }
+    }
 }
 
 #[test]

@@ -15,8 +15,8 @@ pub struct Edits {
 
 impl Edits {
     pub fn clear(&mut self) {
-        self.list.clear();
-        self.text.clear();
+        memory::clear(&mut self.list);
+        memory::clear(&mut self.text);
     }
 
     pub fn replace(&mut self, at: Span, write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>) -> memory::Result<()> {
@@ -59,7 +59,7 @@ pub fn decode<'a>(raw: &'a [u8], decoded: &'a mut Vec<u8>) -> Result<&'a [u8], E
     if memchr::memchr(b'\\', raw).is_none() {
         return Ok(raw);
     }
-    decoded.clear();
+    memory::clear(decoded);
     // No text is longer than its JSON.
     decoded.try_reserve(raw.len())?;
     json::unescape(raw, |part| decoded.extend_from_slice(part));

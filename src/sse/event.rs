@@ -80,8 +80,8 @@ impl Event {
     pub fn read(&mut self, raw: &[u8]) -> Result<(), Error> {
         self.name = 0..0;
         self.single = 0..0;
-        self.lines.clear();
-        self.joined.clear();
+        memory::clear(&mut self.lines);
+        memory::clear(&mut self.joined);
         let mut at = 0;
         while at < raw.len() {
             let end = memchr2(b'\r', b'\n', &raw[at..]).map_or(raw.len(), |len| at + len);

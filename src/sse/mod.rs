@@ -457,7 +457,7 @@ impl Rewriter {
         } else {
             append(&mut self.held, &rest[..used])?;
             event(&mut self.rewrite, &mut self.repairer, &self.held, out)?;
-            self.held.clear();
+            memory::clear(&mut self.held);
         }
         Ok(used)
     }
@@ -470,7 +470,7 @@ impl Rewriter {
         repairer.begin_long(self.held.first().or(bytes.first()), out)?;
         repairer.pass_long(&self.held, out)?;
         repairer.pass_long(bytes, out)?;
-        self.held.clear();
+        memory::clear(&mut self.held);
         Ok(())
     }
 
@@ -507,7 +507,7 @@ impl Rewriter {
             if end.is_some() {
                 self.mode = Mode::Rest;
                 self.rewrite.body(&self.held, out)?;
-                self.held.clear();
+                memory::clear(&mut self.held);
             }
         }
         Ok(used)
@@ -517,7 +517,7 @@ impl Rewriter {
     fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         self.rewrite.setup.stats.too_long += 1;
         append(out, &self.held)?;
-        self.held.clear();
+        memory::clear(&mut self.held);
         append(out, bytes)
     }
 

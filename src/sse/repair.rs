@@ -173,7 +173,6 @@ impl Repairer {
             _ if self.over => {}
             [data] => self.value(raw, &names, &raw[data.clone()], whole, &mut pass)?,
             _ => {
-                joined.clear();
                 for (number, value) in values().enumerate() {
                     append_all(&mut joined, &[if number > 0 { b" " } else { b"" }, value])?;
                 }
@@ -189,8 +188,9 @@ impl Repairer {
             }
         }
         (self.names, self.data, self.joined) = (names, data, joined);
-        self.names.clear();
-        self.data.clear();
+        memory::clear(&mut self.names);
+        memory::clear(&mut self.data);
+        memory::clear(&mut self.joined);
         Ok(())
     }
 
@@ -253,7 +253,7 @@ impl Repairer {
     }
 
     fn begin_event(&mut self, raw: &[u8], names: &[Span]) -> memory::Result<()> {
-        self.event.clear();
+        memory::clear(&mut self.event);
         names.iter().try_for_each(|name| append_all(&mut self.event, &[&raw[name.clone()], b"\n"]))
     }
 
@@ -263,7 +263,7 @@ impl Repairer {
     }
 
     fn write(&mut self, parts: &[&[u8]], pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        self.event.clear();
+        memory::clear(&mut self.event);
         append_all(&mut self.event, parts)?;
         pass(&self.event)
     }

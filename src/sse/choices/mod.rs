@@ -13,7 +13,7 @@ use super::event::EventPart;
 use super::options::Field;
 use super::text::{Call, Parts, Setup, Target, TextStream};
 use crate::json::{self, Span};
-use crate::memory::{TryBox, append, append_all, append_text, push};
+use crate::memory::{self, TryBox, append, append_all, append_text, push};
 use crate::{Error, Scanner};
 use chunk::{CHOICES, Choice, Member, Part};
 use extra::ExtraChunk;
@@ -132,6 +132,8 @@ impl Choices {
         }
         text.scanner.reset();
         text.begin();
+        // A body, or the last event, may have been large.
+        self.begin_data();
     }
 
     /// Returns the index of a choice's stream, or `None` if there are too many.
@@ -153,10 +155,12 @@ impl Choices {
     }
 
     pub fn begin_data(&mut self) {
-        self.read.clear();
+        memory::clear(&mut self.read);
         self.edits.clear();
-        self.deferred.clear();
+        self.parts.clear();
+        memory::clear(&mut self.deferred);
         self.head.clear();
+        memory::clear(&mut self.decoded);
     }
 
     /// Writes what is held back for the choices that `due` names.

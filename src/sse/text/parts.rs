@@ -78,8 +78,8 @@ pub struct Parts {
 
 impl Parts {
     pub fn clear(&mut self) {
-        self.text.clear();
-        self.runs.clear();
+        memory::clear(&mut self.text);
+        memory::clear(&mut self.runs);
         (self.thinking, self.content) = (0, 0);
     }
 
