@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 
 use aside::Dialect;
 use aside::sse::{Body, Field, Formats, Options};
-use reference::What;
-use samples::{Random, Texts};
+use samples::Random;
 use serde_json::{Value, json};
 use support::Pair;
 use support::client::{Runs, events, push, split};
-use support::rewriting::{at_every_cut, at_random_cuts, case, pieces, rewrite};
+use support::rewriting::{at_every_cut, at_random_cuts, case, pieces, rewrite, texts};
 
 fn options() -> Options {
     Options::new().formats(Formats::COMPLETIONS)
@@ -82,21 +81,6 @@ fn stream(random: &mut Random, texts: &[String]) -> String {
         out += &format!("data: {chunk}\n\n");
     }
     out + "data: [DONE]\n\n"
-}
-
-/// Texts of markers and what is nearly one, of which the reference says no content that was sent is taken back.
-fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
-    let texts = Texts::new(&pair.reference);
-    let mut found = Vec::new();
-    while found.len() < count {
-        let length = random.below(120);
-        let text = String::from_utf8_lossy(&texts.next(random, length)).into_owned();
-        let events = reference::read(&pair.reference, text.as_bytes(), None);
-        if events.iter().all(|event| event.what != What::Reclassify) {
-            found.push(text);
-        }
-    }
-    found
 }
 
 // --------------------------------------------------------------------------------------------------------------- streams

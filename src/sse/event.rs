@@ -100,6 +100,19 @@ impl Event {
         Ok(())
     }
 
+    /// Reads a line of which the data is all but its end.
+    pub fn read_data(&mut self, raw: &[u8]) -> Result<(), Error> {
+        let data = raw.strip_suffix(b"\n").unwrap_or(raw);
+        if data.len() < raw.len() {
+            self.line_end = if data.ends_with(b"\r") { b"\r\n" } else { b"\n" };
+        }
+        self.name = 0..0;
+        self.lines.clear();
+        push(&mut self.lines, (0, 0))?;
+        self.single = 0..data.strip_suffix(b"\r").unwrap_or(data).len();
+        Ok(())
+    }
+
     fn read_line(&mut self, raw: &[u8], line: Range<usize>) -> Result<(), Error> {
         let colon = memchr(b':', &raw[line.clone()]).map_or(line.end, |len| line.start + len);
         let mut value = (colon + 1).min(line.end)..line.end;

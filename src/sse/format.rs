@@ -11,7 +11,10 @@ pub enum Format {
     Completions,
     Responses,
     Messages,
-    Ollama,
+    /// A line of `/api/chat`.
+    OllamaChat,
+    /// A line of `/api/generate`.
+    OllamaGenerate,
     /// It reports an error, after which no text comes.
     Error,
     /// It is to pass unchanged.
@@ -99,8 +102,12 @@ impl Members {
         if is_message || kind.is_some_and(|kind| MESSAGES.contains(&kind)) {
             return Some((Format::Messages, Formats::MESSAGES));
         }
-        let has_text = begins(&self.message, b"{") || begins(&self.response, b"\"");
-        (has_text && self.done.is_some()).then_some((Format::Ollama, Formats::OLLAMA))
+        let format = match begins(&self.message, b"{") {
+            true => Format::OllamaChat,
+            false if begins(&self.response, b"\"") => Format::OllamaGenerate,
+            false => return None,
+        };
+        self.done.is_some().then_some((format, Formats::OLLAMA))
     }
 }
 
@@ -138,8 +145,8 @@ mod tests {
             (r#"{"object":"response","output":[]}"#, Some(Format::Responses)),
             (r#"{"type":"ping"}"#, Some(Format::Messages)),
             (r#"{"type":"message","role":"assistant","content":[]}"#, Some(Format::Messages)),
-            (r#"{"model":"m","message":{"content":"a"},"done":false}"#, Some(Format::Ollama)),
-            (r#"{"model":"m","response":"a","done":true}"#, Some(Format::Ollama)),
+            (r#"{"model":"m","message":{"content":"a"},"done":false}"#, Some(Format::OllamaChat)),
+            (r#"{"model":"m","response":"a","done":true}"#, Some(Format::OllamaGenerate)),
             (r#"{"type":"error","error":{}}"#, Some(Format::Error)),
             (r#"{"error":{"message":"no"}}"#, Some(Format::Error)),
             (r#"{"candidates":[],"error":null}"#, Some(Format::Unknown)),

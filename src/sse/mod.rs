@@ -25,7 +25,7 @@ mod text;
 use std::fmt;
 use std::sync::Arc;
 
-use memchr::memrchr2;
+use memchr::{memchr, memrchr2};
 
 use crate::call_writer::Tools;
 use crate::memory::{self, TryBox, append};
@@ -50,6 +50,10 @@ enum Mode {
     Events,
     /// An event that is too long, up to its end.
     LongEvent,
+    /// JSON objects, each on a line of its own.
+    Lines,
+    /// A line that is too long, up to its end.
+    LongLine,
     Json,
     /// Bytes that are not read: after a body, or after the limit in one.
     Rest,
@@ -277,6 +281,7 @@ impl Rewriter {
                 Mode::Begun(len) => self.feed_begun(len, rest[0], out)?,
                 Mode::Events => self.feed_events(rest, out)?,
                 Mode::LongEvent => self.feed_long_event(rest, out)?,
+                Mode::Lines | Mode::LongLine => self.feed_lines(rest, out)?,
                 Mode::Json => self.feed_json(rest, out)?,
                 Mode::Rest => {
                     append(out, rest)?;
@@ -307,7 +312,8 @@ impl Rewriter {
         }
         match self.mode {
             Mode::Events if !self.held.is_empty() => self.rewrite.event(&self.held, true, out)?,
-            Mode::Events => self.rewrite.finish(out)?,
+            Mode::Lines if !self.held.is_empty() => self.rewrite.line(&self.held, true, out)?,
+            Mode::Events | Mode::Lines => self.rewrite.finish(out)?,
             _ => append(out, &self.held)?,
         }
         self.begin_stream();
@@ -386,9 +392,12 @@ impl Rewriter {
                 Ok(1)
             }
             byte => {
-                let is_json = byte == b'{' && self.options.body != Body::Events;
-                self.mode = if is_json { Mode::Json } else { Mode::Begun(0) };
-                if !is_json && self.repairs() {
+                self.mode = match self.options.body {
+                    Body::Lines if byte == b'{' => Mode::Lines,
+                    Body::Unknown | Body::Json if byte == b'{' => Mode::Json,
+                    _ => Mode::Begun(0),
+                };
+                if matches!(self.mode, Mode::Begun(_)) && self.repairs() {
                     let lines = memrchr2(b'\n', b'\r', &self.held).map_or(0, |at| at + 1);
                     self.held.drain(..lines);
                 }
@@ -402,7 +411,7 @@ impl Rewriter {
         let is_of_events = match self.mode {
             Mode::Events | Mode::LongEvent => true,
             Mode::Unknown | Mode::Begun(_) => matches!(self.options.body, Body::Unknown | Body::Events),
-            Mode::Json | Mode::Rest => false,
+            Mode::Lines | Mode::LongLine | Mode::Json | Mode::Rest => false,
         };
         is_of_events && self.repairer.get().is_some()
     }
@@ -411,11 +420,13 @@ impl Rewriter {
     #[inline(never)]
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
-            if self.options.body == Body::Json {
-                self.pass_rest(out)?;
-            } else {
-                self.mode = Mode::Events;
-                self.framer.end(&self.held);
+            match self.options.body {
+                Body::Json => self.pass_rest(out)?,
+                Body::Lines => self.mode = Mode::Lines,
+                Body::Unknown | Body::Events => {
+                    self.mode = Mode::Events;
+                    self.framer.end(&self.held);
+                }
             }
             return Ok(0);
         }
@@ -488,6 +499,28 @@ impl Rewriter {
         Ok(used)
     }
 
+    fn feed_lines(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
+        let end = memchr(b'\n', rest).map(|at| at + 1);
+        let used = end.unwrap_or(rest.len());
+        if self.mode == Mode::LongLine {
+            append(out, &rest[..used])?;
+        } else if self.held.len() + used > self.max_event() {
+            self.rewrite.flush(out)?;
+            self.pass(&rest[..used], out)?;
+            self.mode = Mode::LongLine;
+        } else {
+            append(&mut self.held, &rest[..used])?;
+            if end.is_some() {
+                self.rewrite.line(&self.held, false, out)?;
+                self.held.clear();
+            }
+        }
+        if end.is_some() {
+            self.mode = Mode::Lines;
+        }
+        Ok(used)
+    }
+
     fn feed_json(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         if self.held.is_empty() && rest[0].is_ascii_whitespace() {
             append(out, &rest[..1])?;
@@ -504,7 +537,10 @@ impl Rewriter {
             self.pass(&rest[..used], out)?;
         } else {
             append(&mut self.held, &rest[..used])?;
-            if end.is_some() {
+            if end.is_some() && self.options.body == Body::Unknown && self.rewrite.is_line(&self.held) {
+                // More lines may come. A whole answer ends with its line too.
+                self.mode = Mode::Lines;
+            } else if end.is_some() {
                 self.mode = Mode::Rest;
                 self.rewrite.body(&self.held, out)?;
                 memory::clear(&mut self.held);

@@ -92,12 +92,46 @@ impl Rewrite {
         self.choices.release(&mut self.setup, call, out)
     }
 
-    /// Writes a whole event with its changes. With `last`, the streams are over after it.
-    pub fn event(&mut self, mut raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        if mem::take(&mut self.fresh) && raw.starts_with(BYTE_ORDER_MARK) {
-            append(out, BYTE_ORDER_MARK)?;
-            raw = &raw[BYTE_ORDER_MARK.len()..];
+    /// Writes the byte order mark of a stream that begins with this. Returns what comes after it, and whether the stream begins.
+    fn pass_mark<'a>(&mut self, raw: &'a [u8], out: &mut Vec<u8>) -> Result<(&'a [u8], bool), Error> {
+        let is_first = mem::take(&mut self.fresh);
+        match raw.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first) {
+            Some(rest) => {
+                append(out, BYTE_ORDER_MARK)?;
+                Ok((rest, is_first))
+            }
+            None => Ok((raw, is_first)),
         }
+    }
+
+    /// Returns whether an object is a line of Ollama's.
+    pub fn is_line(&self, data: &[u8]) -> bool {
+        self.formats.contains(Formats::OLLAMA) && is_ollama(Format::of(data, self.formats))
+    }
+
+    /// Writes a line that is an object of its own, with its changes. With `last`, the streams are over after it.
+    pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let (raw, is_first) = self.pass_mark(raw, out)?;
+        self.event.read_data(raw)?;
+        self.begin_event();
+        let format = Format::of(self.event.data(raw), self.formats);
+        let layout = format.filter(|&format| is_ollama(Some(format))).and_then(Layout::of);
+        if let Some(layout) = layout {
+            self.choices.read(layout, self.event.data(raw))?;
+            if is_first && self.choices.is_finished() {
+                // The whole answer, of a request that asks for no stream.
+                return self.body(raw, out);
+            }
+        } else {
+            self.setup.stats.unread += u64::from(!matches!(format, None | Some(Format::Error)));
+        }
+        self.data(format, raw, 0..raw.len(), last, out)?;
+        Ok(())
+    }
+
+    /// Writes a whole event with its changes. With `last`, the streams are over after it.
+    pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let (raw, _) = self.pass_mark(raw, out)?;
         if raw == b"\n" && self.messages.takes_line_feed() {
             return Ok(());
         }
@@ -147,7 +181,8 @@ impl Rewrite {
     /// Reads the data of the event, or what is selected of it. `None` says that it is not a JSON object.
     fn read(&mut self, raw: &[u8]) -> Result<Option<Format>, Error> {
         let data = self.event.data(raw);
-        let format = self.format(data);
+        // Ollama sends no events: its lines could not stand between them.
+        let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             self.setup.stats.unread += u64::from(format == Some(Format::Unknown));
             return Ok(format);
@@ -229,6 +264,10 @@ impl Rewrite {
         self.setup.stats.unread += u64::from(self.is_unread(raw));
         Ok(())
     }
+}
+
+fn is_ollama(format: Option<Format>) -> bool {
+    matches!(format, Some(Format::OllamaChat | Format::OllamaGenerate))
 }
 
 fn is_done(data: &[u8]) -> bool {

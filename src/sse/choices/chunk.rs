@@ -104,6 +104,12 @@ pub fn read(
     let mut memory = Ok(());
     let mut error = false;
     let mut reader = Reader::new(text);
+    if !layout.has_list {
+        let only = choice(text, &mut reader, layout, is_body, field, 0).filter(|_| reader.end().is_some());
+        let error = only.is_some().then_some(false);
+        choices.extend(only);
+        return Ok(error);
+    }
     let whole = members(text, &mut reader, |reader, name, _| {
         if name == b"choices" {
             choices.clear();
@@ -152,9 +158,14 @@ fn choice(
         }
         let value = reader.value()?;
         match name {
-            b"index" => choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok()),
-            b"finish_reason" => {
-                choice.finishes = says(text, &value);
+            b"index" if layout.has_list => {
+                choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok())
+            }
+            b"done" if !layout.has_list => choice.finishes = text[value] == *b"true",
+            _ if name == layout.reason => {
+                if layout.has_list {
+                    choice.finishes = says(text, &value);
+                }
                 choice.stop = (text[value.clone()] == *b"\"stop\"").then_some(value);
             }
             _ => {
@@ -237,18 +248,20 @@ impl Seen {
     }
 }
 
-/// Writes the letters and digits of the chunk's `id`, the last `most` of them; of `created`, if it has none.
-pub fn write_id(text: &[u8], most: usize, out: &mut String) -> memory::Result<()> {
-    let (mut id, mut created) = (Vec::new(), Vec::new());
+/// Writes the letters and digits of the chunk's `id`, the last `most` of them; of `created`, if it has none; or of those members
+/// that the format has instead.
+pub fn write_id(text: &[u8], layout: &Layout, most: usize, out: &mut String) -> memory::Result<()> {
+    let mut ids = [Vec::new(), Vec::new()];
     let mut memory = Ok(());
     // It was read before: it is an object.
     let _ = members(text, &mut Reader::new(text), |reader, name, _| {
         let value = &text[reader.value()?];
-        let (found, value) = match (name, value) {
-            (b"id", [b'"', value @ .., b'"']) => (&mut id, value),
-            (b"created", [b'0'..=b'9' | b'"', ..]) => (&mut created, value),
-            _ => return Some(()),
-        };
+        let Some(place) = layout.ids.iter().position(|known| *known == name) else { return Some(()) };
+        // A number is no id, but a time.
+        if !matches!(value[0], b'"') && (place == 0 || !value[0].is_ascii_digit()) {
+            return Some(());
+        }
+        let found = &mut ids[place];
         found.clear();
         unescape(value, |part| {
             let part = part.iter().copied().filter(u8::is_ascii_alphanumeric);
@@ -261,12 +274,14 @@ pub fn write_id(text: &[u8], most: usize, out: &mut String) -> memory::Result<()
         memory.is_ok().then_some(())
     });
     memory?;
-    let found = if id.is_empty() { created } else { id };
+    let [id, other] = ids;
+    let found = if id.is_empty() { other } else { id };
     append_text(out, str::from_utf8(&found[found.len().saturating_sub(most)..]).unwrap_or_default())
 }
 
-/// Writes the beginning of an extra chunk of the same stream, up to the choice's own members.
-pub fn write_head(text: &[u8], layout: &Layout, head: &mut Vec<u8>) -> memory::Result<()> {
+/// Writes the beginning of an extra chunk of the same stream, up to the choice's own members. `role` is the value that each
+/// chunk has.
+pub fn write_head(text: &[u8], layout: &Layout, role: Option<&[u8]>, head: &mut Vec<u8>) -> memory::Result<()> {
     append(head, layout.extra.begin)?;
     let mut memory = Ok(());
     // It was read before: it is an object.
@@ -281,5 +296,9 @@ pub fn write_head(text: &[u8], layout: &Layout, head: &mut Vec<u8>) -> memory::R
         memory.is_ok().then_some(())
     });
     memory?;
-    append(head, layout.extra.before_index)
+    append(head, layout.extra.before_index)?;
+    match role {
+        Some(role) if head.len() + role.len() <= HEAD => append_all(head, &[b"\"role\":", role, b","]),
+        _ => Ok(()),
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::slice;
 
-use super::layout::Layout;
+use super::layout::{CallForm, Layout};
 use crate::json;
-use crate::memory::{self, append_all};
+use crate::memory::{self, append, append_all};
 use crate::sse::options::Field;
 use crate::sse::text::{Parts, Run, Target};
 
@@ -13,6 +13,21 @@ pub fn name(target: Target, layout: &Layout, field: Field) -> &'static str {
     match target {
         Target::Content => layout.text,
         _ => target.name(field),
+    }
+}
+
+/// Writes the value of a field: what `runs` have for it. `is_body` is said of an answer that is not a stream.
+pub fn write_value(
+    layout: &Layout,
+    parts: &Parts,
+    runs: &[Run],
+    target: Target,
+    is_body: bool,
+    out: &mut Vec<u8>,
+) -> memory::Result<()> {
+    match (target, layout.calls) {
+        (Target::Calls, CallForm::Objects) => parts.write_objects(runs, out),
+        _ => parts.write(runs, target, is_body, out),
     }
 }
 
@@ -44,7 +59,7 @@ impl ExtraChunk<'_> {
         let mut written = 0;
         for (runs, target) in single.chain(joined) {
             written += 1;
-            self.write_one(role.take(), target, out, |out| parts.write(runs, target, false, out))?;
+            self.write_one(role.take(), target, out, |out| write_value(self.layout, parts, runs, target, false, out))?;
         }
         Ok(written)
     }
@@ -56,8 +71,12 @@ impl ExtraChunk<'_> {
         out: &mut Vec<u8>,
         value: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
-        let Layout { text, keeps_text, extra, .. } = self.layout;
-        append_all(out, &[self.head, json::decimal(self.index, &mut [0; 20]).as_bytes(), extra.before_text])?;
+        let Layout { has_list, text, keeps_text, extra, .. } = self.layout;
+        append(out, self.head)?;
+        if *has_list {
+            append(out, json::decimal(self.index, &mut [0; 20]).as_bytes())?;
+        }
+        append(out, extra.before_text)?;
         if let Some(role) = role {
             append_all(out, &[b"\"role\":", role, b","])?;
         }
@@ -66,6 +85,6 @@ impl ExtraChunk<'_> {
         }
         append_all(out, &[b"\"", name(target, self.layout, self.field).as_bytes(), b"\":"])?;
         value(out)?;
-        append_all(out, &[extra.end, self.line_end, self.line_end])
+        append_all(out, &[extra.end, self.line_end, if extra.is_event { self.line_end } else { b"" }])
     }
 }

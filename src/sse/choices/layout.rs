@@ -1,9 +1,23 @@
 //! How each format of choices writes an answer: where the text stands, and what an extra chunk looks like.
 
 use crate::sse::format::Format;
+use crate::sse::options::Field;
+
+/// The form of tool calls.
+#[derive(Clone, Copy, PartialEq)]
+pub enum CallForm {
+    /// There is none: they stay text.
+    Text,
+    /// Their arguments are strings, and come piece by piece.
+    Deltas,
+    /// Their arguments are objects, so that each call comes whole.
+    Objects,
+}
 
 /// What is known of a format.
 pub struct Layout {
+    /// An answer has several choices, in a list. Otherwise the whole object is the only one.
+    pub has_list: bool,
     /// The member of a choice that has its text, in a chunk and in a body. If it has no name, the text stands in the choice
     /// itself.
     pub part: &'static [u8],
@@ -13,8 +27,15 @@ pub struct Layout {
     /// The text stays where there is none, as an empty string, since clients cannot do without it. Otherwise the field for the
     /// thinking takes its place.
     pub keeps_text: bool,
-    /// Tool calls have a place. Otherwise they stay text.
-    pub has_calls: bool,
+    /// The field for the thinking, where clients know no other.
+    pub field: Option<Field>,
+    pub calls: CallForm,
+    /// The name of the reason why a choice is finished.
+    pub reason: &'static [u8],
+    /// The members of a chunk of which an id can be made: the first that it has.
+    pub ids: [&'static [u8]; 2],
+    /// Each chunk has the role, and not the first one alone.
+    pub repeats_role: bool,
     /// The members of a chunk that its extra chunks have too.
     pub envelope: &'static [&'static [u8]],
     pub extra: Extra,
@@ -26,21 +47,29 @@ pub struct Extra {
     pub before_index: &'static [u8],
     pub before_text: &'static [u8],
     pub end: &'static [u8],
+    /// Its line is an event, which a blank line ends.
+    pub is_event: bool,
 }
 
 impl Layout {
     pub const CHAT: &Layout = &Layout {
+        has_list: true,
         part: b"delta",
         whole_part: b"message",
         text: "content",
         keeps_text: false,
-        has_calls: true,
+        field: None,
+        calls: CallForm::Deltas,
+        reason: b"finish_reason",
+        ids: [b"id", b"created"],
+        repeats_role: false,
         envelope: &[b"id", b"object", b"created", b"model", b"system_fingerprint", b"service_tier", b"provider"],
         extra: Extra {
             begin: b"data: {",
             before_index: b"\"choices\":[{\"index\":",
             before_text: b",\"delta\":{",
             end: b"},\"finish_reason\":null}]}",
+            is_event: true,
         },
     };
 
@@ -49,9 +78,40 @@ impl Layout {
         whole_part: b"",
         text: "text",
         keeps_text: true,
-        has_calls: false,
+        calls: CallForm::Text,
         extra: Extra { before_text: b",", end: b",\"logprobs\":null,\"finish_reason\":null}]}", ..Layout::CHAT.extra },
         ..*Layout::CHAT
+    };
+
+    const OLLAMA_CHAT: &Layout = &Layout {
+        has_list: false,
+        part: b"message",
+        whole_part: b"message",
+        text: "content",
+        keeps_text: true,
+        field: Some(Field::Thinking),
+        calls: CallForm::Objects,
+        reason: b"done_reason",
+        ids: [b"created_at", b"model"],
+        repeats_role: true,
+        envelope: &[b"model", b"created_at"],
+        extra: Extra {
+            begin: b"{",
+            before_index: b"\"message\":{",
+            before_text: b"",
+            end: b"},\"done\":false}",
+            is_event: false,
+        },
+    };
+
+    const OLLAMA_GENERATE: &Layout = &Layout {
+        part: b"",
+        whole_part: b"",
+        text: "response",
+        calls: CallForm::Text,
+        repeats_role: false,
+        extra: Extra { before_index: b"", end: b",\"done\":false}", ..Layout::OLLAMA_CHAT.extra },
+        ..*Layout::OLLAMA_CHAT
     };
 
     /// Returns the layout of a format, if that is one of choices.
@@ -59,7 +119,9 @@ impl Layout {
         match format {
             Format::Chat => Some(Layout::CHAT),
             Format::Completions => Some(Layout::COMPLETIONS),
-            Format::Responses | Format::Messages | Format::Ollama | Format::Error | Format::Unknown => None,
+            Format::OllamaChat => Some(Layout::OLLAMA_CHAT),
+            Format::OllamaGenerate => Some(Layout::OLLAMA_GENERATE),
+            Format::Responses | Format::Messages | Format::Error | Format::Unknown => None,
         }
     }
 

@@ -17,6 +17,7 @@ use crate::memory::{self, TryBox, append, append_all, append_text, push};
 use crate::{Error, Scanner};
 use chunk::{CHOICES, Choice, Member, Part};
 use extra::ExtraChunk;
+use layout::CallForm;
 pub use layout::Layout;
 
 /// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
@@ -45,8 +46,8 @@ impl ChoiceStream {
     }
 
     /// Returns where the reason to finish stands, if a call that was told is one.
-    fn told_stop(&self, choice: &Choice) -> Option<Span> {
-        choice.stop.clone().filter(|_| self.text.has_told_call())
+    fn told_stop(&self, choice: &Choice, layout: &Layout) -> Option<Span> {
+        choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_told_call())
     }
 }
 
@@ -107,6 +108,11 @@ impl Choices {
     /// Returns whether what was read last has no choice.
     pub fn is_empty(&self) -> bool {
         self.read.is_empty()
+    }
+
+    /// Returns whether what was read last ends its first choice.
+    pub fn is_finished(&self) -> bool {
+        self.read.first().is_some_and(|choice| choice.finishes)
     }
 
     /// Returns how many bytes of text are held back.
@@ -175,7 +181,8 @@ impl Choices {
             self.parts.clear();
             setup.scan(&mut stream.text, call, &mut self.parts)?;
             let ChoiceStream { index, layout, ref head, line_end, .. } = *stream;
-            let extra = ExtraChunk { layout, head, index, field: self.field, line_end };
+            let field = layout.field.unwrap_or(self.field);
+            let extra = ExtraChunk { layout, head, index, field, line_end };
             setup.stats.added += extra.write(&self.parts, self.parts.runs(), None, &mut self.alone, out)?;
         }
         Ok(())
@@ -186,10 +193,15 @@ impl Choices {
         self.release_some(setup, call, |_| true, out)
     }
 
+    /// Returns the field for the thinking.
+    fn field(&self) -> Field {
+        self.layout.field.unwrap_or(self.field)
+    }
+
     /// Finds the choices of a chunk. Returns whether it reports an error, or `None` if it cannot be rewritten.
     pub fn read(&mut self, layout: &'static Layout, data: &[u8]) -> Result<Option<bool>, Error> {
         self.layout = layout;
-        chunk::read(data, layout, false, self.field, &mut self.read)
+        chunk::read(data, layout, false, self.field(), &mut self.read)
     }
 
     /// Writes a chunk that was read with its changes. With `over`, no choice goes on after it. Returns
@@ -226,7 +238,7 @@ impl Choices {
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
         self.layout = layout;
-        chunk::read(raw, layout, true, self.field, &mut self.read)?;
+        chunk::read(raw, layout, true, self.field(), &mut self.read)?;
         self.edits.clear();
         let read = mem::take(&mut self.read);
         read.iter().try_for_each(|choice| self.message(setup, choice, raw))?;
@@ -246,6 +258,7 @@ impl Choices {
         event: &EventPart<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
+        let field = self.field();
         let Some(index) = choice.index else { return Ok(()) };
         let Some(stream) = self.find(setup, index)? else { return Ok(()) };
         let stream = &mut self.all[stream];
@@ -254,7 +267,7 @@ impl Choices {
             return Ok(());
         }
         let (data, line_end, layout) = (event.data(), event.event.line_end, self.layout);
-        let has_calls = layout.has_calls && setup.has_calls();
+        let has_calls = layout.calls != CallForm::Text && setup.has_calls();
         let content = choice.content.as_ref().filter(|content| !choice.is_split && content.value.len() > 2);
         let mut said = &b""[..];
         self.parts.clear();
@@ -262,9 +275,7 @@ impl Choices {
             setup.give_up_calls(text, &mut self.parts)?;
         }
         if let Some(content) = content {
-            if has_calls {
-                setup.look_for_calls(text, || id_prefix(data, index), false)?;
-            }
+            look_for_calls(setup, text, layout, data, index, false)?;
             said = decode(&data[content.value.clone()], &mut self.decoded)?;
             setup.scan(text, Call::Feed(said), &mut self.parts)?;
         }
@@ -297,16 +308,17 @@ impl Choices {
             if !matches!(name.len(), 0 | 1024..) && name != b"error" {
                 append_all(&mut self.head, &[b"event: ", name, line_end])?;
             }
-            chunk::write_head(data, layout, &mut self.head)?;
+            let role = choice.role.as_ref().filter(|_| layout.repeats_role).map(|role| &data[role.value.clone()]);
+            chunk::write_head(data, layout, role, &mut self.head)?;
         }
         if holds {
             stream.head.clear();
             append(&mut stream.head, &self.head)?;
             (stream.layout, stream.line_end) = (layout, line_end);
         }
-        let (parts, edits, field) = (&self.parts, &mut self.edits, self.field);
+        let (parts, edits) = (&self.parts, &mut self.edits);
         if !before.is_empty() {
-            let role = choice.role.as_ref();
+            let role = choice.role.as_ref().filter(|_| !layout.repeats_role);
             let extra = ExtraChunk { layout, head: &self.head, index, field, line_end };
             // If the choice came in this event before, that text must not come after this.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
@@ -322,7 +334,7 @@ impl Choices {
                 edits.replace(part, |_| Ok(()))?;
             }
         }
-        if let Some(stop) = stream.told_stop(choice) {
+        if let Some(stop) = stream.told_stop(choice, layout) {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
         }
         let Some(content) = content else { return Ok(()) };
@@ -330,7 +342,7 @@ impl Choices {
         let Some(run) = inside else { return Ok(edits.replace(whole, |out| append(out, b"\"\""))?) };
         let target = run.target();
         let edit = edits.list.len();
-        let write = |out: &mut Vec<u8>| parts.write(slice::from_ref(run), target, false, out);
+        let write = |out: &mut Vec<u8>| extra::write_value(layout, parts, slice::from_ref(run), target, false, out);
         let name = extra::name(target, layout, field);
         let mut skip = 0;
         match (target, choice.empty(target)) {
@@ -373,9 +385,9 @@ impl Choices {
 
     /// Notes the changes of one choice in a body.
     fn message(&mut self, setup: &mut Setup, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
-        let layout = self.layout;
+        let (layout, field) = (self.layout, self.field());
         setup.stats.split_by_server += u64::from(choice.is_split);
-        let has_calls = layout.has_calls && setup.has_calls() && choice.part != Some(Part::Call);
+        let has_calls = layout.calls != CallForm::Text && setup.has_calls() && choice.part != Some(Part::Call);
         let is_read = !choice.is_split || has_calls;
         let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };
         let said = decode(&raw[content.value.clone()], &mut self.decoded)?;
@@ -387,14 +399,15 @@ impl Choices {
         }
         setup.rewind(&mut text.scanner)?;
         if has_calls {
-            setup.look_for_calls(text, || id_prefix(raw, choice.index.unwrap_or(0)), true)?;
+            look_for_calls(setup, text, layout, raw, choice.index.unwrap_or(0), true)?;
         }
         self.parts.clear();
         setup.scan(text, Call::Feed(said), &mut self.parts)?;
         setup.scan(text, Call::Finish, &mut self.parts)?;
+        text.over = true;
 
-        let (parts, edits, field) = (&self.parts, &mut self.edits, self.field);
-        if let Some(stop) = stream.told_stop(choice) {
+        let (parts, edits) = (&self.parts, &mut self.edits);
+        if let Some(stop) = stream.told_stop(choice, layout) {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
         }
         if !parts.has(Target::Reasoning) && !parts.has(Target::Calls) && parts.text() == said {
@@ -402,8 +415,8 @@ impl Choices {
         }
         let write = |target: Target, out: &mut Vec<u8>| match target {
             // A message of calls alone has no content.
-            Target::Content if parts.has(Target::Calls) && !parts.has(target) => append(out, b"null"),
-            _ => parts.write(parts.runs(), target, true, out),
+            Target::Content if parts.has(Target::Calls) && !parts.has(target) => append(out, layout.no_text()),
+            _ => extra::write_value(layout, parts, parts.runs(), target, true, out),
         };
         // What has no field yet stands around the content.
         edits.replace(content.value.clone(), |out| write(Target::Content, out))?;
@@ -427,11 +440,28 @@ impl Choices {
     }
 }
 
+/// Begins to look for calls in a text of this format, if they are wanted.
+fn look_for_calls(
+    setup: &Setup,
+    text: &mut TextStream,
+    layout: &Layout,
+    data: &[u8],
+    index: u64,
+    is_body: bool,
+) -> Result<(), Error> {
+    let id_prefix = || id_prefix(data, layout, index);
+    match layout.calls {
+        CallForm::Text => Ok(()),
+        CallForm::Deltas => setup.look_for_calls(text, id_prefix, is_body),
+        CallForm::Objects => setup.look_for_objects(text, id_prefix, is_body),
+    }
+}
+
 /// Returns how ids begin that the model does not write.
-fn id_prefix(data: &[u8], index: u64) -> Result<String, Error> {
+fn id_prefix(data: &[u8], layout: &Layout, index: u64) -> Result<String, Error> {
     let mut prefix = String::new();
     append_text(&mut prefix, "call_")?;
-    chunk::write_id(data, ID_LEN, &mut prefix)?;
+    chunk::write_id(data, layout, ID_LEN, &mut prefix)?;
     append_text(&mut prefix, "_")?;
     append_text(&mut prefix, json::decimal(index, &mut [0; 20]))?;
     append_text(&mut prefix, "_")?;

@@ -10,7 +10,7 @@ use rustc_hash::FxHasher;
 
 use super::parts::Parts;
 use crate::call_writer::{self, CallWriter, Delta, Standing, Tools};
-use crate::json::{Span, decimal};
+use crate::json::{self, Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::options::Options;
 use crate::{Cause, Channel, Dialect, Error, Event, Kind};
@@ -42,6 +42,17 @@ impl Settings {
     }
 }
 
+/// The form in which calls are told.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Form {
+    /// Piece by piece.
+    Deltas,
+    /// Each whole, in an answer that is not a stream.
+    Whole,
+    /// Each whole, and with an object as its arguments.
+    Objects { is_body: bool },
+}
+
 /// The calls of one choice.
 pub struct Calls {
     writer: CallWriter,
@@ -50,7 +61,8 @@ pub struct Calls {
     /// There are tools to call.
     may_tell: bool,
     max_held: usize,
-    /// Of an answer that is not a stream: the call that is being read.
+    form: Form,
+    /// Where calls are told whole: the one that is being read.
     whole: Option<WholeCall>,
 }
 
@@ -93,6 +105,8 @@ struct Told {
     ids: Vec<u64>,
     /// A call has ended as it should.
     has_ended: bool,
+    /// How many were told as objects.
+    objects: u64,
 }
 
 /// A call that is told if it is whole.
@@ -106,9 +120,9 @@ struct WholeCall {
 }
 
 impl Calls {
-    /// Returns the calls of a choice. `id_len` is what the dialect says of ids, `id_prefix` begins the ids that the model does not write; `is_body` says that the answer
-    /// is not a stream.
-    pub fn new(settings: &Settings, id_len: Option<u8>, id_prefix: &str, is_body: bool) -> Result<Calls, Error> {
+    /// Returns the calls of a choice. `id_len` is what the dialect says of ids, `id_prefix` begins the ids that the model does not
+    /// write.
+    pub fn new(settings: &Settings, id_len: Option<u8>, id_prefix: &str, form: Form) -> Result<Calls, Error> {
         let options = call_writer::Options {
             tools: settings.tools.clone(),
             id_prefix: copy_text(id_prefix)?,
@@ -117,10 +131,11 @@ impl Calls {
         Ok(Calls {
             writer: CallWriter::new(options),
             region: Region::default(),
-            told: Told { id_prefix: copy_text(id_prefix)?, id_len, ids: Vec::new(), has_ended: false },
+            told: Told { id_prefix: copy_text(id_prefix)?, id_len, ids: Vec::new(), has_ended: false, objects: 0 },
             may_tell: settings.tools.as_ref().is_none_or(|tools| !tools.is_empty()),
             max_held: settings.max_held,
-            whole: is_body.then(WholeCall::default),
+            form,
+            whole: (form != Form::Deltas).then(WholeCall::default),
         })
     }
 
@@ -145,7 +160,8 @@ impl Calls {
             return Ok(parts.take(event)?);
         }
         // What waits in a body is no more than the body.
-        let room = if self.whole.is_some() { usize::MAX } else { room.min(self.max_held) };
+        let is_body = matches!(self.form, Form::Whole | Form::Objects { is_body: true });
+        let room = if is_body { usize::MAX } else { room.min(self.max_held) };
         let region = &mut self.region;
         match event.kind {
             Kind::Open { rule, .. } => {
@@ -215,12 +231,13 @@ impl Calls {
     }
 
     fn feed(&mut self, dialect: &Dialect, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
-        let Calls { writer, region, told, whole, .. } = self;
+        let Calls { writer, region, told, form, whole, .. } = self;
         let mut taken = Ok(());
         writer.event(dialect, event, |delta| {
             if taken.is_ok() {
                 taken = match whole {
-                    Some(whole) => whole.take(&delta),
+                    Some(whole) if matches!(region.call, OpenCall::Waits(_)) => whole.take(&delta),
+                    Some(_) => Ok(()),
                     None => told.take(&delta, region, parts),
                 };
             }
@@ -235,9 +252,14 @@ impl Calls {
             && is_over
         {
             let call = mem::take(whole);
-            if call.is_whole {
+            let may_tell = match (region.call, *form) {
+                (OpenCall::Waits(_), Form::Objects { .. }) => call.has_object(),
+                (OpenCall::Waits(_), _) => true,
+                _ => false,
+            };
+            if call.is_whole && may_tell {
                 region.tell(parts)?;
-                told.write(call, parts)?;
+                told.write(call, *form, parts)?;
             }
         }
         match region.call {
@@ -356,12 +378,16 @@ impl Told {
     }
 
     /// Writes a call that is whole.
-    fn write(&mut self, call: WholeCall, parts: &mut Parts) -> Result<(), Error> {
+    fn write(&mut self, call: WholeCall, form: Form, parts: &mut Parts) -> Result<(), Error> {
         let id = self.id(&call.id, call.index)?;
-        parts.push_call(call.index, &id, &call.name)?;
-        parts.push_arguments(call.index, &call.arguments)?;
         self.has_ended = true;
-        Ok(())
+        if let Form::Objects { .. } = form {
+            parts.push_object(self.objects, &id, &call.name, &call.arguments)?;
+            self.objects += 1;
+            return Ok(());
+        }
+        parts.push_call(call.index, &id, &call.name)?;
+        Ok(parts.push_arguments(call.index, &call.arguments)?)
     }
 
     /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be
@@ -395,6 +421,10 @@ fn letters(mut number: u64, room: &mut [u8; 11], len: usize) -> &str {
 }
 
 impl WholeCall {
+    fn has_object(&self) -> bool {
+        self.arguments.starts_with('{') && json::is_json(self.arguments.as_bytes())
+    }
+
     fn take(&mut self, delta: &Delta<'_>) -> Result<(), Error> {
         self.index = delta.index;
         append_text(&mut self.id, delta.id.unwrap_or_default())?;

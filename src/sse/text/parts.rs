@@ -42,6 +42,12 @@ enum What {
     Arguments {
         index: u64,
     },
+    /// A whole call, with its id, its name from this place on, and its arguments, an object, from that one on.
+    Object {
+        index: u64,
+        name: usize,
+        arguments: usize,
+    },
 }
 
 /// A stretch of text for one field.
@@ -55,7 +61,7 @@ impl Run {
         match self.what {
             What::Reasoning => Target::Reasoning,
             What::Content => Target::Content,
-            What::Call { .. } | What::Arguments { .. } => Target::Calls,
+            What::Call { .. } | What::Arguments { .. } | What::Object { .. } => Target::Calls,
         }
     }
 }
@@ -108,7 +114,7 @@ impl Parts {
                 Some(CallPart::Begin { id: &self.text[run.text.start..name], name: &self.text[name..run.text.end] })
             }
             What::Arguments { .. } => Some(CallPart::Arguments(self.text_of(run))),
-            What::Reasoning | What::Content => None,
+            What::Reasoning | What::Content | What::Object { .. } => None,
         }
     }
 
@@ -150,6 +156,14 @@ impl Parts {
         self.push(What::Arguments { index }, arguments.as_bytes())
     }
 
+    /// Adds a whole call, whose arguments are an object.
+    pub fn push_object(&mut self, index: u64, id: &str, name: &str, arguments: &str) -> memory::Result<()> {
+        let start = self.text.len();
+        append_all(&mut self.text, &[id.as_bytes(), name.as_bytes(), arguments.as_bytes()])?;
+        let what = What::Object { index, name: start + id.len(), arguments: start + id.len() + name.len() };
+        push(&mut self.runs, Run { what, text: start..self.text.len() })
+    }
+
     fn push(&mut self, what: What, bytes: &[u8]) -> memory::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -159,7 +173,7 @@ impl Parts {
         match what {
             What::Reasoning => self.thinking += bytes.len() as u64,
             What::Content => self.content += bytes.len() as u64,
-            What::Call { .. } | What::Arguments { .. } => {}
+            What::Call { .. } | What::Arguments { .. } | What::Object { .. } => {}
         }
         match self.runs.last_mut() {
             Some(run) if run.what == what => {
@@ -182,6 +196,22 @@ impl Parts {
         append(out, b"\"")
     }
 
+    /// Writes a list of the whole calls that `runs` have.
+    pub fn write_objects(&self, runs: &[Run], out: &mut Vec<u8>) -> memory::Result<()> {
+        let mut before = &b"["[..];
+        for run in runs {
+            let What::Object { index, name, arguments } = run.what else { continue };
+            append_all(out, &[before, b"{\"id\":\""])?;
+            escape(&self.text[run.text.start..name], out)?;
+            append_all(out, &[b"\",\"function\":{\"index\":", decimal(index, &mut [0; 20]).as_bytes()])?;
+            append(out, b",\"name\":\"")?;
+            escape(&self.text[name..arguments], out)?;
+            append_all(out, &[b"\",\"arguments\":", &self.text[arguments..run.text.end], b"}}"])?;
+            before = b",";
+        }
+        append(out, b"]")
+    }
+
     /// Writes a list of calls. Stretches of one call become one entry, since clients that look for the entries of a call take
     /// the first one.
     fn write_calls<'a>(
@@ -195,7 +225,7 @@ impl Parts {
         for run in runs {
             let index = match run.what {
                 What::Call { index, .. } | What::Arguments { index } => index,
-                What::Reasoning | What::Content => continue,
+                What::Reasoning | What::Content | What::Object { .. } => continue,
             };
             if open != Some(index) {
                 let before = if open.is_some() { &b"\"}},{"[..] } else { b"{" };

@@ -4,7 +4,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::calls::{Calls, Settings};
+use super::calls::{Calls, Form, Settings};
 use super::parts::Parts;
 use super::stream::{Call, TextStream};
 use crate::call_writer::Tools;
@@ -87,10 +87,29 @@ impl Setup {
         id_prefix: impl FnOnce() -> Result<String, Error>,
         is_whole: bool,
     ) -> Result<(), Error> {
+        self.look_for(text, id_prefix, if is_whole { Form::Whole } else { Form::Deltas })
+    }
+
+    /// Begins to look for calls whose arguments are objects, if calls are wanted.
+    pub fn look_for_objects(
+        &self,
+        text: &mut TextStream,
+        id_prefix: impl FnOnce() -> Result<String, Error>,
+        is_whole: bool,
+    ) -> Result<(), Error> {
+        self.look_for(text, id_prefix, Form::Objects { is_body: is_whole })
+    }
+
+    fn look_for(
+        &self,
+        text: &mut TextStream,
+        id_prefix: impl FnOnce() -> Result<String, Error>,
+        form: Form,
+    ) -> Result<(), Error> {
         if let Some(settings) = &self.calls
             && text.needs_calls()
         {
-            text.calls = TryBox::new(Calls::new(settings, self.dialect.compiled.call_ids, &id_prefix()?, is_whole)?)?;
+            text.calls = TryBox::new(Calls::new(settings, self.dialect.compiled.call_ids, &id_prefix()?, form)?)?;
         }
         Ok(())
     }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use aside::Dialect;
 use aside::sse::{Options, Rewriter};
-use samples::Random;
+use reference::What;
+use samples::{Random, Texts};
 
-use crate::{ROOT, bytes, random_cuts};
+use crate::{Pair, ROOT, bytes, random_cuts};
 
 pub fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
@@ -53,4 +54,19 @@ pub fn pieces(random: &mut Random, text: &str, most: usize) -> Vec<String> {
         pieces.push(rest.by_ref().take(len).collect());
     }
     pieces
+}
+
+/// Texts of markers and what is nearly one, of which the reference says no content that was sent is taken back.
+pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
+    let texts = Texts::new(&pair.reference);
+    let mut found = Vec::new();
+    while found.len() < count {
+        let length = random.below(120);
+        let text = String::from_utf8_lossy(&texts.next(random, length)).into_owned();
+        let events = reference::read(&pair.reference, text.as_bytes(), None);
+        if events.iter().all(|event| event.what != What::Reclassify) {
+            found.push(text);
+        }
+    }
+    found
 }
