@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log"
-	"mime"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -16,21 +15,27 @@ import (
 // starts says where the answer to a request starts that turns the thinking on or off. For other requests the dialect decides.
 type starts struct{ on, off aside.Start }
 
-// newGateway returns a handler that passes everything to target and splits the answers of chat completions. A call in the text
-// becomes one of tool_calls only if the request has its tool: a prompt can make a model write any call.
-func newGateway(target *url.URL, dialect *aside.Dialect, starts starts) http.Handler {
+// gateway says how answers are split. The options have the formats; body, tools and start are those of each answer.
+type gateway struct {
+	dialect *aside.Dialect
+	starts  starts
+	options aside.RewriterOptions
+}
+
+// newGateway returns a handler that passes everything to target and splits the answers of the formats. A call in the text
+// becomes one of the format's only if the request has its tool: a prompt can make a model write any call.
+func newGateway(target *url.URL, g gateway) http.Handler {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // it would ask for gzip although the client does not, and unpack it
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.SetXForwarded()
-			if isChat(r.In) {
-				// A compressed answer could not be read.
+			if hint, ok := g.hint(r.In); ok && hint == aside.HintIdentity {
 				r.Out.Header.Set("Accept-Encoding", "identity")
 			}
 		},
-		ModifyResponse: func(r *http.Response) error { return split(r, dialect, starts) },
+		ModifyResponse: g.split,
 		FlushInterval:  -1, // each chunk at once
 		Transport:      transport,
 	}
@@ -41,7 +46,7 @@ func newGateway(target *url.URL, dialect *aside.Dialect, starts starts) http.Han
 			log.Print(err)
 		}
 		in := r
-		if isChat(r) {
+		if _, ok := g.hint(r); ok {
 			request := &request{body: r.Body}
 			in = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
 			in.Body = request // on the copy: the server checks the body of the original
@@ -56,24 +61,34 @@ func newGateway(target *url.URL, dialect *aside.Dialect, starts starts) http.Han
 	})
 }
 
-func isChat(r *http.Request) bool {
-	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions")
+// hint returns what is to be done with a request, and whether its answer may be one to split.
+func (g gateway) hint(r *http.Request) (aside.Hint, bool) {
+	return aside.RequestHint(r.URL.EscapedPath(), r.Method, g.options.Formats)
 }
 
-// split wraps the body of a chat's answer in a rewriter. Errors of the server, and bodies that are neither events nor JSON,
-// stay as they are.
-func split(r *http.Response, dialect *aside.Dialect, starts starts) error {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if !isChat(r.Request) || r.StatusCode != http.StatusOK || r.Header.Get("Content-Encoding") != "" ||
-		kind != "text/event-stream" && kind != "application/json" {
+// split wraps the body of an answer in a rewriter, if the answer is of the formats. Others, such as errors of the server, stay
+// as they are.
+func (g gateway) split(r *http.Response) error {
+	request, ok := r.Request.Context().Value(requestKey{}).(*request)
+	if !ok {
 		return nil
 	}
-	rewriter, err := aside.NewRewriter(dialect, &aside.RewriterOptions{Calls: true, Tools: noTools})
+	options := g.options
+	options.Body, ok = aside.Wants(aside.Response{
+		Status:          r.StatusCode,
+		Path:            r.Request.URL.EscapedPath(),
+		ContentType:     r.Header.Get("Content-Type"),
+		ContentEncoding: strings.Join(r.Header.Values("Content-Encoding"), ", "),
+	}, options.Formats)
+	if !ok {
+		return nil
+	}
+	rewriter, err := aside.NewRewriter(g.dialect, &options)
 	if err != nil {
 		return err
 	}
-	asked := r.Request.Context().Value(requestKey{}).(*request).read()
-	if err := rewriter.StartAt(asked.start(starts)); err != nil {
+	asked := request.read()
+	if err := rewriter.StartAt(asked.start(g.starts)); err != nil {
 		return err
 	}
 	if err := rewriter.UseTools(asked.tools); err != nil {
@@ -81,7 +96,10 @@ func split(r *http.Response, dialect *aside.Dialect, starts starts) error {
 	}
 	r.Body = &body{server: r.Body, rewriter: rewriter, in: make([]byte, 16*1024)}
 	r.ContentLength = -1
-	r.Header.Del("Content-Length")
+	// They are those of the server's body.
+	for _, name := range []string{"Content-Length", "ETag", "Content-MD5", "Digest", "Repr-Digest"} {
+		r.Header.Del(name)
+	}
 	return nil
 }
 
@@ -116,12 +134,23 @@ func (b *body) fill() {
 	if err == nil && b.err != nil {
 		// Also if the server dies: the client must get what was held back.
 		b.out, err = b.rewriter.Finish(b.out)
-		if b.rewriter.IsEncoded() {
-			log.Print("an answer is compressed but does not say so: it has passed unchanged")
-		}
+		b.complain()
 	}
 	if err != nil {
 		b.err = err
+	}
+}
+
+// complain logs why an answer, or a part of it, has passed unchanged although it was to be split.
+func (b *body) complain() {
+	if b.rewriter.IsEncoded() {
+		log.Print("an answer is compressed but does not say so: it has passed unchanged")
+	}
+	stats, err := b.rewriter.Stats()
+	if err == nil && stats.TooLong+stats.Unread+stats.Unpromoted+stats.Truncated > 0 {
+		log.Printf("an answer was not read to its end: of %d events, %d were too long and %d of no format that is read; "+
+			"%d texts were too long to be promoted and %d to be repeated",
+			stats.Events, stats.TooLong, stats.Unread, stats.Unpromoted, stats.Truncated)
 	}
 }
 

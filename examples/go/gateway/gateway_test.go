@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// all is what the program has without flags.
+var all = aside.RewriterOptions{Calls: true, Tools: noTools, Formats: aside.FormatAll}
+
 // serve runs the gateway in front of a server.
 func serve(t *testing.T, server http.HandlerFunc) string {
 	t.Helper()
@@ -42,6 +45,11 @@ func front(t *testing.T, upstream string) string {
 
 func frontOf(t *testing.T, upstream, name string, starts starts) string {
 	t.Helper()
+	return frontWith(t, upstream, name, starts, all)
+}
+
+func frontWith(t *testing.T, upstream, name string, starts starts, options aside.RewriterOptions) string {
+	t.Helper()
 	target, err := url.Parse(upstream)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +58,7 @@ func frontOf(t *testing.T, upstream, name string, starts starts) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := httptest.NewServer(newGateway(target, dialect, starts))
+	gateway := httptest.NewServer(newGateway(target, gateway{dialect: dialect, starts: starts, options: options}))
 	t.Cleanup(gateway.Close)
 	return gateway.URL
 }
@@ -153,7 +161,7 @@ func TestCallsOfTheRequestsTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := httptest.NewServer(newGateway(target, dialect, starts{}))
+	gateway := httptest.NewServer(newGateway(target, gateway{dialect: dialect, starts: starts{}, options: all}))
 	t.Cleanup(gateway.Close)
 
 	for _, c := range []struct {
@@ -215,6 +223,11 @@ func TestStartsWhereTheRequestSays(t *testing.T) {
 		`{"thinking":{"type":"enabled"}}`:                                                            {thinking, thinking},
 		`{"reasoning_effort":"none"}`:                                                                {content, content},
 		`{"reasoning_effort":"low"}`:                                                                 {thinking, thinking},
+		`{"reasoning":{"effort":"none"}}`:                                                            {content, content},
+		`{"reasoning":{"effort":"low"}}`:                                                             {thinking, thinking},
+		`{"think":false}`:                                                                            {content, content},
+		`{"think":true}`:                                                                             {thinking, thinking},
+		`{"think":"high"}`:                                                                           {thinking, thinking},
 		`{"messages":[{"content":"enable_thinking\":false"}]}`:                                       {thinking, content},
 	} {
 		for i, url := range []string{open, closed} {
@@ -278,14 +291,79 @@ func TestWholeAnswer(t *testing.T) {
 	}
 }
 
-// What is not an answer of a chat passes unchanged.
+// The answers of all formats are read, or of those that are asked for.
+func TestFormats(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Accept-Encoding"); got != "identity" && !strings.Contains(r.URL.RawQuery, "passes") {
+			t.Errorf("%s: the server is asked for %q", r.URL, got)
+		}
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, name := range []string{"ETag", "Content-MD5", "Digest", "Repr-Digest"} {
+			w.Header().Set(name, "of the body")
+		}
+		// What is split is seen even in a format that the path does not say.
+		io.WriteString(w, spoken)
+	}))
+	t.Cleanup(upstream.Close)
+	paths := map[string]aside.Formats{
+		"/v1/chat/completions": aside.FormatChat,
+		"/v1/completions":      aside.FormatCompletions,
+		"/v1/responses":        aside.FormatResponses,
+		"/v1/messages":         aside.FormatMessages,
+		"/api/chat":            aside.FormatOllama,
+		"/api/generate":        aside.FormatOllama,
+	}
+	for _, only := range append([]aside.Formats{aside.FormatAll}, aside.FormatChat, aside.FormatMessages|aside.FormatChat) {
+		url := frontWith(t, upstream.URL, "qwen3", starts{}, aside.RewriterOptions{Formats: only})
+		for path, format := range paths {
+			reads := only&format != 0
+			query := ""
+			if !reads {
+				query = "?passes"
+			}
+			response, err := plain.Post(url+path+query, "application/json", strings.NewReader(`{}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream, err := io.ReadAll(response.Body)
+			response.Body.Close()
+			got, want := said(t, string(stream)), said(t, spoken)
+			if reads {
+				want = expected
+			}
+			if got != want || err != nil {
+				t.Errorf("%d, %s: %q, %v", only, path, got, err)
+			}
+			for _, name := range []string{"ETag", "Content-MD5", "Digest", "Repr-Digest"} {
+				if got := response.Header.Get(name); (got == "") != reads {
+					t.Errorf("%d, %s: %s: %q", only, path, name, got)
+				}
+			}
+		}
+	}
+}
+
+func TestNamesOfFormats(t *testing.T) {
+	for names, want := range map[string]aside.Formats{
+		"all": 31, "chat": 1, "completions,responses": 6, "messages,ollama,chat": 25, "": 0, "chat,": 0, "Chat": 0, "gemini": 0,
+	} {
+		if got, err := formats(names); got != want || (err == nil) != (want != 0) {
+			t.Errorf("%q: %d, %v", names, got, err)
+		}
+	}
+}
+
+// What is not an answer of a format passes unchanged.
 func TestOthersPass(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, kind string
 		status             int
 		compressed         bool
 	}{
-		"other path":    {"POST", "/v1/completions", "text/event-stream", 200, false},
+		"other path":    {"POST", "/v1/embeddings", "application/json", 200, false},
+		"tokens":        {"POST", "/v1/messages/count_tokens", "application/json", 200, false},
+		"a patch":       {"POST", "/v1/chat/completions", "application/json-patch+json", 200, false},
 		"other method":  {"GET", "/v1/chat/completions", "application/json", 200, false},
 		"error":         {"POST", "/v1/chat/completions", "application/json", 429, false},
 		"other type":    {"POST", "/v1/chat/completions", "text/plain", 200, false},

@@ -1,5 +1,6 @@
-// Gateway is a proxy for an OpenAI-compatible server that sends a model's thinking and tool calls as content. Clients get the
-// thinking as reasoning_content and the calls of the request's tools as tool_calls, chunk by chunk while they arrive.
+// Gateway is a proxy for a server that sends a model's thinking and tool calls as content. Clients get the thinking, and the
+// calls of the request's tools, where the format of the answer has them, chunk by chunk while they arrive: OpenAI's chat
+// completions, completions and Responses, Anthropic's Messages, and Ollama's own.
 //
 //	go run . -listen localhost:8080 -upstream http://localhost:8000 -dialect qwen3-thinking
 //
@@ -12,10 +13,12 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"log"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	aside "aside.example/bindings/go"
 )
@@ -27,6 +30,28 @@ func main() {
 	var starts starts
 	start("on", "dialect", "where an answer `starts` whose request turns the thinking on", &starts.on)
 	start("off", "content", "where an answer `starts` whose request turns the thinking off", &starts.off)
+	options := aside.RewriterOptions{Calls: true, Tools: noTools, Formats: aside.FormatAll}
+	flag.Func("formats", "the `formats` of answers that are split, with commas between them: chat, completions, responses, "+
+		"messages, ollama or all (default all)", func(value string) (err error) {
+		options.Formats, err = formats(value)
+		return err
+	})
+	flag.Func("responses-as", "what the thinking becomes in Responses: `reasoning_text` or summary (default reasoning_text)",
+		func(value string) error {
+			known := map[string]aside.ResponsesAs{
+				"reasoning_text": aside.ResponsesAsReasoningText, "summary": aside.ResponsesAsSummary,
+			}
+			as, ok := known[value]
+			if !ok {
+				return errors.New("must be reasoning_text or summary")
+			}
+			options.ResponsesAs = as
+			return nil
+		})
+	flag.BoolVar(&options.Repair, "repair", false, "mend what makes clients fail in a stream of events")
+	flag.BoolVar(&options.PromoteEmpty, "promote-empty", false,
+		"send the thinking once more as content if an answer has neither content nor a call")
+	flag.BoolVar(&options.Merge, "merge", false, "write one chunk for each that came, for clients that count them")
 	flag.Parse()
 
 	target, err := url.Parse(*upstream)
@@ -45,7 +70,24 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("listening on %s", listener.Addr())
-	log.Fatal(http.Serve(listener, newGateway(target, dialect, starts)))
+	log.Fatal(http.Serve(listener, newGateway(target, gateway{dialect: dialect, starts: starts, options: options})))
+}
+
+// formats returns the formats of a list of names.
+func formats(names string) (aside.Formats, error) {
+	known := map[string]aside.Formats{
+		"chat": aside.FormatChat, "completions": aside.FormatCompletions, "responses": aside.FormatResponses,
+		"messages": aside.FormatMessages, "ollama": aside.FormatOllama, "all": aside.FormatAll,
+	}
+	var all aside.Formats
+	for _, name := range strings.Split(names, ",") {
+		format, ok := known[name]
+		if !ok {
+			return 0, fmt.Errorf("%q is no format", name)
+		}
+		all |= format
+	}
+	return all, nil
 }
 
 // start declares a flag for where an answer starts.

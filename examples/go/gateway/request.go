@@ -11,7 +11,7 @@ import (
 // mostRead is the largest number of bytes of a request that are examined.
 const mostRead = 8 << 20
 
-// request is the body of a chat's request, copied while it passes, because it says whether the model is to think and which
+// request is the body of a request whose answer may be split, copied while it passes, because it says whether the model is to think and which
 // tools it may call. The lock is needed because the answer may begin before the request ends, on another goroutine.
 type request struct {
 	body io.ReadCloser
@@ -49,9 +49,13 @@ func (r *request) read() asked {
 		} `json:"chat_template_kwargs"`
 		EnableThinking *bool `json:"enable_thinking"`
 		Thinking       struct {
-			Type string `json:"type"` // enabled, disabled
+			Type string `json:"type"` // enabled, disabled; of Messages too
 		} `json:"thinking"`
 		ReasoningEffort string `json:"reasoning_effort"`
+		Reasoning       struct {
+			Effort string `json:"effort"` // of Responses
+		} `json:"reasoning"`
+		Think any `json:"think"` // of Ollama: a bool or an effort
 	}
 	r.lock.Lock()
 	// A field of another type is ignored, and an incomplete request decides nothing.
@@ -68,10 +72,21 @@ func (r *request) read() asked {
 			return asked
 		}
 	}
+	effort := fields.ReasoningEffort
+	if effort == "" {
+		effort = fields.Reasoning.Effort
+	}
+	switch think := fields.Think.(type) {
+	case bool:
+		asked.thinks = &think
+		return asked
+	case string:
+		effort = think
+	}
 	switch {
-	case fields.Thinking.Type == "disabled", fields.Thinking.Type == "" && fields.ReasoningEffort == "none":
+	case fields.Thinking.Type == "disabled", fields.Thinking.Type == "" && effort == "none":
 		asked.thinks = new(bool)
-	case fields.Thinking.Type != "", fields.ReasoningEffort != "":
+	case fields.Thinking.Type != "", effort != "":
 		thinks := true
 		asked.thinks = &thinks
 	}
