@@ -1,6 +1,7 @@
-//! Splits the answer of a chat completion, an event stream or one JSON body, from standard input to standard output:
+//! Splits a server's answer, an event stream, lines of JSON or one JSON body, from standard input to standard output:
 //!
 //!     cargo run --example resplit -- qwen3 < tests/sse/qwen3.sse
+//!     curl --no-buffer … | cargo run --example resplit -- --formats messages --repair qwen3
 //!     curl --no-buffer … | cargo run --example resplit -- --start thinking qwen3 reasoning
 //!     curl --no-buffer … | cargo run --example resplit -- --calls --tools tools.json qwen3
 
@@ -10,12 +11,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use aside::call_writer::Tools;
-use aside::sse::{Field, Options, Rewriter};
+use aside::sse::{Field, Formats, Options, ResponsesAs, Rewriter};
 use aside::{Dialect, Start, StrayClose};
 
 const HELP: &str = "\
-Splits the answer of a chat completion, an event stream or one JSON body: the thinking moves from
-`content` to a field of its own, and with --calls tool calls to `tool_calls`.
+Splits a server's answer, an event stream, lines of JSON or one JSON body: the thinking moves from
+`content` to a field of its own, and with --calls tool calls to `tool_calls`; in formats that have
+other places for them, to those.
 
 Usage: resplit [OPTIONS] DIALECT [FIELD] < STREAM
 
@@ -30,18 +32,26 @@ Usage: resplit [OPTIONS] DIALECT [FIELD] < STREAM
   --calls          make `tool_calls` of the calls in the text, if the dialect has tables for them
   --tools FILE     the `tools` of the request, a JSON array: calls of other tools stay content;
                    without it, every call becomes `tool_calls`
+  --formats LIST   the formats of answers that are split, with commas between them: chat (default),
+                   completions, responses, messages, ollama, all
+  --responses-as WHAT
+                   what the thinking becomes in responses: reasoning_text (default), summary
+  --repair         mend what makes clients fail in a stream of events
+  --promote-empty  send the thinking once more as content if an answer has neither content nor a
+                   call
+  --merge          write one chunk for each that came, the thinking before the content
+  --stats          say at the end, on standard error, what was counted
   --help, --version
 ";
 
 /// What the arguments ask for.
 struct Settings {
     dialect: Dialect,
-    field: Field,
+    options: Options,
     start: Option<Start>,
-    stray_close: StrayClose,
-    calls: bool,
     /// The file that has the request's tools.
     tools: Option<String>,
+    stats: bool,
 }
 
 fn main() -> ExitCode {
@@ -64,8 +74,8 @@ fn main() -> ExitCode {
 
 /// Returns none if all that was asked for is printed.
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>, Box<dyn Error>> {
-    let (mut names, mut start, mut stray_close) = (Vec::new(), None, StrayClose::Dialect);
-    let (mut calls, mut tools) = (false, None);
+    let (mut names, mut start, mut options) = (Vec::new(), None, Options::new());
+    let (mut calls, mut tools, mut stats) = (false, None, false);
     while let Some(argument) = arguments.next() {
         let (option, value) = match argument.split_once('=') {
             Some((option, value)) if option.starts_with("--") => (option, Some(value.to_owned())),
@@ -86,12 +96,27 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>
             }
             ("--stray-close", value) => {
                 let value = value.or_else(|| arguments.next()).ok_or("--stray-close: the value is missing")?;
-                stray_close = match value.as_str() {
+                options = options.stray_close(match value.as_str() {
                     "dialect" => StrayClose::Dialect,
                     "text" => StrayClose::Text,
                     _ => return Err(format!("--stray-close: `{value}` is neither dialect nor text").into()),
-                };
+                });
             }
+            ("--formats", value) => {
+                options = options.formats(formats(&value.or_else(|| arguments.next()).unwrap_or_default())?);
+            }
+            ("--responses-as", value) => {
+                let value = value.or_else(|| arguments.next()).ok_or("--responses-as: the value is missing")?;
+                options = options.responses_as(match value.as_str() {
+                    "reasoning_text" => ResponsesAs::ReasoningText,
+                    "summary" => ResponsesAs::Summary,
+                    _ => return Err(format!("--responses-as: `{value}` is neither reasoning_text nor summary").into()),
+                });
+            }
+            ("--repair", None) => options = options.repair(true),
+            ("--promote-empty", None) => options = options.promote_empty(true),
+            ("--merge", None) => options = options.merge(true),
+            ("--stats", None) => stats = true,
             ("--calls", None) => calls = true,
             ("--tools", value) => {
                 tools = Some(value.or_else(|| arguments.next()).ok_or("--tools: the value is missing")?);
@@ -109,7 +134,26 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>
     if tools.is_some() && !calls {
         return Err("--tools goes with --calls".into());
     }
-    Ok(Some(Settings { dialect: Dialect::find(dialect)?, field, start, stray_close, calls, tools }))
+    let options = options.field(field).calls(calls);
+    Ok(Some(Settings { dialect: Dialect::find(dialect)?, options, start, tools, stats }))
+}
+
+/// Returns the formats of a list of names.
+fn formats(names: &str) -> Result<Formats, String> {
+    let known = |name| {
+        Ok(match name {
+            "chat" => Formats::CHAT,
+            "completions" => Formats::COMPLETIONS,
+            "responses" => Formats::RESPONSES,
+            "messages" => Formats::MESSAGES,
+            "ollama" => Formats::OLLAMA,
+            "all" => Formats::ALL,
+            _ => return Err(format!("--formats: `{name}` is no format")),
+        })
+    };
+    let mut names = names.split(',');
+    let first = known(names.next().unwrap_or_default())?;
+    names.try_fold(first, |formats, name| Ok(formats | known(name)?))
 }
 
 fn known(name: &str) -> Result<Field, String> {
@@ -124,11 +168,7 @@ fn read_tools(file: &str) -> Result<Arc<Tools>, String> {
 }
 
 fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
-    let options = Options::new()
-        .field(settings.field)
-        .stray_close(settings.stray_close)
-        .calls(settings.calls)
-        .tools(settings.tools.as_deref().map(read_tools).transpose()?);
+    let options = settings.options.clone().tools(settings.tools.as_deref().map(read_tools).transpose()?);
     let mut rewriter = Rewriter::new(&settings.dialect, &options)?;
     // A gateway keeps its rewriters, and sets this for each answer, as its request says.
     rewriter.start_at(settings.start).map_err(|error| format!("{}: {error}", settings.dialect.name()))?;
@@ -152,6 +192,9 @@ fn run(settings: &Settings) -> Result<(), Box<dyn Error>> {
     output.write_all(&out)?;
     if rewriter.is_encoded() {
         eprintln!("resplit: the stream is compressed, and has passed as it came: decode it first");
+    }
+    if settings.stats {
+        eprintln!("{:#?}", rewriter.stats());
     }
     Ok(output.flush()?)
 }

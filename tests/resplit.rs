@@ -72,6 +72,11 @@ fn refuses_what_it_does_not_know() {
         (&["qwen3", "--tools", "tools.json"], "--tools goes with --calls"),
         (&["qwen3", "--calls=x"], "--calls=x: there is no such option"),
         (&["--help=x"], "--help=x: there is no such option"),
+        (&["qwen3", "--formats"], "--formats: `` is no format"),
+        (&["qwen3", "--formats=chat,gemini"], "--formats: `gemini` is no format"),
+        (&["qwen3", "--responses-as"], "--responses-as: the value is missing"),
+        (&["qwen3", "--responses-as=text"], "--responses-as: `text` is neither reasoning_text nor summary"),
+        (&["qwen3", "--repair=1"], "--repair=1: there is no such option"),
     ] {
         let output = resplit(arguments, b"");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -106,6 +111,34 @@ fn makes_calls_of_the_text() {
         }
     }
     std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn reads_the_formats_that_are_asked_for() {
+    let chat = "data: {\"choices\":[{\"delta\":{\"content\":\"<think>hm</think>Yes.\"}}]}\n\n";
+    let message = "{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"<think>hm</think>Yes.\"}]}";
+    for (arguments, reads_chat, reads_message) in [
+        (&["qwen3"][..], true, false),
+        (&["qwen3", "--formats", "messages"], false, true),
+        (&["qwen3", "--formats=chat,messages"], true, true),
+        (&["qwen3", "--formats=all", "--responses-as=summary"], true, true),
+        (&["qwen3", "--formats=ollama,completions,responses"], false, false),
+    ] {
+        for (input, is_read) in [(chat, reads_chat), (message, reads_message)] {
+            let output = resplit(arguments, input.as_bytes());
+            assert!(output.status.success(), "{output:?}");
+            assert_eq!(!out(&output).contains("</think>"), is_read, "{arguments:?}: {}", out(&output));
+        }
+    }
+}
+
+#[test]
+fn has_the_options_of_a_rewriter() {
+    let empty = "data:\n\n";
+    assert_eq!(out(&resplit(&["qwen3"], empty.as_bytes())), empty);
+    assert!(out(&resplit(&["qwen3", "--repair"], empty.as_bytes())).starts_with(':'));
+    let output = resplit(&["qwen3", "--stats", "--promote-empty", "--merge"], IN.as_bytes());
+    assert!(output.status.success() && err(&output).contains("content_bytes: 4,"), "{}", err(&output));
 }
 
 #[test]
