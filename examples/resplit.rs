@@ -148,7 +148,7 @@ fn formats(names: &str) -> Result<Formats, String> {
             "messages" => Formats::MESSAGES,
             "ollama" => Formats::OLLAMA,
             "all" => Formats::ALL,
-            _ => return Err(format!("--formats: `{name}` is no format")),
+            _ => return Err(format!("--formats: `{name}` is not a format")),
         })
     };
     let mut names = names.split(',');

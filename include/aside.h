@@ -1550,7 +1550,7 @@ typedef uint32_t aside_hint;
  * are as for `aside_sse_wants()`.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
- * is: it is no `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an
+ * is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an
  * unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
@@ -1568,7 +1568,7 @@ aside_status aside_request_hint(const char *path,
  * again, until it knows, and keeps 64 KiB at most. What comes after the model is not read.
  *
  * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while it
- * cannot be told; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is no string, is longer than
+ * cannot be told; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
  * `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
  * `ASIDE_ERROR_PANIC`. `model` must not be memory of `body`; it may be NULL if `room` is 0.
  *

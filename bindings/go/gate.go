@@ -50,7 +50,7 @@ const mostModel = 1024
 
 // RequestModel finds the model that a request asks for, the first string "model" of its JSON object, in all of its body that has
 // come so far; 64 KiB are enough. It returns false while more of the body must come. The model is empty if there is none: the
-// body is not a JSON object, or its model is no string, is not UTF-8, or is longer than 1,024 bytes. It may be called at any
+// body is not a JSON object, or its model is not a string, is not UTF-8, or is longer than 1,024 bytes. It may be called at any
 // time.
 func RequestModel(body []byte) (model string, known bool) {
 	var room [mostModel]byte

@@ -9,13 +9,17 @@ import (
 	"testing"
 )
 
-// The READMEs' programs, one complete and one the body of main, run as written in a module of their own.
+// The programs of the READMEs and of docs/gate.md, complete or the body of main, run as written in a module of their own.
 func TestReadmes(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ file, section string }{{"README.md", "# aside for Go"}, {"../../README.md", "### Go"}} {
+	for _, c := range []struct{ file, section, stdout, stderr string }{
+		{"README.md", "# aside for Go", "It is 42.\n", "Twice 21."},
+		{"../../README.md", "### Go", "It is 42.\n", "Twice 21."},
+		{"../../docs/gate.md", "## The request", "Accept-Encoding: identity\nQwen/Qwen3-8B true\ntrue 2 4 <nil>\n", ""},
+	} {
 		t.Run(c.section, func(t *testing.T) {
 			readme, err := os.ReadFile(c.file)
 			if err != nil {
@@ -47,7 +51,7 @@ func TestReadmes(t *testing.T) {
 			run.Stdin = strings.NewReader("<think>\nTwice 21.\n</think>\n\nIt is 42.\n")
 			var stdout, stderr bytes.Buffer
 			run.Stdout, run.Stderr = &stdout, &stderr
-			if err := run.Run(); err != nil || stdout.String() != "It is 42.\n" || stderr.String() != "Twice 21." {
+			if err := run.Run(); err != nil || stdout.String() != c.stdout || stderr.String() != c.stderr {
 				t.Errorf("%v\n%q\n%s", err, &stdout, &stderr)
 			}
 		})

@@ -43,7 +43,8 @@ static void answers(void)
 
             CHECK(wants(200, paths[at].path, "application/json", NULL, formats) == (fits ? ASIDE_BODY_JSON : 77));
             hint = 77;
-            CHECK_STATUS(aside_request_hint(TEXT(paths[at].path), TEXT("POST"), formats, &hint), fits ? ASIDE_OK : ASIDE_NONE);
+            CHECK_STATUS(aside_request_hint(TEXT(paths[at].path), TEXT("POST"), formats, &hint),
+                         fits ? ASIDE_OK : ASIDE_NONE);
             CHECK(hint == (fits ? ASIDE_HINT_IDENTITY : 77));
             CHECK_STATUS(aside_request_hint(TEXT(paths[at].path), TEXT("GET"), formats, &hint), ASIDE_NONE);
         }

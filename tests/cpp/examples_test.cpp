@@ -125,6 +125,32 @@ json request_of(const std::string &text, const char *model = "qwen3")
     return {{"model", model}, {"stream", true}, {"messages", {{{"role", "user"}, {"content", text}}}}};
 }
 
+/// What the relay prints of this answer, its counts with it.
+std::string relayed(const std::string &arguments)
+{
+    const std::string command =
+        "printf 'data: {\"choices\":[{\"delta\":{\"content\":\"<think>hm</think>Yes.\"}}]}\\n\\n' | " RELAY " " + arguments
+        + " 2>&1";
+    FILE *const program = popen(command.c_str(), "r");
+    std::string printed;
+    for (int c; program != nullptr && (c = std::fgetc(program)) != EOF;)
+        printed += static_cast<char>(c);
+    EXPECT_TRUE(program != nullptr && pclose(program) == 0) << printed;
+    return printed;
+}
+
+TEST(Relay, SplitsWhatIsForARewriter)
+{
+    const std::string split = relayed("qwen3 '/v1/chat/completions?a' 'Text/Event-Stream; charset=utf-8'");
+    EXPECT_NE(split.find("\"reasoning_content\":\"hm\""), std::string::npos) << split;
+    EXPECT_NE(split.find("1 events, 2 bytes of thinking, 4 of content\n"), std::string::npos) << split;
+    for (const char *other : {"qwen3 /v1/models text/event-stream", "qwen3 /v1/chat/completions text/event-stream-x"}) {
+        const std::string passed = relayed(other);
+        EXPECT_NE(passed.find("<think>hm</think>Yes."), std::string::npos) << passed;
+        EXPECT_NE(passed.find("0 events, 0 bytes of thinking, 0 of content\n"), std::string::npos) << passed;
+    }
+}
+
 TEST(Server, ServesAHundredStreamsAtOnce)
 {
     constexpr int count = 100;

@@ -1631,7 +1631,7 @@ enum class Hint : std::uint32_t {
     identity = ASIDE_HINT_IDENTITY, ///< send `Accept-Encoding: identity` to the server
 };
 
-/// Returns what a host does with a request, or nothing if its answer is not for a rewriter of these formats: it is no `POST`,
+/// Returns what a host does with a request, or nothing if its answer is not for a rewriter of these formats: it is not a `POST`,
 /// or its path is another. An empty path fits. Any thread may call this; it allocates nothing.
 inline std::optional<Hint> request_hint(std::string_view path, std::string_view method, Formats formats) noexcept
 {
@@ -1646,7 +1646,7 @@ inline std::optional<Hint> request_hint(std::string_view path, std::string_view 
 /// Finds the model that a request asks for in all of its body that has come so far, of which a host keeps 64 KiB at most.
 /// `room` gets the name, and `model` is a view of it.
 ///
-/// Returns Status::ok; Status::more while it cannot be told; Status::none if there is none, if it is no string, or if it does
+/// Returns Status::ok; Status::more while it cannot be told; Status::none if there is none, if it is not a string, or if it does
 /// not fit. `model` is written with Status::ok only. Any thread may call this; it allocates nothing.
 template <std::size_t size>
 Status request_model(std::string_view body, char (&room)[size], std::string_view &model) noexcept

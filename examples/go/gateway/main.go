@@ -83,7 +83,7 @@ func formats(names string) (aside.Formats, error) {
 	for _, name := range strings.Split(names, ",") {
 		format, ok := known[name]
 		if !ok {
-			return 0, fmt.Errorf("%q is no format", name)
+			return 0, fmt.Errorf("%q is not a format", name)
 		}
 		all |= format
 	}

@@ -67,7 +67,7 @@ module Aside
       end
 
       # Returns what a host does with a request whose answer may be for a rewriter: +:identity+, send
-      # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is no POST, or its path is another. +path+ and
+      # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+ and
       # +formats+ are as for #wants. Any thread may call this.
       #
       #   Aside::Rewriter.request_hint("/v1/messages", "POST").inspect  # => ":identity"
@@ -81,7 +81,7 @@ module Aside
 
       # Returns the model that a request asks for, the first string +model+ of its JSON object, in all of its body that has come
       # so far; 64 KiB are enough. Returns +:more+ while more of the body must come; nil if there is none: the body is not a JSON
-      # object, or its model is no string, is not UTF-8, or is longer than 1,024 bytes. Any thread may call this.
+      # object, or its model is not a string, is not UTF-8, or is longer than 1,024 bytes. Any thread may call this.
       #
       #   Aside::Rewriter.request_model('{"model":"qwen3","mess')  # => "qwen3"
       def request_model(body)
