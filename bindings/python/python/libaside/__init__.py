@@ -1,0 +1,118 @@
+"""Tells apart what a language model streams, and makes what tools print shorter.
+
+A model writes one stream of text that carries what it thinks, what it says and what tools it calls. The stream comes in chunks
+that are cut anywhere, also in the middle of a marker. The same text has the same result here, however it is cut:
+
+    >>> from libaside import split_iter
+    >>> list(split_iter(["<thi", "nk>hm</thi", "nk>Yes."], "qwen3"))
+    [('thinking', 'hm'), ('content', 'Yes.')]
+
+`Scanner` tells one stream apart, `Rewriter` corrects the answer of a server on its way to a client, `split` and `strip` take
+whole texts, `join` and `escape` go the other way, and `Compressor` shortens tool results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Literal, TypeVar
+
+from ._libaside import (
+    AsideError,
+    Attribute,
+    BusyError,
+    CallDelta,
+    CallEnd,
+    Compressed,
+    Compressor,
+    Counts,
+    Dialect,
+    DialectError,
+    Event,
+    JoinError,
+    Report,
+    Rewriter,
+    Scanner,
+    Split,
+    Stats,
+    Stream,
+    Thought,
+    UnknownDialectError,
+    __version__,
+    dialects,
+    escape,
+    join,
+    request_hint,
+    request_model,
+    split,
+    strip,
+    wants,
+)
+
+__all__ = [
+    "AsideError",
+    "Attribute",
+    "BusyError",
+    "CallDelta",
+    "CallEnd",
+    "Compressed",
+    "Compressor",
+    "Counts",
+    "Dialect",
+    "DialectError",
+    "Event",
+    "JoinError",
+    "Report",
+    "Rewriter",
+    "Scanner",
+    "Split",
+    "Stats",
+    "Stream",
+    "Thought",
+    "UnknownDialectError",
+    "__version__",
+    "dialects",
+    "escape",
+    "join",
+    "request_hint",
+    "request_model",
+    "split",
+    "split_aiter",
+    "split_iter",
+    "strip",
+    "wants",
+]
+
+_Text = TypeVar("_Text", str, bytes)
+
+
+_Channel = Literal["content", "thinking", "narration", "tool"]
+_Start = Literal["content", "thinking", "narration", "tool", "header"]
+
+
+def _pairs(events: list[Event[_Text]]) -> Iterator[tuple[_Channel, _Text]]:
+    for event in events:
+        if event.kind == "text" or (event.channel == "tool" and event.kind.startswith("call")):
+            if event.text:
+                yield event.channel, event.text
+
+
+def split_iter(
+    texts: Iterable[_Text], dialect: Dialect | str, *, start: _Start | None = None
+) -> Iterator[tuple[_Channel, _Text]]:
+    """Yield pairs of a channel and a text, as soon as each is known. `texts` is a stream, cut anywhere."""
+    scanner: Scanner[_Text] = Scanner(dialect, start=start)
+    for text in texts:
+        yield from _pairs(scanner.feed(text))
+    yield from _pairs(scanner.finish())
+
+
+async def split_aiter(
+    texts: AsyncIterable[_Text], dialect: Dialect | str, *, start: _Start | None = None
+) -> AsyncIterator[tuple[_Channel, _Text]]:
+    """Yield pairs of a channel and a text, as `split_iter` does, from an asynchronous stream."""
+    scanner: Scanner[_Text] = Scanner(dialect, start=start)
+    async for text in texts:
+        for pair in _pairs(scanner.feed(text)):
+            yield pair
+    for pair in _pairs(scanner.finish()):
+        yield pair

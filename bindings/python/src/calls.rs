@@ -1,0 +1,100 @@
+//! Tool calls as clients take them: id, name, and arguments that are JSON.
+
+use std::sync::Arc;
+
+use aside::call_writer::{CallWriter, Delta, Options, Tools};
+use pyo3::prelude::*;
+
+use crate::dialect::to_json;
+use crate::errors;
+
+/// How a call ended.
+#[pyclass(frozen, get_all, module = "libaside")]
+pub struct CallEnd {
+    /// Why: `marker`, `implied`, `end of stream`, `forced` or `malformed`.
+    cause: &'static str,
+    /// Whether the arguments are complete, so that the call may be run.
+    is_whole: bool,
+    /// An id that the model wrote after the first delta had left.
+    late_id: Option<String>,
+}
+
+/// The next part of a tool call. The first one of a call has its `id` and `name`, the last one its `end`; the `arguments` of all,
+/// joined, are JSON if the call is whole.
+#[pyclass(frozen, get_all, module = "libaside")]
+pub struct CallDelta {
+    /// The number of the call among those that are told, from 0.
+    index: u64,
+    id: Option<String>,
+    name: Option<String>,
+    arguments: String,
+    end: Option<Py<CallEnd>>,
+}
+
+impl CallDelta {
+    fn new(py: Python<'_>, delta: &Delta<'_>) -> PyResult<CallDelta> {
+        let end = delta.end.map(|end| CallEnd {
+            cause: end.cause.as_str(),
+            is_whole: end.is_whole,
+            late_id: end.late_id.map(Into::into),
+        });
+        Ok(CallDelta {
+            index: delta.index,
+            id: delta.id.map(Into::into),
+            name: delta.name.map(Into::into),
+            arguments: delta.arguments.into(),
+            end: end.map(|end| Py::new(py, end)).transpose()?,
+        })
+    }
+}
+
+#[pymethods]
+impl CallDelta {
+    fn __repr__(&self) -> String {
+        format!(
+            "CallDelta(index={}, id={:?}, name={:?}, arguments={:?})",
+            self.index, self.id, self.name, self.arguments
+        )
+    }
+}
+
+/// Reads the tools of a request: a list as the API takes it, or the JSON of one.
+pub fn tools(tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Tools>>> {
+    let Some(tools) = tools else { return Ok(None) };
+    let json = match tools.extract::<String>() {
+        Ok(json) => json,
+        Err(_) => to_json(tools)?,
+    };
+    let tools = Tools::read(&json).map_err(errors::value)?;
+    Ok(Some(Arc::new(tools)))
+}
+
+/// Makes deltas of the calls that a scanner reports.
+pub struct Writer(CallWriter);
+
+impl Writer {
+    pub fn new(tools: Option<Arc<Tools>>) -> Writer {
+        Writer(CallWriter::new(Options { tools, ..Options::default() }))
+    }
+
+    pub fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    pub fn take(
+        &mut self,
+        py: Python<'_>,
+        dialect: &aside::Dialect,
+        event: &aside::Event<'_>,
+        deltas: &mut Vec<Py<CallDelta>>,
+    ) -> PyResult<()> {
+        let mut made = Ok(());
+        let written = self.0.event(dialect, event, |delta| {
+            if made.is_ok() {
+                made = CallDelta::new(py, &delta).and_then(|delta| Py::new(py, delta)).map(|delta| deltas.push(delta));
+            }
+        });
+        written.map_err(errors::scanner)?;
+        made
+    }
+}

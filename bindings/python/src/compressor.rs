@@ -1,0 +1,190 @@
+//! Tool results made shorter: whole ones, and as they are printed.
+
+use std::sync::Arc;
+
+use aside::compress::{Call, Input, Outcome, Part, Registry};
+use pyo3::prelude::*;
+
+use crate::dialect::to_json;
+use crate::errors::{self, Exclusive, guarded};
+use crate::text::{Form, Text};
+
+/// What was done with a tool's result.
+#[pyclass(frozen, get_all, module = "libaside")]
+pub struct Report {
+    /// The names of the filters that changed it.
+    filters: Vec<String>,
+    /// How long the text was, in UTF-16 units.
+    before: usize,
+    /// How long it is now.
+    after: usize,
+    /// Filters whose result did not count, and why: pairs.
+    failed: Vec<(String, String)>,
+    /// Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more.
+    cut_protected: bool,
+}
+
+impl Report {
+    fn new(report: aside::compress::Report) -> Report {
+        Report {
+            filters: report.filters,
+            before: report.before,
+            after: report.after,
+            failed: report.failed.into_iter().map(|failed| (failed.filter, failed.reason)).collect(),
+            cut_protected: report.cut_protected,
+        }
+    }
+}
+
+/// A tool's result, made shorter.
+#[pyclass(frozen, get_all, generic, module = "libaside")]
+pub struct Compressed {
+    /// The text, `str` or `bytes` as it came; the same object's value if nothing was gained.
+    text: Py<PyAny>,
+    report: Py<Report>,
+}
+
+/// Makes what tools print shorter before a model reads it, and hides no line that matters.
+///
+///     >>> from libaside import Compressor
+///     >>> log = "".join(f"compiling unit {n}\n" for n in range(500)) + "error: no such file\n"
+///     >>> short = Compressor(budget=1024).compress("bash", {"command": "make", "exit_code": 2}, log)
+///     >>> len(short.text) <= 1024 and "error: no such file" in short.text
+///     True
+///
+/// `budget` is the most bytes of a result. `filters` are texts of filter files, besides those that are built in. `minify_json`
+/// takes white space out of JSON. `switch_off` is the sentence at the end of the banner. A compressor never changes; all
+/// threads may use it.
+#[pyclass(frozen, module = "libaside")]
+pub struct Compressor {
+    inner: Arc<aside::compress::Compressor>,
+}
+
+fn input(value: &Bound<'_, PyAny>) -> PyResult<Input> {
+    let json = match value.extract::<String>() {
+        Ok(command) => return Ok(Input::of_command(&command)),
+        Err(_) => to_json(value)?,
+    };
+    Input::from_json(&json).map_err(errors::value)
+}
+
+#[pymethods]
+impl Compressor {
+    #[new]
+    #[pyo3(signature = (*, budget = None, filters = None, minify_json = false, switch_off = None))]
+    fn new(
+        budget: Option<usize>,
+        filters: Option<Vec<String>>,
+        minify_json: bool,
+        switch_off: Option<&str>,
+    ) -> PyResult<Compressor> {
+        let mut registry = Registry::new();
+        if minify_json {
+            registry.minify_json();
+        }
+        for filter in filters.iter().flatten() {
+            registry.add_toml(filter).map_err(|error| errors::file(&error))?;
+        }
+        let mut inner = aside::compress::Compressor::new(registry);
+        if let Some(budget) = budget {
+            inner = inner.budget(budget).map_err(errors::value)?;
+        }
+        if let Some(sentence) = switch_off {
+            inner = inner.switch_off(sentence);
+        }
+        Ok(Compressor { inner: Arc::new(inner) })
+    }
+
+    /// Return a tool's result made shorter. `input` is what the tool was called with: a command line, or for a terminal tool a
+    /// dict with `command`, and `exit_code` and `cwd` where they are known; for another tool any value that can be JSON.
+    fn compress<'py>(
+        &self,
+        py: Python<'py>,
+        tool: &str,
+        input: &Bound<'py, PyAny>,
+        text: Text<'py>,
+    ) -> PyResult<Compressed> {
+        let input = self::input(input)?;
+        let bytes = text.bytes()?;
+        let inner = &self.inner;
+        let mut compressed =
+            guarded(|| Ok(py.detach(|| inner.compress(&Call::new(tool, &input), &[Part::Text(bytes)]))))?;
+        let text = match compressed.parts.pop() {
+            Some(Outcome::Text(short)) => text.form().text(py, &short),
+            _ => text.form().text(py, bytes),
+        };
+        Ok(Compressed { text: text.unbind(), report: Py::new(py, Report::new(compressed.report))? })
+    }
+
+    /// Return a stream for a result that comes in chunks and may be long: it holds at most `memory` bytes.
+    #[pyo3(signature = (tool, input, *, memory = 1_048_576))]
+    fn stream(&self, tool: &str, input: &Bound<'_, PyAny>, memory: usize) -> PyResult<Stream> {
+        let input = self::input(input)?;
+        let stream =
+            aside::compress::Stream::new(Arc::clone(&self.inner), tool, input, memory).map_err(errors::value)?;
+        Ok(Stream { state: Exclusive::new(State { stream: Some(stream), form: None, report: None }) })
+    }
+}
+
+struct State {
+    stream: Option<aside::compress::Stream>,
+    form: Option<Form>,
+    report: Option<Py<Report>>,
+}
+
+/// A tool's result that comes in chunks. A context manager, which forgets what is left if it is left by an exception.
+#[pyclass(frozen, generic, module = "libaside")]
+pub struct Stream {
+    state: Exclusive<State>,
+}
+
+#[pymethods]
+impl Stream {
+    /// Feed the next chunk and return what is known to stay: perhaps nothing yet.
+    fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut state = self.state.enter()?;
+        let bytes = text.bytes()?;
+        let form = text.set_form(&mut state.form)?;
+        let stream = state.stream.as_mut().ok_or_else(ended)?;
+        let mut out = Vec::new();
+        guarded(|| {
+            py.detach(|| stream.feed(bytes, |part| out.extend_from_slice(part)));
+            Ok(())
+        })?;
+        Ok(form.text(py, &out))
+    }
+
+    /// End the result and return what is left of it. After that, `report` says what was done.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut state = self.state.enter()?;
+        let stream = state.stream.take().ok_or_else(ended)?;
+        let mut out = Vec::new();
+        let report = guarded(|| Ok(py.detach(|| stream.finish(|part| out.extend_from_slice(part)))))?;
+        state.report = Some(Py::new(py, Report::new(report))?);
+        Ok(state.form.unwrap_or(Form::Str).text(py, &out))
+    }
+
+    /// What was done with the result, once it has ended; None before.
+    #[getter]
+    fn report(&self, py: Python<'_>) -> PyResult<Option<Py<Report>>> {
+        Ok(self.state.enter()?.report.as_ref().map(|report| report.clone_ref(py)))
+    }
+
+    fn __enter__(this: Py<Stream>) -> Py<Stream> {
+        this
+    }
+
+    fn __exit__(
+        &self,
+        _class: &Bound<'_, PyAny>,
+        _error: &Bound<'_, PyAny>,
+        _traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        self.state.enter()?.stream = None;
+        Ok(())
+    }
+}
+
+fn ended() -> PyErr {
+    errors::value("the stream has ended: make another one")
+}

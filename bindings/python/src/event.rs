@@ -1,0 +1,95 @@
+//! Events of a scanner as Python objects.
+
+use aside::Kind;
+use pyo3::prelude::*;
+
+use crate::text::Form;
+
+/// An attribute of a tag that opened a span: its name and its decoded value.
+#[pyclass(frozen, get_all, generic, module = "libaside")]
+pub struct Attribute {
+    /// The name, as `str` or `bytes` like the stream.
+    name: Py<PyAny>,
+    /// The value, with its entities decoded.
+    value: Py<PyAny>,
+}
+
+#[pymethods]
+impl Attribute {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Attribute(name={}, value={})", self.name.bind(py).repr()?, self.value.bind(py).repr()?))
+    }
+}
+
+/// What a scanner reports. The `text` of all events of a stream, joined, is the stream.
+///
+/// `offset` counts bytes from the start of the stream, of UTF-8 if the stream is `str`. `cause` says why a span or a call
+/// ended; `rule` is the number of the span in its dialect.
+#[pyclass(frozen, get_all, generic, module = "libaside")]
+pub struct Event {
+    /// What it is: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`, or a part of a call.
+    kind: &'static str,
+    /// What it is meant for: `content`, `thinking`, `narration` or `tool`.
+    channel: &'static str,
+    text: Py<PyAny>,
+    offset: u64,
+    cause: Option<&'static str>,
+    rule: Option<u32>,
+    attribute: Option<Py<Attribute>>,
+}
+
+impl Event {
+    pub fn new(py: Python<'_>, form: Form, event: &aside::Event<'_>) -> PyResult<Event> {
+        let (kind, cause, rule) = name(&event.kind);
+        let attribute = match &event.kind {
+            Kind::Attribute(attribute) => {
+                let name = form.text(py, attribute.name).unbind();
+                Some(Py::new(py, Attribute { name, value: form.text(py, attribute.value).unbind() })?)
+            }
+            _ => None,
+        };
+        let text = match event.kind {
+            Kind::CallName(Some(name)) => name,
+            _ => event.bytes,
+        };
+        Ok(Event {
+            kind,
+            channel: event.channel.as_str(),
+            text: form.text(py, text).unbind(),
+            offset: event.offset,
+            cause,
+            rule,
+            attribute,
+        })
+    }
+}
+
+/// Returns the name of a kind, with its cause and its rule if it has them.
+fn name(kind: &Kind<'_>) -> (&'static str, Option<&'static str>, Option<u32>) {
+    match *kind {
+        Kind::Open { rule, .. } => ("open", None, Some(rule)),
+        Kind::Attribute(_) => ("attribute", None, None),
+        Kind::Text => ("text", None, None),
+        Kind::Framing => ("framing", None, None),
+        Kind::Close(cause) => ("close", Some(cause.as_str()), None),
+        Kind::Reclassify => ("reclassify", None, None),
+        Kind::Budget => ("budget", None, None),
+        Kind::Call { rule, .. } => ("call", None, Some(rule)),
+        Kind::CallName(_) => ("call_name", None, None),
+        Kind::CallId => ("call_id", None, None),
+        Kind::CallKey => ("call_key", None, None),
+        Kind::CallType => ("call_type", None, None),
+        Kind::CallValue => ("call_value", None, None),
+        Kind::CallValueEnd => ("call_value_end", None, None),
+        Kind::CallEnd { cause, .. } => ("call_end", Some(cause.as_str()), None),
+        _ => ("unknown", None, None),
+    }
+}
+
+#[pymethods]
+impl Event {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.text.bind(py).repr()?;
+        Ok(format!("Event(kind={:?}, channel={:?}, text={text}, offset={})", self.kind, self.channel, self.offset))
+    }
+}

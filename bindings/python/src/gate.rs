@@ -1,0 +1,60 @@
+//! What HTTP says of a request and its answer: whether a rewriter has something to do.
+
+use aside::sse::{self, Body, RequestModel, Response};
+use pyo3::prelude::*;
+
+use crate::rewriter::{Names, formats};
+
+/// The longest name of a model that is read.
+const LONGEST_MODEL: usize = 1024;
+
+/// Return what the body of an answer is to a rewriter of these formats, `events`, `json` or `lines`, or None if the answer is to
+/// pass: another status than 200, a compressed body, another media type, or the path of another API.
+///
+///     >>> from libaside import wants
+///     >>> wants(200, "/v1/chat/completions", "text/event-stream; charset=utf-8")
+///     'events'
+///     >>> wants(200, "/v1/chat/completions", "text/event-stream", "gzip")
+#[pyfunction]
+#[pyo3(signature = (status, path, content_type, content_encoding = None, formats = None))]
+pub fn wants(
+    status: u32,
+    path: &str,
+    content_type: Option<&str>,
+    content_encoding: Option<&str>,
+    formats: Option<Names>,
+) -> PyResult<Option<&'static str>> {
+    let response = Response::new(status)
+        .path(path)
+        .content_type(content_type.unwrap_or_default())
+        .content_encoding(content_encoding.unwrap_or_default());
+    let body = sse::wants(&response, formats.as_ref().map(self::formats).transpose()?.unwrap_or_default());
+    Ok(body.map(|body| match body {
+        Body::Events => "events",
+        Body::Json => "json",
+        Body::Lines => "lines",
+        _ => "unknown",
+    }))
+}
+
+/// Return `identity` if a request's answer is for a rewriter of these formats, so that the request must ask for an answer that is
+/// not compressed (`Accept-Encoding: identity`); else None.
+#[pyfunction]
+#[pyo3(signature = (path, method, formats = None))]
+pub fn request_hint(path: &str, method: &str, formats: Option<Names>) -> PyResult<Option<&'static str>> {
+    let formats = formats.as_ref().map(self::formats).transpose()?.unwrap_or_default();
+    Ok(sse::request_hint(path, method, formats).map(|_| "identity"))
+}
+
+/// Return the model that the JSON of a request asks for, or None if it names none.
+///
+///     >>> from libaside import request_model
+///     >>> request_model(b'{"model": "Qwen/Qwen3-8B", "messages": []}')
+///     'Qwen/Qwen3-8B'
+#[pyfunction]
+pub fn request_model(body: &[u8]) -> Option<String> {
+    match sse::request_model(body, &mut [0; LONGEST_MODEL]) {
+        RequestModel::Found(model) => Some(model.to_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,44 @@
+//! The Python module `libaside._libaside`: the crate's types as Python's. No logic is here that the crate should have; what is
+//! here is what Python adds: texts that are `str` or `bytes`, the lock of the interpreter, and exceptions.
+
+mod calls;
+mod compressor;
+mod dialect;
+mod errors;
+mod event;
+mod gate;
+mod rewriter;
+mod scanner;
+mod text;
+mod whole;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _libaside {
+    #[pymodule_export]
+    use super::calls::{CallDelta, CallEnd};
+    #[pymodule_export]
+    use super::compressor::{Compressed, Compressor, Report, Stream};
+    #[pymodule_export]
+    use super::dialect::{Dialect, dialects};
+    #[pymodule_export]
+    use super::errors::{AsideError, BusyError, DialectError, JoinError, UnknownDialectError};
+    #[pymodule_export]
+    use super::event::{Attribute, Event};
+    #[pymodule_export]
+    use super::gate::{request_hint, request_model, wants};
+    #[pymodule_export]
+    use super::rewriter::{Rewriter, Stats};
+    #[pymodule_export]
+    use super::scanner::{Counts, Scanner, Split, Thought};
+    #[pymodule_export]
+    use super::whole::{escape, join, split, strip};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,391 @@
+//! The scanner: one stream of text, cut anywhere, told apart.
+
+use aside::{Budget, BudgetScope, BudgetUnit, CallsInThinking, Channel, Kind, Options, StrayClose, Token};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyList, PyTuple};
+
+use crate::calls::{CallDelta, Writer, tools};
+use crate::dialect::{Dialect, DialectLike, start};
+use crate::errors::{self, Exclusive, guarded};
+use crate::event::Event;
+use crate::text::{Form, Text, released};
+
+/// How much of whole thoughts is kept if the host does not say: 1 MiB.
+const COLLECTED: usize = 1 << 20;
+
+/// What one feed came to: the text of each channel, without markers and framing. All are `str` or all `bytes`, like the stream.
+#[pyclass(frozen, get_all, generic, module = "libaside")]
+pub struct Split {
+    thinking: Py<PyAny>,
+    content: Py<PyAny>,
+    narration: Py<PyAny>,
+    /// The text of tool calls, as the model wrote it.
+    tool: Py<PyAny>,
+    /// What is known of the calls, if the scanner was made with `calls` or `tools`.
+    calls: Vec<Py<CallDelta>>,
+}
+
+#[pymethods]
+impl Split {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let text = |text: &Py<PyAny>| text.bind(py).repr().map(|text| text.to_string());
+        Ok(format!(
+            "Split(thinking={}, content={}, narration={}, tool={})",
+            text(&self.thinking)?,
+            text(&self.content)?,
+            text(&self.narration)?,
+            text(&self.tool)?
+        ))
+    }
+}
+
+/// How much text of a channel was reported since the stream began.
+#[pyclass(frozen, get_all, module = "libaside")]
+pub struct Counts {
+    bytes: u64,
+    characters: u64,
+    spans: u64,
+    tokens: u64,
+}
+
+/// The whole text of a thinking span.
+#[pyclass(frozen, get_all, generic, module = "libaside")]
+pub struct Thought {
+    text: Py<PyAny>,
+    /// Names and decoded values of the opening tag, in their order.
+    attributes: Vec<(Py<PyAny>, Py<PyAny>)>,
+    thought_type: Option<Py<PyAny>>,
+    confidence: Option<f64>,
+    offset: u64,
+    cause: &'static str,
+    /// Whether it did not fit.
+    truncated: bool,
+}
+
+/// What a scanner holds while its object is entered.
+struct State {
+    scanner: aside::Scanner,
+    writer: Option<Writer>,
+    form: Option<Form>,
+}
+
+/// Tells one stream apart, in chunks cut anywhere. One thread at a time may be inside a scanner; another gets BusyError.
+///
+///     >>> from libaside import Scanner
+///     >>> scanner = Scanner("qwen3")
+///     >>> [scanner.split(text).content for text in ["<thi", "nk>hm</think>", "Yes"]] + [scanner.finish_split().content]
+///     ['', '', 'Yes', '']
+///
+/// `start` says what is open at the first byte, else the dialect does. `budget` limits the thinking of the stream, in
+/// characters: the event `budget` says where it is exceeded. `collect` keeps whole thoughts for `take_thought`: True, or the
+/// most bytes of them. With `calls`, or with the `tools` of the request, tool calls are told: as events, and as `calls` of what
+/// `split` returns.
+#[pyclass(frozen, generic, module = "libaside")]
+pub struct Scanner {
+    state: Exclusive<State>,
+}
+
+/// The text of each channel.
+#[derive(Default)]
+pub struct Texts<'a> {
+    /// What is fed. Most chunks are text of one channel, and then Python's own object is returned.
+    fed: &'a [u8],
+    whole: Option<Channel>,
+    parts: [Vec<u8>; 4],
+}
+
+impl<'a> Texts<'a> {
+    fn of(fed: &'a [u8]) -> Texts<'a> {
+        Texts { fed, ..Texts::default() }
+    }
+
+    pub fn take(&mut self, event: &aside::Event<'_>) {
+        let is_text = match event.kind {
+            Kind::Text => true,
+            Kind::Open { .. } | Kind::Close(_) | Kind::Framing => false,
+            // The parts of a call are its text.
+            _ => event.channel == Channel::Tool,
+        };
+        if is_text && !self.fed.is_empty() && std::ptr::eq(event.bytes, self.fed) {
+            self.whole = Some(event.channel);
+        } else if is_text {
+            self.parts[event.channel as usize].extend_from_slice(event.bytes);
+        }
+        if event.kind == Kind::Reclassify {
+            let content = std::mem::take(&mut self.parts[Channel::Content as usize]);
+            self.parts[Channel::Thinking as usize].extend(content);
+        }
+    }
+
+    /// Returns the texts as Python's objects. `fed` is the one that was fed.
+    pub fn split(self, py: Python<'_>, form: Form, fed: Option<&Bound<'_, PyAny>>, calls: Vec<Py<CallDelta>>) -> Split {
+        let text = |channel: Channel| match fed {
+            Some(fed) if self.whole == Some(channel) => fed.clone().unbind(),
+            _ => form.text(py, &self.parts[channel as usize]).unbind(),
+        };
+        Split {
+            thinking: text(Channel::Thinking),
+            content: text(Channel::Content),
+            narration: text(Channel::Narration),
+            tool: text(Channel::Tool),
+            calls,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Feed(&'a [u8]),
+    Flush,
+    ForceClose,
+    Finish,
+}
+
+impl State {
+    fn run(&mut self, step: Step<'_>, on_event: impl FnMut(aside::Event<'_>)) -> PyResult<()> {
+        guarded(|| {
+            match step {
+                Step::Feed(text) => self.scanner.feed(text, on_event),
+                Step::Flush => self.scanner.flush(on_event),
+                Step::ForceClose => self.scanner.force_close(on_event),
+                Step::Finish => self.scanner.finish(on_event),
+            }
+            .map_err(errors::scanner)
+        })
+    }
+
+    fn events<'py>(&mut self, py: Python<'py>, form: Form, step: Step<'_>) -> PyResult<Bound<'py, PyList>> {
+        let mut events = Vec::new();
+        let mut made = Ok(());
+        self.run(step, |event| {
+            if made.is_ok() {
+                made = Event::new(py, form, &event).map(|event| events.push(event));
+            }
+        })?;
+        made?;
+        self.end(step);
+        PyList::new(py, events)
+    }
+
+    fn split(&mut self, py: Python<'_>, form: Form, step: Step<'_>, fed: Option<&Bound<'_, PyAny>>) -> PyResult<Split> {
+        let bytes = if let Step::Feed(bytes) = step { bytes } else { b"" };
+        let mut texts = Texts::of(bytes);
+        let mut calls = Vec::new();
+        match self.writer.take() {
+            None => released(py, bytes.len(), || self.run(step, |event| texts.take(&event)))?,
+            Some(mut writer) => {
+                let dialect = self.scanner.dialect().clone();
+                let mut made = Ok(());
+                let ran = self.run(step, |event| {
+                    texts.take(&event);
+                    if made.is_ok() {
+                        made = writer.take(py, &dialect, &event, &mut calls);
+                    }
+                });
+                self.writer = Some(writer);
+                ran.and(made)?;
+            }
+        }
+        self.end(step);
+        Ok(texts.split(py, form, fed, calls))
+    }
+
+    fn end(&mut self, step: Step<'_>) {
+        if matches!(step, Step::Finish) {
+            self.begin();
+        }
+    }
+
+    fn begin(&mut self) {
+        self.form = None;
+        if let Some(writer) = &mut self.writer {
+            writer.reset();
+        }
+    }
+}
+
+#[pymethods]
+impl Scanner {
+    #[new]
+    #[pyo3(signature = (dialect, *, start = None, budget = None, collect = None, calls = false, tools = None,
+        calls_in_thinking = true, stray_close = true))]
+    #[allow(clippy::too_many_arguments)] // They are keywords in Python.
+    fn new(
+        dialect: DialectLike<'_>,
+        start: Option<&str>,
+        budget: Option<u64>,
+        collect: Option<&Bound<'_, PyAny>>,
+        calls: bool,
+        tools: Option<&Bound<'_, PyAny>>,
+        calls_in_thinking: bool,
+        stray_close: bool,
+    ) -> PyResult<Scanner> {
+        let collect = match collect {
+            None => None,
+            Some(collect) if collect.is_instance_of::<PyBool>() => collect.extract::<bool>()?.then_some(COLLECTED),
+            Some(collect) => Some(collect.extract()?),
+        };
+        let tools = self::tools(tools)?;
+        let calls = calls || tools.is_some();
+        let budget = budget.map(|limit| Budget::new(limit, BudgetUnit::Characters, BudgetScope::Stream));
+        let options = Options::new()
+            .start(self::start(start)?)
+            .budget(budget)
+            .collect(collect)
+            .calls(calls)
+            .calls_in_thinking(if calls_in_thinking { CallsInThinking::Dialect } else { CallsInThinking::Never })
+            .stray_close(if stray_close { StrayClose::Dialect } else { StrayClose::Text });
+        let scanner = aside::Scanner::with_options(&dialect.find()?, &options).map_err(errors::scanner)?;
+        let writer = calls.then(|| Writer::new(tools));
+        Ok(Scanner { state: Exclusive::new(State { scanner, writer, form: None }) })
+    }
+
+    /// Feed the next text of the stream, cut anywhere, and return a list of events.
+    fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = self.state.enter()?;
+        let bytes = text.bytes()?;
+        let form = text.set_form(&mut state.form)?;
+        state.events(py, form, Step::Feed(bytes))
+    }
+
+    /// Feed the next text of the stream, and return the text of each channel: what a server calls for each token.
+    ///
+    /// Content that turns out to have been thinking (the event `reclassify`, in dialects that have it) is only moved within what
+    /// one call returns: a program that must know of earlier content takes `feed`.
+    fn split(&self, py: Python<'_>, text: Text<'_>) -> PyResult<Split> {
+        let mut state = self.state.enter()?;
+        let bytes = text.bytes()?;
+        let form = text.set_form(&mut state.form)?;
+        state.split(py, form, Step::Feed(bytes), Some(text.object()))
+    }
+
+    /// Feed the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. A special
+    /// token alone may be a marker, and what is not a special token is text whatever it looks like.
+    fn feed_tokens<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text<'py>,
+        lengths: Vec<u32>,
+        special: Vec<bool>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if lengths.len() != special.len() {
+            return Err(errors::value("lengths and special must have the same length, one entry for each token"));
+        }
+        let token = |(&len, &special): (&u32, &bool)| if special { Token::special(len) } else { Token::text(len) };
+        let tokens: Vec<Token> = lengths.iter().zip(&special).map(token).collect();
+        let mut state = self.state.enter()?;
+        let bytes = text.bytes()?;
+        let form = text.set_form(&mut state.form)?;
+        let mut events = Vec::new();
+        let mut made = Ok(());
+        guarded(|| {
+            let fed = state.scanner.feed_tokens(bytes, &tokens, |event| {
+                if made.is_ok() {
+                    made = Event::new(py, form, &event).map(|event| events.push(event));
+                }
+            });
+            fed.map_err(errors::scanner)
+        })?;
+        made?;
+        PyList::new(py, events)
+    }
+
+    /// End the stream and return its last events. The next feed begins a new stream.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = self.state.enter()?;
+        let form = state.form.unwrap_or(Form::Str);
+        state.events(py, form, Step::Finish)
+    }
+
+    /// End the stream and return the text that was held back, by channel. The next feed begins a new stream.
+    fn finish_split(&self, py: Python<'_>) -> PyResult<Split> {
+        let mut state = self.state.enter()?;
+        let form = state.form.unwrap_or(Form::Str);
+        state.split(py, form, Step::Finish, None)
+    }
+
+    /// Release what is held back as text of its channel. The stream goes on.
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = self.state.enter()?;
+        let form = state.form.unwrap_or(Form::Str);
+        state.events(py, form, Step::Flush)
+    }
+
+    /// Close the thinking that is open, as if its closer had come: for a host that ends it and goes on with the answer.
+    fn force_close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = self.state.enter()?;
+        let form = state.form.unwrap_or(Form::Str);
+        state.events(py, form, Step::ForceClose)
+    }
+
+    /// Start the next stream where a rendered prompt ends, and return what is open there. `tail` is the end of the prompt.
+    fn start_from_prompt(&self, tail: Text<'_>) -> PyResult<&'static str> {
+        let mut state = self.state.enter()?;
+        let tail = tail.bytes()?;
+        let start = guarded(|| state.scanner.start_from_prompt(tail).map_err(errors::scanner))?;
+        Ok(start.as_str())
+    }
+
+    /// Return how much text of a channel was reported since the stream began.
+    fn counts(&self, channel: &str) -> PyResult<Counts> {
+        let channel = Channel::ALL
+            .into_iter()
+            .find(|known| known.as_str() == channel)
+            .ok_or_else(|| errors::value(format!("`{channel}` is none of content, thinking, narration, tool")))?;
+        let counts = self.state.enter()?.scanner.counts(channel);
+        Ok(Counts { bytes: counts.bytes, characters: counts.characters, spans: counts.spans, tokens: counts.tokens })
+    }
+
+    /// Take the oldest whole thought that was not taken yet, or None. Needs `collect`.
+    fn take_thought(&self, py: Python<'_>) -> PyResult<Option<Thought>> {
+        let mut state = self.state.enter()?;
+        let form = state.form.unwrap_or(Form::Str);
+        let Some(thought) = state.scanner.take_thought() else { return Ok(None) };
+        let text = |bytes: &[u8]| form.text(py, bytes).unbind();
+        Ok(Some(Thought {
+            text: text(&thought.text),
+            attributes: thought.attributes.iter().map(|(name, value)| (text(name), text(value))).collect(),
+            thought_type: thought.thought_type.as_deref().map(text),
+            confidence: thought.confidence,
+            offset: thought.offset,
+            cause: thought.cause.as_str(),
+            truncated: thought.truncated,
+        }))
+    }
+
+    /// Return a scanner in the same state, in the middle of a stream too. Scanners that tell calls cannot be copied.
+    fn copy(&self) -> PyResult<Scanner> {
+        let state = self.state.enter()?;
+        if state.writer.is_some() {
+            return Err(errors::value(
+                "a scanner that tells calls cannot be copied: make one without `calls` and `tools`",
+            ));
+        }
+        let scanner = state.scanner.try_clone().map_err(errors::scanner)?;
+        Ok(Scanner { state: Exclusive::new(State { scanner, writer: None, form: state.form }) })
+    }
+
+    /// Forget the stream. The next feed begins a new one.
+    fn reset(&self) -> PyResult<()> {
+        let mut state = self.state.enter()?;
+        state.scanner.reset();
+        state.begin();
+        Ok(())
+    }
+
+    /// The scanner's dialect.
+    #[getter]
+    fn dialect(&self) -> PyResult<Dialect> {
+        Ok(Dialect { inner: self.state.enter()?.scanner.dialect().clone() })
+    }
+
+    /// The bytes that are held back now, because they may become a marker.
+    #[getter]
+    fn held(&self) -> PyResult<usize> {
+        Ok(self.state.enter()?.scanner.held().len())
+    }
+
+    fn __reduce__(&self) -> PyResult<Py<PyTuple>> {
+        Err(pyo3::exceptions::PyTypeError::new_err("a scanner cannot be pickled: it is in the middle of a stream"))
+    }
+}

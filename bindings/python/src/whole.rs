@@ -1,0 +1,102 @@
+//! Whole texts: split, stripped, joined and escaped. The interpreter's lock is released while they are read.
+
+use aside::{JoinCall, JoinOptions, OnMarker};
+use pyo3::prelude::*;
+
+use crate::dialect::{DialectLike, start, to_json};
+use crate::errors::{self, guarded};
+use crate::scanner::{Split, Texts};
+use crate::text::Text;
+
+/// Return the answer of a whole text: its content and narration, without markers. It is `str` if the text is, and else `bytes`.
+///
+///     >>> from libaside import strip
+///     >>> strip("<think>hm</think>Yes.", "qwen3")
+///     'Yes.'
+#[pyfunction]
+pub fn strip<'py>(py: Python<'py>, text: Text<'py>, dialect: DialectLike<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let (dialect, bytes) = (dialect.find()?, text.bytes()?);
+    let content = guarded(|| py.detach(|| dialect.strip(bytes)).map_err(errors::scanner))?;
+    Ok(text.form().text(py, &content))
+}
+
+/// Return the text of each channel of a whole text.
+///
+///     >>> from libaside import split
+///     >>> split("<think>hm</think>Yes.", "qwen3").thinking
+///     'hm'
+#[pyfunction]
+#[pyo3(signature = (text, dialect, *, start = None))]
+pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Option<&str>) -> PyResult<Split> {
+    let (dialect, bytes) = (dialect.find()?, text.bytes()?);
+    let options = aside::Options::new().start(self::start(start)?);
+    let texts = guarded(|| {
+        py.detach(|| {
+            let mut texts = Texts::default();
+            let mut scanner = aside::Scanner::with_options(&dialect, &options)?;
+            scanner.feed(bytes, |event| texts.take(&event))?;
+            scanner.finish(|event| texts.take(&event))?;
+            Ok(texts)
+        })
+        .map_err(errors::scanner)
+    })?;
+    Ok(texts.split(py, text.form(), None, Vec::new()))
+}
+
+/// A call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or what an OpenAI message has.
+fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
+    let inner = call.get_item("function").unwrap_or_else(|_| call.clone());
+    let arguments = inner.get_item("arguments")?;
+    let arguments = match arguments.extract::<String>() {
+        Ok(json) => json,
+        Err(_) => to_json(&arguments)?,
+    };
+    let id = call.get_item("id").ok().and_then(|id| id.extract().ok());
+    Ok((inner.get_item("name")?.extract()?, arguments, id))
+}
+
+/// Return thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history
+/// that goes back to the model. What is returned splits back into its parts; if it would not, JoinError says where. With
+/// `markers="escape"`, markers in the parts are broken instead.
+///
+///     >>> from libaside import join
+///     >>> join("qwen3", "Twice 21.", "It is 42.")
+///     '<think>\nTwice 21.\n</think>\n\nIt is 42.'
+///
+/// Each of `calls` is a dict with `name`, `arguments` (a dict, or JSON) and perhaps `id`, or an entry of a message's `tool_calls`.
+#[pyfunction]
+#[pyo3(signature = (dialect, thinking, content, *, calls = None, markers = "refuse", start = None))]
+pub fn join<'py>(
+    py: Python<'py>,
+    dialect: DialectLike<'py>,
+    thinking: Text<'py>,
+    content: Text<'py>,
+    calls: Option<Vec<Bound<'py, PyAny>>>,
+    markers: &str,
+    start: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let markers = match markers {
+        "refuse" => OnMarker::Refuse,
+        "escape" => OnMarker::Escape,
+        other => return Err(errors::value(format!("markers={other:?} is neither \"refuse\" nor \"escape\""))),
+    };
+    let options = JoinOptions::new().start(self::start(start)?).markers(markers);
+    let calls: Vec<_> = calls.unwrap_or_default().iter().map(call).collect::<PyResult<_>>()?;
+    let calls: Vec<_> =
+        calls.iter().map(|(name, arguments, id)| JoinCall::new(name, arguments).id(id.as_deref())).collect();
+    let dialect = dialect.find()?;
+    let mut form = None;
+    let form = thinking.set_form(&mut form).and_then(|_| content.set_form(&mut form))?;
+    let (thinking, content) = (thinking.bytes()?, content.bytes()?);
+    let joined =
+        guarded(|| py.detach(|| dialect.join_with_calls(thinking, content, &calls, &options)).map_err(errors::join))?;
+    Ok(form.text(py, &joined))
+}
+
+/// Return a text with every marker of the dialect broken, so that it can stand in a prompt.
+#[pyfunction]
+pub fn escape<'py>(py: Python<'py>, dialect: DialectLike<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let (dialect, bytes) = (dialect.find()?, text.bytes()?);
+    let escaped = guarded(|| py.detach(|| dialect.escape(bytes)).map_err(errors::join))?;
+    Ok(text.form().text(py, &escaped))
+}

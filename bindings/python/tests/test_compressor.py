@@ -1,0 +1,37 @@
+"""Tool results: whole, and as they come."""
+
+from __future__ import annotations
+
+import pytest
+
+import libaside
+from libaside import Compressor
+
+LOG = "".join(f"compiling unit {n}\n" for n in range(500)) + "main.c:3:1: error: unknown type name 'item'\n"
+INPUT = {"command": "make", "exit_code": 2}
+
+
+def test_a_result_is_shorter_and_keeps_its_error() -> None:
+    short = Compressor(budget=1024).compress("bash", INPUT, LOG)
+    assert len(short.text.encode()) <= 1024 and LOG.splitlines()[-1] in short.text
+    assert short.report.before == len(LOG) and short.report.after < short.report.before and short.report.filters
+    data = Compressor(budget=1024).compress("bash", INPUT, LOG.encode())
+    assert data.text == short.text.encode()
+    assert Compressor().compress("bash", "make", "short\n").text == "short\n"
+
+
+def test_a_stream_holds_no_more_than_its_memory() -> None:
+    with Compressor(budget=1024).stream("bash", INPUT, memory=16_384) as stream:
+        out = "".join(stream.feed(LOG[at : at + 100]) for at in range(0, len(LOG), 100)) + stream.finish()
+        report = stream.report
+        with pytest.raises(libaside.AsideError, match="ended"):
+            stream.feed("more")
+    assert report is not None and report.before == len(LOG)
+    assert len(out.encode()) <= 1024 and LOG.splitlines()[-1] in out
+
+
+def test_errors_say_what_to_do() -> None:
+    with pytest.raises(libaside.AsideError, match="the least is 1024"):
+        Compressor(budget=10)
+    with pytest.raises(libaside.DialectError):
+        Compressor(filters=["name = 3"])

@@ -1,0 +1,234 @@
+"""The scanner and what is built on it: the text's form, every cut, threads, and errors."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import pickle
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import libaside
+from libaside import Dialect, Scanner, Split, split_aiter, split_iter
+
+ROOT = Path(__file__).parents[3]
+TEXT = "<think>\nTwice 21, größer: 😀\n</think>\n\nIt is 42."
+PAIRS = {"thinking": "Twice 21, größer: 😀", "content": "It is 42."}
+
+
+def joined(texts: list[str], dialect: Dialect | str = "qwen3") -> dict[str, str]:
+    result: dict[str, str] = {}
+    for channel, text in split_iter(texts, dialect):
+        result[channel] = result.get(channel, "") + text
+    return result
+
+
+def test_every_cut_gives_the_same() -> None:
+    whole = joined([TEXT])
+    assert whole["thinking"] == PAIRS["thinking"] and whole["content"] == PAIRS["content"]
+    for cut in range(len(TEXT) + 1):
+        assert joined([TEXT[:cut], TEXT[cut:]]) == whole
+    assert joined(list(TEXT)) == whole
+
+
+def test_bytes_in_are_bytes_out_and_may_be_cut_inside_characters() -> None:
+    data = TEXT.encode()
+    scanner: Scanner[bytes] = Scanner("qwen3")
+    for cut in range(len(data) + 1):
+        events = scanner.feed(data[:cut]) + scanner.feed(data[cut:]) + scanner.finish()
+        assert b"".join(event.text for event in events) == data
+        thinking = b"".join(event.text for event in events if (event.kind, event.channel) == ("text", "thinking"))
+        assert thinking.decode() == PAIRS["thinking"]
+
+
+def test_what_is_no_utf8_passes() -> None:
+    scanner: Scanner[bytes] = Scanner("qwen3")
+    assert b"".join(event.text for event in scanner.feed(b"a\xff\x00b") + scanner.finish()) == b"a\xff\x00b"
+
+
+def test_forms_do_not_mix() -> None:
+    scanner: Scanner[str] = Scanner("qwen3")
+    scanner.feed("a")
+    with pytest.raises(TypeError, match="feed str"):
+        scanner.feed(b"b")  # type: ignore[arg-type]
+    scanner.finish()
+    scanner.feed(b"b")  # type: ignore[arg-type]
+
+
+def test_a_lone_surrogate_is_named_by_its_index() -> None:
+    scanner: Scanner[str] = Scanner("qwen3")
+    with pytest.raises(ValueError) as error:
+        scanner.feed("ab\ud800")
+    assert isinstance(error.value, UnicodeEncodeError) and error.value.start == 2
+
+
+def test_split_is_what_servers_call_for_each_token() -> None:
+    scanner: Scanner[str] = Scanner("qwen3")
+    parts = [scanner.split(character) for character in TEXT] + [scanner.finish_split()]
+    assert all(isinstance(part, Split) for part in parts)
+    assert "".join(part.thinking for part in parts) == PAIRS["thinking"]
+    assert "".join(part.content for part in parts) == PAIRS["content"]
+    whole = libaside.split(TEXT, "qwen3")
+    assert (whole.thinking, whole.content) == (PAIRS["thinking"], PAIRS["content"])
+
+
+def test_calls_are_told() -> None:
+    text = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+    for size in (1, 7, len(text)):
+        scanner: Scanner[str] = Scanner("qwen3", tools=[{"type": "function", "function": {"name": "weather"}}])
+        calls = [call for at in range(0, len(text), size) for call in scanner.split(text[at : at + size]).calls]
+        calls += scanner.finish_split().calls
+        assert (calls[0].name, calls[0].id, calls[0].index) == ("weather", "call_0", 0)
+        assert json.loads("".join(call.arguments for call in calls)) == {"city": "Oslo"}
+        end = calls[-1].end
+        assert end is not None and end.is_whole and end.cause == "marker"
+    none: Scanner[str] = Scanner("qwen3", tools=[])
+    assert none.split(text).calls + none.finish_split().calls == []
+
+
+def test_an_asynchronous_stream() -> None:
+    async def stream() -> AsyncIterator[str]:
+        for character in TEXT:
+            yield character
+
+    async def collect() -> str:
+        return "".join([text async for channel, text in split_aiter(stream(), "qwen3") if channel == "thinking"])
+
+    assert asyncio.run(collect()) == PAIRS["thinking"]
+
+
+def test_dialects_are_found() -> None:
+    assert "qwen3" in libaside.dialects()
+    assert Dialect.for_model("Qwen/Qwen3-32B").name == "qwen3"
+    assert Dialect.find("qwen3").max_hold > 0 and "thinking" in Dialect.find("qwen3").starts
+    with pytest.raises(libaside.UnknownDialectError) as unknown:
+        Dialect.find("quen3")
+    assert "qwen3" in unknown.value.nearest
+    template = (ROOT / "tests/templates/qwen3-thinking.jinja").read_text()
+    dialect, start = Dialect.for_template(template)
+    assert (dialect.name, start) == ("qwen3-thinking", "thinking")
+    with pytest.raises(libaside.DialectError) as error:
+        Dialect.from_toml("name = 3")
+    assert (error.value.line, error.value.key) == (1, "name")
+    mine = Dialect.from_toml('name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<a>"]\nclose = ["</a>"]')
+    assert joined(["<", "a>b</", "a>c"], mine) == {"thinking": "b", "content": "c"}
+
+
+def test_starts_budgets_thoughts_and_counts() -> None:
+    scanner: Scanner[str] = Scanner("qwen3", start="thinking", budget=3, collect=True)
+    events = scanner.feed("abcdef</think>g")
+    assert [event.offset for event in events if event.kind == "budget"] == [3]
+    assert scanner.counts("thinking").characters == 6
+    thought = scanner.take_thought()
+    assert thought is not None and thought.text == "abcdef" and scanner.take_thought() is None
+    copy = scanner.copy()
+    assert copy.split("h").content == "h" and scanner.counts("content").bytes == 1
+    scanner.reset()
+    assert scanner.start_from_prompt("<|im_start|>assistant\n<think>\n") == "thinking"
+    with pytest.raises(libaside.AsideError):
+        Scanner("qwen3", start="narration")
+    scanner.feed("a")
+    assert [event.cause for event in scanner.force_close() if event.kind == "close"] == ["forced"]
+
+
+def test_tokens() -> None:
+    scanner: Scanner[str] = Scanner("qwen3")
+    events = scanner.feed_tokens("<think>a</think>", [7, 1, 8], [True, False, False]) + scanner.finish()
+    assert "".join(event.text for event in events if event.kind == "text") == "a</think>"
+    with pytest.raises(libaside.AsideError):
+        scanner.feed_tokens("ab", [1], [False])
+
+
+def test_a_second_thread_is_refused_and_nothing_is_lost() -> None:
+    scanner: Scanner[bytes] = Scanner("qwen3")
+    text, busy, fed = b"word " * 400_000, [0], [0]
+
+    def work() -> None:
+        for _ in range(20):
+            try:
+                split = scanner.split(text)
+            except libaside.BusyError:
+                busy[0] += 1
+            else:
+                fed[0] += len(split.content)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert fed[0] + busy[0] * len(text) == 4 * 20 * len(text)
+
+
+def test_a_scanner_is_not_pickled() -> None:
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(Scanner("qwen3"))
+
+
+def test_many_scanners_leave_nothing() -> None:
+    import resource
+
+    def make(count: int) -> int:
+        for _ in range(count):
+            scanner: Scanner[str] = Scanner("inline-think")
+            scanner.split("<think>a</thi")
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    first = make(10_000)
+    assert make(100_000) - first < 4096, "kilobytes"
+
+
+def cases() -> list[dict[str, Any]]:
+    files = [*sorted((ROOT / "tests/vectors").glob("*.jsonl")), ROOT / "tests/field/cases.jsonl"]
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+def told(case: dict[str, Any], chunks: list[bytes]) -> dict[str, bytes]:
+    """What the channels of a case come to."""
+    scanner: Scanner[bytes] = Scanner(case["dialect"], start=case.get("start"))
+    texts: dict[str, bytes] = dict.fromkeys(("content", "thinking", "narration", "tool"), b"")
+    for event in [event for chunk in chunks for event in scanner.feed(chunk)] + scanner.finish():
+        if event.kind == "reclassify":
+            texts["thinking"], texts["content"] = texts["thinking"] + texts["content"], b""
+        elif event.kind == "text":
+            texts[event.channel] += event.text
+    return texts
+
+
+def test_the_cases_of_the_library() -> None:
+    """Every case of `tests/vectors` and `tests/field`: as it is cut, whole, and byte by byte."""
+    judged = 0
+    for case in cases():
+        if "chunks_b64" in case:
+            chunks = [base64.b64decode(chunk) for chunk in case["chunks_b64"]]
+        else:
+            chunks = [chunk.encode() for chunk in case["chunks"]]
+        whole = b"".join(chunks)
+        ways = [told(case, way) for way in (chunks, [whole], [whole[at : at + 1] for at in range(len(whole))])]
+        assert ways[0] == ways[1] == ways[2], case
+        for channel, text in ways[0].items():
+            wanted = base64.b64decode(case[f"{channel}_b64"]) if f"{channel}_b64" in case else None
+            if channel in case:
+                wanted = case[channel].encode()
+            if wanted is not None:
+                assert text == wanted, (channel, case)
+                judged += 1
+    assert judged > 1000
+
+
+def test_the_other_way() -> None:
+    joined_text = libaside.join("qwen3", "Twice 21.", "It is 42.")
+    assert libaside.strip(joined_text, "qwen3") == "It is 42."
+    assert libaside.strip(joined_text.encode(), "qwen3") == b"It is 42."
+    call = {"name": "weather", "arguments": {"city": "Oslo"}}
+    entry = {"type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+    assert libaside.join("qwen3", "", "", calls=[call]) == libaside.join("qwen3", "", "", calls=[entry])
+    with pytest.raises(libaside.JoinError) as error:
+        libaside.join("qwen3", "It says </think> here.", "")
+    assert (error.value.part, error.value.offset) == ("thinking", 8)
+    assert libaside.escape("qwen3", "a < b, <think>") == "a < b, <\u200bthink>"
