@@ -66,6 +66,7 @@ var scenes = map[string]scene{
 			Order: []string{"thinking", "content", "call"}, Thinking: "Twice 21.", Content: "It is 42.",
 			Calls: []call{{"f", map[string]any{"a": 1.0}}}, Reason: "tool_calls",
 		},
+		asText: &seen{Order: []string{"thinking", "content"}, Thinking: "Twice 21.", Content: "It is 42.", Reason: "stop"},
 	},
 	"written": {
 		answer: answer{text: rehearsed + "I ask.\n" + written},
@@ -163,7 +164,7 @@ func TestSdks(t *testing.T) {
 	upstream := startServer(t)
 	gateways := map[string]string{
 		"":        startGateway(t, upstream),
-		"summary": startGateway(t, upstream),
+		"summary": startGateway(t, upstream, "-responses-as", "summary"),
 	}
 	cuts := [][2]int{{7, 7}}
 	if long {
@@ -178,8 +179,8 @@ func TestSdks(t *testing.T) {
 		t.Run(sdk.name, func(t *testing.T) {
 			client := startClient(t, sdk.needs, sdk.command...)
 			for _, format := range sdk.formats {
-				if format != "chat" {
-					continue // the gateway splits chats alone
+				if format == "responses" {
+					continue // the rewriter does not split them yet
 				}
 				for name, scene := range scenes {
 					for _, cut := range cuts {
@@ -237,6 +238,7 @@ func compare(t *testing.T, sdk sdk, format, mode string, scene scene, got reply)
 		if slices.Contains(lacks, "thinking") && strings.HasSuffix(want.Thinking, got.Thinking) {
 			want.Thinking = got.Thinking // none, or its last piece
 			want.Order = slices.DeleteFunc(slices.Clone(want.Order), func(kind string) bool { return kind == "thinking" })
+			want.Order = slices.CompactFunc(want.Order, func(a, b string) bool { return a == "content" && b == a })
 		}
 		if slices.Contains(lacks, "order") || part == "final" && format != "messages" && format != "responses" {
 			want.Order, got.Order = nil, nil // an object that is no list of blocks or items has a field for each

@@ -50,6 +50,11 @@ func startServer(t *testing.T) string {
 		if asked.Stream != nil {
 			streamed = *asked.Stream
 		}
+		if shape, there := shapes[parts[1]]; there {
+			w.Header().Set("Content-Type", "text/event-stream")
+			write(w, shape, bytes)
+			return
+		}
 		found, path := "", "/"+parts[4]
 		for end := range formats {
 			if strings.HasSuffix(path, end) && len(end) > len(found) {
