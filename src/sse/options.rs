@@ -165,7 +165,6 @@ pub struct Options {
     pub(crate) responses_as: ResponsesAs,
     pub(crate) repair: bool,
     pub(crate) promote_empty: bool,
-    #[expect(dead_code)]
     pub(crate) merge: bool,
 }
 

@@ -31,7 +31,7 @@ pub struct Rewrite {
 impl Rewrite {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
         let setup = Setup::new(dialect, options);
-        let choices = Choices::new(options.field, setup.scanner()?)?;
+        let choices = Choices::new(options, setup.scanner()?)?;
         Ok(Rewrite {
             setup,
             choices,

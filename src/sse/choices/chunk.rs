@@ -38,6 +38,12 @@ pub struct Choice {
     pub stop: Option<Span>,
     /// The `content`, if it is a string.
     pub content: Option<Member>,
+    /// Whether the text says something, whatever it is.
+    pub answers: bool,
+    /// The value of `content`, if it is not a string.
+    pub no_content: Option<Span>,
+    /// The first reasoning of the server's own that is a string.
+    pub reasoning: Option<Span>,
     /// Whether there was another `content` before.
     pub is_doubled: bool,
     /// Whether the server has split the text: `content` is a list, or there is reasoning already.
@@ -217,6 +223,8 @@ impl Seen {
         let place = |names: &[&[u8]]| names.iter().position(|known| *known == name);
         if name == layout.text.as_bytes() {
             self.lists = says && first != b'"';
+            choice.answers = says;
+            choice.no_content = (first != b'"').then(|| member.value.clone());
             choice.content = (first == b'"').then_some(member);
             choice.is_doubled = self.texts > 0;
             self.texts += 1;
@@ -225,6 +233,9 @@ impl Seen {
             self.roles += 1;
         } else if let Some(place) = place(&REASONING) {
             self.reasoning[place] = says;
+            if says && first == b'"' && choice.reasoning.is_none() {
+                choice.reasoning = Some(member.value.clone());
+            }
             if name == field.name().as_bytes() {
                 choice.field = Some(member.value);
             }

@@ -4,21 +4,25 @@
 
 mod chunk;
 mod extra;
+mod fields;
 mod layout;
+mod promotion;
 
-use std::{mem, slice};
+use std::mem;
 
 use super::edits::{Edits, decode};
 use super::event::EventPart;
-use super::options::Field;
+use super::options::{Field, Options};
 use super::text::{Call, Parts, Setup, Target, TextStream};
 use crate::json::{self, Span};
 use crate::memory::{self, TryBox, append, append_all, append_text, push};
 use crate::{Error, Scanner};
-use chunk::{CHOICES, Choice, Member, Part};
+use chunk::{CHOICES, Choice, Part};
 use extra::ExtraChunk;
+use fields::{Fields, Noted, lines};
 use layout::CallForm;
 pub use layout::Layout;
+use promotion::Promotion;
 
 /// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
 /// field. Otherwise a few bytes of text could become many times as many bytes of chunks.
@@ -34,6 +38,7 @@ const ID_LEN: usize = 24;
 struct ChoiceStream {
     index: u64,
     text: TextStream,
+    promotion: Promotion,
     /// How an extra chunk for held text is written and begins, and how its lines end.
     layout: &'static Layout,
     head: Vec<u8>,
@@ -42,7 +47,14 @@ struct ChoiceStream {
 
 impl ChoiceStream {
     fn new(index: u64, layout: &'static Layout, scanner: Scanner) -> ChoiceStream {
-        ChoiceStream { index, text: TextStream::new(scanner), layout, head: Vec::new(), line_end: b"\n" }
+        ChoiceStream {
+            index,
+            text: TextStream::new(scanner),
+            promotion: Promotion::default(),
+            layout,
+            head: Vec::new(),
+            line_end: b"\n",
+        }
     }
 
     /// Returns where the reason to finish stands, if a call that was told is one.
@@ -56,14 +68,16 @@ impl ChoiceStream {
 struct DeferredEdit {
     index: u64,
     target: Target,
-    edit: usize,
-    /// How much stands before the text in the edit.
-    skip: usize,
+    noted: Noted,
 }
 
 /// The streams of all choices.
 pub struct Choices {
     field: Field,
+    /// What one chunk becomes is one chunk.
+    merges: bool,
+    /// Thinking without content is sent once more as content, if it has at most this many bytes.
+    promotes: Option<usize>,
     /// That of the event or body that was read last.
     layout: &'static Layout,
     /// Those of the event or body that was read last.
@@ -83,11 +97,14 @@ pub struct Choices {
 
 impl Choices {
     /// Makes the streams of no choice yet but the first, which nearly every answer has.
-    pub fn new(field: Field, first: Scanner) -> Result<Choices, Error> {
+    pub fn new(options: &Options, first: Scanner) -> Result<Choices, Error> {
         let mut all = Vec::new();
         push(&mut all, ChoiceStream::new(0, Layout::CHAT, first))?;
+        let max_event = options.max_event.unwrap_or(Options::MAX_EVENT);
         Ok(Choices {
-            field,
+            field: options.field,
+            merges: options.merge,
+            promotes: options.promote_empty.then_some(max_event),
             layout: Layout::CHAT,
             read: Vec::new(),
             all,
@@ -123,21 +140,23 @@ impl Choices {
     /// Begins each choice again, after `[DONE]` or an error.
     pub fn restart(&mut self, setup: &Setup) -> Result<(), Error> {
         self.all.truncate(1);
-        let text = &mut self.all[0].text;
+        let ChoiceStream { text, promotion, .. } = &mut self.all[0];
         setup.rewind(&mut text.scanner)?;
         text.begin();
+        *promotion = Promotion::default();
         Ok(())
     }
 
     /// Begins a new stream. `own` is the scanner of the first choice, if that is another one now.
     pub fn begin_stream(&mut self, own: Option<Scanner>) {
         self.all.truncate(1);
-        let text = &mut self.all[0].text;
+        let ChoiceStream { text, promotion, .. } = &mut self.all[0];
         if let Some(own) = own {
             text.scanner = own;
         }
         text.scanner.reset();
         text.begin();
+        *promotion = Promotion::default();
         // A body, or the last event, may have been large.
         self.begin_data();
     }
@@ -177,13 +196,18 @@ impl Choices {
         due: impl Fn(u64) -> bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
+        let merges = self.merges;
         for stream in self.all.iter_mut().filter(|stream| due(stream.index)) {
             self.parts.clear();
             setup.scan(&mut stream.text, call, &mut self.parts)?;
+            if matches!(call, Call::Flush) {
+                // What comes next passes unread, and may have content.
+                stream.promotion.close();
+            }
             let ChoiceStream { index, layout, ref head, line_end, .. } = *stream;
             let field = layout.field.unwrap_or(self.field);
             let extra = ExtraChunk { layout, head, index, field, line_end };
-            setup.stats.added += extra.write(&self.parts, self.parts.runs(), None, &mut self.alone, out)?;
+            setup.stats.added += extra.write(&self.parts, self.parts.runs(), None, merges, &mut self.alone, out)?;
         }
         Ok(())
     }
@@ -263,45 +287,66 @@ impl Choices {
         let Some(stream) = self.find(setup, index)? else { return Ok(()) };
         let stream = &mut self.all[stream];
         let text = &mut stream.text;
-        if text.over {
+        let was_over = text.over;
+        if was_over && (self.promotes.is_none() || stream.promotion.is_closed()) {
             return Ok(());
         }
-        let (data, line_end, layout) = (event.data(), event.event.line_end, self.layout);
-        let has_calls = layout.calls != CallForm::Text && setup.has_calls();
-        let content = choice.content.as_ref().filter(|content| !choice.is_split && content.value.len() > 2);
+        let (data, line_end, layout, merges) = (event.data(), event.event.line_end, self.layout, self.merges);
+        let is_read = !choice.is_split && !was_over;
+        let content = choice.content.as_ref().filter(|content| is_read && content.value.len() > 2);
         let mut said = &b""[..];
         self.parts.clear();
-        if choice.part == Some(Part::Call) {
-            setup.give_up_calls(text, &mut self.parts)?;
+        if !was_over {
+            if choice.part == Some(Part::Call) {
+                setup.give_up_calls(text, &mut self.parts)?;
+            }
+            if let Some(content) = content {
+                look_for_calls(setup, text, layout, data, index, false)?;
+                said = decode(&data[content.value.clone()], &mut self.decoded)?;
+                setup.scan(text, Call::Feed(said), &mut self.parts)?;
+            }
+            let was_split = text.split.get().is_some();
+            setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
+            let has_calls = layout.calls != CallForm::Text && setup.has_calls();
+            let is_left_alone = !has_calls || text.has_own_calls;
+            text.over = choice.finishes || over || is_left_alone && (choice.is_split || was_split);
+            let end = match choice.part {
+                _ if text.over || choice.is_split && !was_split => Some(Call::Finish),
+                Some(Part::Call) => Some(Call::Tool),
+                Some(Part::Other) => Some(Call::Flush),
+                None => choice.is_split.then_some(Call::Flush),
+            };
+            if let Some(end) = end {
+                setup.scan(text, end, &mut self.parts)?;
+            }
+            if choice.is_split && !was_split && !text.over {
+                text.split = TryBox::new(setup.split_scanner()?)?;
+            }
         }
-        if let Some(content) = content {
-            look_for_calls(setup, text, layout, data, index, false)?;
-            said = decode(&data[content.value.clone()], &mut self.decoded)?;
-            setup.scan(text, Call::Feed(said), &mut self.parts)?;
-        }
-        let was_split = text.split.get().is_some();
-        setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
-        let is_left_alone = !has_calls || text.has_own_calls;
-        text.over = choice.finishes || over || is_left_alone && (choice.is_split || was_split);
-        let end = match choice.part {
-            _ if text.over || choice.is_split && !was_split => Some(Call::Finish),
-            Some(Part::Call) => Some(Call::Tool),
-            Some(Part::Other) => Some(Call::Flush),
-            None => choice.is_split.then_some(Call::Flush),
-        };
-        if let Some(end) = end {
-            setup.scan(text, end, &mut self.parts)?;
-        }
-        if choice.is_split && !was_split && !text.over {
-            text.split = TryBox::new(setup.split_scanner()?)?;
+        if let Some(most) = self.promotes {
+            let is_split = choice.is_split || was_over;
+            let promoted = promote(&mut stream.promotion, choice, is_split, data, &self.parts, most)?;
+            setup.stats.unpromoted += u64::from(promoted.is_none());
+            let promoted = promoted.unwrap_or_default();
+            setup.stats.content_bytes += promoted.len() as u64;
+            self.parts.push_content(&promoted)?;
         }
 
         // The last stretch stays in the event, which has all else: `finish_reason`, `usage`, and fields that are not known.
         let runs = self.parts.runs();
-        let (inside, before) = match (content, runs.split_last()) {
-            (Some(_), Some((inside, before))) => (Some(inside), before),
-            _ => (None, runs),
+        let inside = match content {
+            None => 0,
+            // A choice that comes again may still need a chunk before this event, and then all text must stand there.
+            Some(_) if merges => {
+                if again {
+                    0
+                } else {
+                    runs.len()
+                }
+            }
+            Some(_) => runs.len().min(1),
         };
+        let (before, inside) = runs.split_at(runs.len() - inside);
         let holds = text.holds();
         if (holds || !before.is_empty()) && self.head.is_empty() {
             let name = event.name();
@@ -323,62 +368,36 @@ impl Choices {
             // If the choice came in this event before, that text must not come after this.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
                 let empty = if deferred.target == Target::Calls { &b"null"[..] } else { b"\"\"" };
-                let mut value = edits.take(deferred.edit, empty)?;
-                value.start += deferred.skip;
+                let mut value = edits.take(deferred.noted.edit, empty)?;
+                value.start += deferred.noted.skip;
                 setup.stats.added += 1;
-                extra.write_one(None, deferred.target, out, |out| append(out, &edits.text[value]))?;
+                let is_it = |target| target == deferred.target;
+                extra.write_one(None, is_it, out, |_, out| append(out, &edits.text[value.clone()]))?;
             }
             setup.stats.added +=
-                extra.write(parts, before, role.map(|role| &data[role.value.clone()]), &mut self.alone, out)?;
+                extra.write(parts, before, role.map(|role| &data[role.value.clone()]), merges, &mut self.alone, out)?;
             for part in role.into_iter().flat_map(|role| lines(data, without(data, role.span()))) {
                 edits.replace(part, |_| Ok(()))?;
             }
         }
-        if let Some(stop) = stream.told_stop(choice, layout) {
+        if let Some(stop) = stream.told_stop(choice, layout).filter(|_| !was_over) {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
         }
         let Some(content) = content else { return Ok(()) };
         let whole = content.value.clone();
-        let Some(run) = inside else { return Ok(edits.replace(whole, |out| append(out, b"\"\""))?) };
-        let target = run.target();
-        let edit = edits.list.len();
-        let write = |out: &mut Vec<u8>| extra::write_value(layout, parts, slice::from_ref(run), target, false, out);
-        let name = extra::name(target, layout, field);
-        let mut skip = 0;
-        match (target, choice.empty(target)) {
-            (Target::Content, _) if parts.text_of(run) == said => {
-                if again {
-                    edits.replace(whole.clone(), |out| append(out, &data[whole]))
-                } else {
-                    Ok(())
-                }
+        let [first, others @ ..] = inside else { return Ok(edits.replace(whole, |out| append(out, b"\"\""))?) };
+        let target = first.target();
+        let noted = if others.is_empty() && target == Target::Content && parts.text_of(first) == said {
+            let edit = edits.list.len();
+            if again {
+                edits.replace(whole.clone(), |out| append(out, &data[whole]))?;
             }
-            (Target::Content, _) => edits.replace(whole, write),
-            (_, Some(empty)) => {
-                edits.replace(whole, |out| append(out, layout.no_text()))?;
-                let mut parts = lines(data, empty.clone());
-                parts.next().map_or(Ok(()), |first| edits.replace(first, write))?;
-                parts.try_for_each(|rest| edits.replace(rest, |_| Ok(())))
-            }
-            (_, None) if layout.keeps_text => edits.replace(whole, |out| {
-                let start = out.len();
-                append_all(out, &[b"\"\",\"", name.as_bytes(), b"\":"])?;
-                skip = out.len() - start;
-                write(out)
-            }),
-            (_, None) => {
-                edits.replace(content.key.clone(), |out| {
-                    // Otherwise the first one would count.
-                    append(out, if choice.is_doubled { b"\"content\":null," } else { b"" })?;
-                    append_all(out, &[b"\"", name.as_bytes(), b"\""])
-                })?;
-                edits.replace(whole, write)
-            }
-        }?;
+            Noted { edit, skip: 0 }
+        } else {
+            Fields { layout, field, data, choice, content, parts, runs: inside, is_body: false }.note(edits)?
+        };
         if again {
-            // With another field than the content, another edit comes first, of the content, unless that is the same.
-            let edit = edit + usize::from(target != Target::Content && skip == 0);
-            push(&mut self.deferred, DeferredEdit { index, target, edit, skip })?;
+            push(&mut self.deferred, DeferredEdit { index, target, noted })?;
         }
         Ok(())
     }
@@ -388,6 +407,10 @@ impl Choices {
         let (layout, field) = (self.layout, self.field());
         setup.stats.split_by_server += u64::from(choice.is_split);
         let has_calls = layout.calls != CallForm::Text && setup.has_calls() && choice.part != Some(Part::Call);
+        let may_promote = self.promotes.is_some() && choice.finishes && choice.stop.is_some() && choice.part.is_none();
+        if may_promote && choice.is_split && !choice.answers {
+            return promote_body(setup, choice, raw, layout, &mut self.edits);
+        }
         let is_read = !choice.is_split || has_calls;
         let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };
         let said = decode(&raw[content.value.clone()], &mut self.decoded)?;
@@ -406,6 +429,13 @@ impl Choices {
         setup.scan(text, Call::Finish, &mut self.parts)?;
         text.over = true;
 
+        if may_promote && !self.parts.has(Target::Content) && !self.parts.has(Target::Calls) {
+            let mut promotion = Promotion::default();
+            promotion.take(&self.parts, raw.len())?;
+            let promoted = promotion.end().unwrap_or_default();
+            setup.stats.content_bytes += promoted.len() as u64;
+            self.parts.push_content(&promoted)?;
+        }
         let (parts, edits) = (&self.parts, &mut self.edits);
         if let Some(stop) = stream.told_stop(choice, layout) {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
@@ -413,31 +443,48 @@ impl Choices {
         if !parts.has(Target::Reasoning) && !parts.has(Target::Calls) && parts.text() == said {
             return Ok(());
         }
-        let write = |target: Target, out: &mut Vec<u8>| match target {
-            // A message of calls alone has no content.
-            Target::Content if parts.has(Target::Calls) && !parts.has(target) => append(out, layout.no_text()),
-            _ => extra::write_value(layout, parts, parts.runs(), target, true, out),
-        };
-        // What has no field yet stands around the content.
-        edits.replace(content.value.clone(), |out| write(Target::Content, out))?;
-        for target in [Target::Reasoning, Target::Calls].into_iter().filter(|&target| parts.has(target)) {
-            let Member { key, value } = content;
-            let name = extra::name(target, layout, field).as_bytes();
-            match (choice.empty(target), target) {
-                (Some(empty), _) => edits.replace(empty.clone(), |out| write(target, out)),
-                (None, Target::Reasoning) if !layout.keeps_text => edits.replace(key.start..value.start, |out| {
-                    append_all(out, &[b"\"", name, b"\":"])?;
-                    write(target, out)?;
-                    append(out, b",\"content\":")
-                }),
-                (None, _) => edits.replace(value.end..value.end, |out| {
-                    append_all(out, &[b",\"", name, b"\":"])?;
-                    write(target, out)
-                }),
-            }?;
-        }
+        Fields { layout, field, data: raw, choice, content, parts, runs: parts.runs(), is_body: true }.note(edits)?;
         Ok(())
     }
+}
+
+/// Takes what a choice says in a chunk. Returns what is to be sent as content before its end: nothing, most of the time. `None`
+/// says that it was too long. `is_split` says that the server splits it itself.
+fn promote(
+    promotion: &mut Promotion,
+    choice: &Choice,
+    is_split: bool,
+    data: &[u8],
+    parts: &Parts,
+    most: usize,
+) -> Result<Option<Vec<u8>>, Error> {
+    promotion.take(parts, most)?;
+    if let Some(reasoning) = &choice.reasoning {
+        promotion.take_thinking(decode(&data[reasoning.clone()], &mut Vec::new())?, most)?;
+    }
+    if choice.part.is_some() || is_split && choice.answers || choice.finishes && choice.stop.is_none() {
+        promotion.close();
+    }
+    Ok(if choice.finishes { promotion.end() } else { Some(Vec::new()) })
+}
+
+/// Notes in a body that the thinking of its server is its content as well.
+fn promote_body(
+    setup: &mut Setup,
+    choice: &Choice,
+    raw: &[u8],
+    layout: &Layout,
+    edits: &mut Edits,
+) -> Result<(), Error> {
+    let Some(reasoning) = &choice.reasoning else { return Ok(()) };
+    let value = &raw[reasoning.clone()];
+    setup.stats.content_bytes += decode(value, &mut Vec::new())?.len() as u64;
+    Ok(match choice.content.as_ref().map(|content| &content.value).or(choice.no_content.as_ref()) {
+        Some(content) => edits.replace(content.clone(), |out| append(out, value)),
+        None => edits.replace(reasoning.end..reasoning.end, |out| {
+            append_all(out, &[b",\"", layout.text.as_bytes(), b"\":", value])
+        }),
+    }?)
 }
 
 /// Begins to look for calls in a text of this format, if they are wanted.
@@ -466,16 +513,6 @@ fn id_prefix(data: &[u8], layout: &Layout, index: u64) -> Result<String, Error> 
     append_text(&mut prefix, json::decimal(index, &mut [0; 20]))?;
     append_text(&mut prefix, "_")?;
     Ok(prefix)
-}
-
-/// Returns the part of a stretch of the data on each of its lines: in the event, other lines may stand between them.
-fn lines(data: &[u8], span: Span) -> impl Iterator<Item = Span> {
-    let mut at = span.start;
-    data[span].split(|&byte| byte == b'\n').filter_map(move |line| {
-        let start = at;
-        at += line.len() + 1;
-        (!line.is_empty()).then_some(start..start + line.len())
-    })
 }
 
 /// Returns a member of an object with the comma that goes with it.

@@ -1,0 +1,149 @@
+//! The fields of a choice that its text goes to, in the event or body that it came in. The place of the text that came is used
+//! again where it can be, and so are fields that are there and empty.
+
+use super::chunk::{Choice, Member};
+use super::layout::{CallForm, Layout};
+use crate::json::Span;
+use crate::memory::{self, append, append_all};
+use crate::sse::edits::Edits;
+use crate::sse::options::Field;
+use crate::sse::text::{Parts, Run, Target};
+
+/// Returns the name of the field that such text goes to.
+pub fn name(target: Target, layout: &Layout, field: Field) -> &'static str {
+    match target {
+        Target::Content => layout.text,
+        _ => target.name(field),
+    }
+}
+
+/// Writes the value of a field: what `runs` have for it. `is_body` is said of an answer that is not a stream.
+pub fn write_value(
+    layout: &Layout,
+    parts: &Parts,
+    runs: &[Run],
+    target: Target,
+    is_body: bool,
+    out: &mut Vec<u8>,
+) -> memory::Result<()> {
+    match (target, layout.calls) {
+        (Target::Calls, CallForm::Objects) => parts.write_objects(runs, out),
+        _ => parts.write(runs, target, is_body, out),
+    }
+}
+
+/// The part of a choice's text that goes into its own event, or into a body.
+pub struct Fields<'a> {
+    pub layout: &'static Layout,
+    pub field: Field,
+    pub data: &'a [u8],
+    pub choice: &'a Choice,
+    /// The text that came.
+    pub content: &'a Member,
+    pub parts: &'a Parts,
+    pub runs: &'a [Run],
+    pub is_body: bool,
+}
+
+/// Where the text of one field stands among the edits, if it was for one field alone.
+pub struct Noted {
+    pub edit: usize,
+    /// How much stands before the text in the edit.
+    pub skip: usize,
+}
+
+impl Fields<'_> {
+    fn has(&self, target: Target) -> bool {
+        self.runs.iter().any(|run| run.target() == target)
+    }
+
+    /// Returns whether a field has to be made for such text, or the text that came is its place.
+    fn is_new(&self, target: Target) -> bool {
+        self.has(target) && self.choice.empty(target).is_none()
+    }
+
+    fn write(&self, target: Target, out: &mut Vec<u8>) -> memory::Result<()> {
+        write_value(self.layout, self.parts, self.runs, target, self.is_body, out)
+    }
+
+    /// Writes a field that is new, without its value.
+    fn write_name(&self, target: Target, out: &mut Vec<u8>) -> memory::Result<()> {
+        append_all(out, &[b"\"", name(target, self.layout, self.field).as_bytes(), b"\""])
+    }
+
+    /// Notes the changes.
+    pub fn note(&self, edits: &mut Edits) -> memory::Result<Noted> {
+        let Member { key, value } = self.content;
+        let keeps_text = self.is_body || self.layout.keeps_text || self.has(Target::Content);
+        // What takes the place of the text that came, and whether the thinking stands before it.
+        let first = if keeps_text {
+            Some(Target::Content)
+        } else {
+            Target::ALL.into_iter().find(|&target| self.is_new(target))
+        };
+        let leads = keeps_text && !self.layout.keeps_text && self.is_new(Target::Reasoning);
+        if leads {
+            let end = if self.is_body { value.start } else { key.end };
+            edits.replace(key.start..end, |out| {
+                self.write_name(Target::Reasoning, out)?;
+                append(out, b":")?;
+                self.write(Target::Reasoning, out)?;
+                append(out, b",")?;
+                self.write_name(Target::Content, out)?;
+                append(out, if self.is_body { b":" } else { b"" })
+            })?;
+        } else if let Some(first @ (Target::Reasoning | Target::Calls)) = first {
+            edits.replace(key.clone(), |out| {
+                // Otherwise the first one would count.
+                append(out, if self.choice.is_doubled { b"\"content\":null," } else { b"" })?;
+                self.write_name(first, out)
+            })?;
+        }
+        let mut noted = Noted { edit: edits.list.len(), skip: 0 };
+        edits.replace(value.clone(), |out| {
+            let start = out.len();
+            match first.filter(|&first| self.has(first)) {
+                Some(first) => self.write(first, out)?,
+                // A message of calls alone has no content.
+                None if self.is_body && !self.has(Target::Calls) => append(out, b"\"\"")?,
+                None => append(out, self.layout.no_text())?,
+            }
+            for target in [Target::Reasoning, Target::Calls] {
+                let stands = Some(target) == first || leads && target == Target::Reasoning;
+                if self.is_new(target) && !stands {
+                    append(out, b",")?;
+                    self.write_name(target, out)?;
+                    append(out, b":")?;
+                    noted.skip = out.len() - start;
+                    self.write(target, out)?;
+                }
+            }
+            Ok(())
+        })?;
+        for target in [Target::Reasoning, Target::Calls].into_iter().filter(|&target| self.has(target)) {
+            let Some(empty) = self.choice.empty(target) else { continue };
+            noted.edit = edits.list.len();
+            self.fill(empty.clone(), target, edits)?;
+        }
+        Ok(noted)
+    }
+
+    fn fill(&self, empty: Span, target: Target, edits: &mut Edits) -> memory::Result<()> {
+        if self.is_body {
+            return edits.replace(empty, |out| self.write(target, out));
+        }
+        let mut parts = lines(self.data, empty);
+        parts.next().map_or(Ok(()), |first| edits.replace(first, |out| self.write(target, out)))?;
+        parts.try_for_each(|rest| edits.replace(rest, |_| Ok(())))
+    }
+}
+
+/// Returns the part of a stretch of the data on each of its lines: in the event, other lines may stand between them.
+pub fn lines(data: &[u8], span: Span) -> impl Iterator<Item = Span> {
+    let mut at = span.start;
+    data[span].split(|&byte| byte == b'\n').filter_map(move |line| {
+        let start = at;
+        at += line.len() + 1;
+        (!line.is_empty()).then_some(start..start + line.len())
+    })
+}
