@@ -623,6 +623,26 @@ fn lookups_in_c_allocate_nothing_after_preload() {
     }
 }
 
+/// A proxy asks for every request and answer.
+#[test]
+fn the_gate_and_the_counts_allocate_nothing() {
+    use sse::{Formats, RequestModel, Response};
+    let body = r#"{"a":[{"b":"\u00e9"}],"mod\u0065l":"Qwen\/Qwen3"}"#;
+    let response = Response::new(200).path("/v1/messages?a").content_type(" Text/Event-Stream;a").content_encoding(" ");
+    let mut room = [0; 64];
+    let (found, count) = counted(|| {
+        let hint = sse::request_hint("/v1/messages?a", "POST", Formats::ALL);
+        let more = sse::request_model(&body[..20], &mut [0; 64]) == RequestModel::More;
+        (hint, more, sse::wants(&response, Formats::ALL), sse::request_model(body, &mut room))
+    });
+    assert_eq!(count, 0);
+    assert_eq!(found, (Some(sse::Hint::Identity), true, Some(sse::Body::Events), RequestModel::Found("Qwen/Qwen3")));
+    let mut rewriter = Rewriter::new(&Dialect::find("qwen3").unwrap(), &sse::Options::new()).unwrap();
+    rewriter.feed("data: {\"choices\":[{\"delta\":{\"content\":\"a <\"}}]}\n\ndat", &mut Vec::new()).unwrap();
+    let (stats, count) = counted(|| rewriter.stats());
+    assert_eq!((stats.content_bytes, stats.held, count), (2, 4, 0));
+}
+
 /// Each fails, and none takes memory to say why.
 #[test]
 fn messages_in_c_allocate_nothing() {

@@ -1,6 +1,7 @@
 //! Which answers and requests are for a rewriter.
 
 use aside::sse::{Body, Formats, Hint, RequestModel, Response, request_hint, request_model, wants};
+use samples::Random;
 
 fn one(path: &str) -> Vec<Formats> {
     let all = [Formats::CHAT, Formats::COMPLETIONS, Formats::RESPONSES, Formats::MESSAGES, Formats::OLLAMA];
@@ -153,6 +154,46 @@ fn the_first_model_counts_as_soon_as_it_is_known() {
     assert_eq!(model(b"{\"model\":\"\xff\"}", 64).0, None);
     let deep = [&b"{\"a\":"[..], &b"[".repeat(1000), &b"]".repeat(1000), b",\"model\":\"m\"}"].concat();
     assert_eq!(model(&deep, 64).0, None);
+}
+
+/// Requests with a few bytes changed: what is known does not depend on what comes after it, and a parser of whole texts finds no
+/// other model.
+#[test]
+fn broken_requests_are_told_at_the_byte_that_breaks_them() {
+    let mut random = Random::announced("broken_requests_are_told_at_the_byte_that_breaks_them");
+    let pieces: &[&[u8]] = &[
+        b"\"",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b"\\",
+        b"u",
+        b"0",
+        b"e",
+        b"-",
+        b".",
+        b" ",
+        b"null",
+        b"\"model\":\"m\"",
+    ];
+    for _ in 0..20_000 {
+        let mut body = br#"{"a":[true,-1.5e3,{"b":"\u00e9"}],"model":"q\/3","z":null}"#.to_vec();
+        for _ in 0..=random.below(3) {
+            let at = random.below(body.len());
+            let end = (at + random.below(3)).min(body.len());
+            body.splice(at..end, pieces[random.below(pieces.len())].iter().copied());
+        }
+        let (found, _) = model(&body, 64);
+        if let Ok(value) = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&body)
+            && body.windows(7).filter(|window| *window == b"\"model\"").count() < 2
+        {
+            let wanted = value.get("model").and_then(|model| model.as_str());
+            assert_eq!(found.as_deref(), wanted, "{}", body.escape_ascii());
+        }
+    }
 }
 
 #[test]

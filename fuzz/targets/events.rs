@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use aside::Dialect;
-use aside::sse::{Body, Field, Options, Rewriter};
+use aside::sse::{Body, Field, Formats, Options, Rewriter};
 use serde_json::Value;
 use support::{Pair, client};
 
@@ -40,7 +40,8 @@ pub fn run(data: &[u8]) {
     let lengths = input.lengths();
     match choices >> 6 {
         0 | 1 => {
-            let body = [Body::Unknown, Body::Events, Body::Json, Body::Unknown][usize::from(choices >> 4 & 3)];
+            let body = [Body::Unknown, Body::Events, Body::Json, Body::Lines][usize::from(choices >> 4 & 3)];
+            let options = options.formats(if choices & 4 != 0 { Formats::ALL } else { Formats::CHAT });
             let max_event = (choices >> 6 == 1).then(|| 4 * usize::from(input.byte()));
             raw(&pair.library, &options.body(body).max_event(max_event), input.rest, lengths);
         }

@@ -3,10 +3,12 @@
 use std::ptr;
 
 use aside::StrayClose;
-use aside::sse::{Body, Field, Options, Rewriter};
+use aside::sse::{Body, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Stats};
 
 use super::super::Input;
-use super::{BUILT_IN, Handle, LENGTH, NULL, OK, aside_dialect_find, aside_last_status, chunk};
+use super::{
+    BUILT_IN, Handle, LENGTH, MORE, NONE, NULL, OK, OPTION, SIZE, aside_dialect_find, aside_last_status, chunk,
+};
 
 #[repr(C)]
 struct SseOptions {
@@ -18,7 +20,19 @@ struct SseOptions {
     max_event: u64,
     stray_close: u32,
     calls: u32,
+    tools: *const u8,
+    tools_len: usize,
+    max_held: u64,
+    calls_in_thinking: u32,
+    formats: u32,
+    responses_as: u32,
+    repair: u32,
+    promote_empty: u32,
+    merge: u32,
 }
+
+/// Its size, and the counts in the order of the header.
+type SseStats = [u64; 13];
 
 unsafe extern "C" {
     fn aside_sse_new(dialect: Handle, options: *const SseOptions) -> Handle;
@@ -27,6 +41,27 @@ unsafe extern "C" {
     fn aside_sse_finish(sse: Handle, out: *mut *const u8, out_len: *mut usize) -> i32;
     fn aside_sse_reset(sse: Handle) -> i32;
     fn aside_sse_too_long(sse: Handle) -> u64;
+    fn aside_sse_stats(sse: Handle, stats: *mut SseStats) -> i32;
+    fn aside_sse_wants(
+        status: u32,
+        path: *const u8,
+        path_len: usize,
+        content_type: *const u8,
+        content_type_len: usize,
+        content_encoding: *const u8,
+        content_encoding_len: usize,
+        formats: u32,
+        body: *mut u32,
+    ) -> i32;
+    fn aside_request_hint(
+        path: *const u8,
+        path_len: usize,
+        method: *const u8,
+        method_len: usize,
+        formats: u32,
+        hint: *mut u32,
+    ) -> i32;
+    fn aside_request_model(body: *const u8, len: usize, model: *mut u8, room: usize, model_len: *mut usize) -> i32;
 }
 
 pub fn run(input: &mut Input<'_>) {
@@ -35,8 +70,11 @@ pub fn run(input: &mut Input<'_>) {
     let name = &pair.reference.name;
     let most = input.byte();
     let stray = input.byte();
+    // Six more bits, of which most inputs that were found before have none.
+    let more = stray >> 2 & 31;
     let options = SseOptions {
-        size: [size_of::<SseOptions>(), 32, 24, 7, 0][usize::from(most & 15).saturating_sub(11)],
+        size: [if more > 0 { size_of::<SseOptions>() } else { 40 }, 32, 24, 7, 0]
+            [usize::from(most & 15).saturating_sub(11)],
         start: 0,
         field: u32::from(choices >> 2 & 3),
         body: u32::from(choices >> 4 & 3),
@@ -44,21 +82,39 @@ pub fn run(input: &mut Input<'_>) {
         max_event: u64::from(most >> 4) * 64,
         stray_close: u32::from(stray % 3),
         calls: u32::from(stray >> 7),
+        tools: ptr::null(),
+        tools_len: 0,
+        max_held: 0,
+        calls_in_thinking: 0,
+        formats: u32::from(more) * 2,
+        responses_as: u32::from(more & 1),
+        repair: u32::from(more >> 1 & 1),
+        promote_empty: u32::from(more >> 2 & 1),
+        merge: u32::from(more >> 3 & 1),
     };
-    // An older header's options end before `stray_close` and `calls`; newer ones have more after these two.
+    // An older header's options end before `stray_close` and `calls`, or before what comes after these two.
     let has_stray = options.size > 32;
+    let has_more = options.size > 40;
     let good = options.size >= 24
         && options.field < 3
-        && options.body < 3
         && options.off < 2
-        && (!has_stray || options.stray_close < 2);
+        && (!has_stray || options.stray_close < 2)
+        && (!has_more || options.formats <= Formats::ALL.bits());
     // An older header's options end before `max_event`.
     let rust = Options::new()
         .field([Field::ReasoningContent, Field::Reasoning, Field::Thinking][options.field as usize % 3])
-        .body([Body::Unknown, Body::Events, Body::Json][options.body as usize % 3])
+        .body([Body::Unknown, Body::Events, Body::Json, Body::Lines][options.body as usize])
         .off(options.off == 1)
         .max_event((options.max_event > 0 && options.size > 24).then_some(options.max_event as usize))
         .calls(has_stray && options.calls == 1)
+        .formats(Formats::from_bits(options.formats).filter(|_| has_more).unwrap_or_default())
+        .responses_as(match options.responses_as {
+            1 if has_more => ResponsesAs::Summary,
+            _ => ResponsesAs::ReasoningText,
+        })
+        .repair(has_more && options.repair == 1)
+        .promote_empty(has_more && options.promote_empty == 1)
+        .merge(has_more && options.merge == 1)
         .stray_close(if has_stray && options.stray_close == 1 { StrayClose::Text } else { StrayClose::Dialect });
     unsafe {
         let sse = aside_sse_new(aside_dialect_find(name.as_ptr(), name.len()), &options);
@@ -108,6 +164,14 @@ unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
             _ => unsafe {
                 let (mut out, mut len) = (ptr::null(), 7);
                 assert_eq!(aside_sse_too_long(sse), rust.too_long());
+                let mut stats = [7; 13];
+                stats[0] = size_of::<SseStats>() as u64;
+                assert_eq!(aside_sse_stats(sse, &mut stats), OK);
+                assert_eq!(stats, counted(&rust.stats()));
+                stats[0] -= 1;
+                assert_eq!(aside_sse_stats(sse, &mut stats), SIZE);
+                assert_eq!(aside_sse_stats(sse, ptr::null_mut()), NULL);
+                gate(input);
                 assert_eq!(aside_sse_too_long(ptr::null_mut()), 0);
                 assert_eq!(aside_sse_feed(ptr::null_mut(), ptr::null(), 0, &mut out, &mut len), NULL);
                 assert_eq!(aside_sse_feed(sse, ptr::null(), 1, &mut out, &mut len), NULL);
@@ -118,6 +182,68 @@ unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
                 assert_eq!(aside_sse_reset(ptr::null_mut()), NULL);
                 aside_sse_free(ptr::null_mut());
             },
+        }
+    }
+}
+
+fn counted(stats: &Stats) -> SseStats {
+    [
+        size_of::<SseStats>() as u64,
+        stats.events,
+        stats.changed,
+        stats.added,
+        stats.repaired,
+        stats.too_long,
+        stats.unread,
+        stats.unpromoted,
+        stats.truncated,
+        stats.thinking_bytes,
+        stats.content_bytes,
+        stats.held,
+        stats.split_by_server,
+    ]
+}
+
+/// Asks which answers are for a rewriter, of texts that are half right.
+fn gate(input: &mut Input<'_>) {
+    let bits = u32::from(input.byte() & 63);
+    let formats = if bits == 0 { Some(Formats::CHAT) } else { Formats::from_bits(bits) };
+    let status = if input.byte() & 7 == 0 { 404 } else { 200 };
+    let mut text = |known: &[&str]| {
+        let way = input.byte();
+        let mut text = known[usize::from(way & 15) % known.len()].as_bytes().to_vec();
+        if way >= 192 {
+            text.extend_from_slice(&chunk(input));
+        }
+        text
+    };
+    let path = text(&["/v1/chat/completions", "/completions", "/responses?", "/messages", "/api/chat", "", "/"]);
+    let media_type = text(&["text/event-stream", " APPLICATION/json ;", "application/jsonl", "text/plain", ""]);
+    let encoding = text(&["", "identity", " ", "gzip"]);
+    let method = text(&["POST", "GET"]);
+    let body = text(&["{\"model\":\"a\\u0062\"", "{\"a\":[1,\"", "{}", "{\"model\":"]);
+    let (mut found, mut hint, mut room, mut len) = (77, 77, [0; 8], 77);
+    let response = aside::sse::Response::new(status).path(&path).content_type(&media_type).content_encoding(&encoding);
+    let wanted = formats.map(|formats| aside::sse::wants(&response, formats).map(|body| body as u32));
+    let hinted = formats.map(|formats| aside::sse::request_hint(&path, &method, formats).map(|hint| hint as u32));
+    let told = |value: Option<Option<u32>>| match value {
+        Some(Some(value)) => (OK, value),
+        Some(None) => (NONE, 77),
+        None => (OPTION, 77),
+    };
+    unsafe {
+        let (at, size) = (media_type.as_ptr(), media_type.len());
+        let coding = encoding.as_ptr();
+        let status =
+            aside_sse_wants(status, path.as_ptr(), path.len(), at, size, coding, encoding.len(), bits, &mut found);
+        assert_eq!((status, found), told(wanted));
+        let status = aside_request_hint(path.as_ptr(), path.len(), method.as_ptr(), method.len(), bits, &mut hint);
+        assert_eq!((status, hint), told(hinted));
+        let status = aside_request_model(body.as_ptr(), body.len(), room.as_mut_ptr(), room.len(), &mut len);
+        match aside::sse::request_model(&body, &mut [0; 8]) {
+            RequestModel::Found(model) => assert_eq!((status, &room[..len]), (OK, model.as_bytes())),
+            RequestModel::More => assert_eq!((status, len), (MORE, 77)),
+            RequestModel::None => assert_eq!((status, len), (NONE, 77)),
         }
     }
 }
