@@ -1073,9 +1073,9 @@ typedef struct aside_call_writer_options {
     /** `sizeof(aside_call_writer_options)` of the caller's header. */
     size_t size;
     /**
-     * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`.
-     * Only calls of these are told, and their schemas say of which type each argument is. `[]`: no call is told. NULL:
-     * every call is told, and nothing is known of its arguments.
+     * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
+     * or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
+     * which type each argument is. `[]`: no call is told. NULL: every call is told, and nothing is known of its arguments.
      */
     const char *tools;
     /** The length of `tools`. */

@@ -15,7 +15,8 @@ use super::{
 /// [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 /// ```
 ///
-/// `name` and `parameters` may also stand in the tool itself. Tools without a name, as servers have some of their own, are
+/// `name` and `parameters` may also stand in the tool itself, where `input_schema` is another name of `parameters`, as in
+/// Anthropic's Messages. Tools without a name, as servers have some of their own, are
 /// passed over.
 #[derive(Debug)]
 pub struct Tools {
@@ -62,7 +63,9 @@ impl Tools {
             };
             let Some(name) = document.member(function, "name") else { continue };
             let name = document.str(name).ok_or_else(|| wrong("`name` is not a string"))?;
-            by_name.insert(name.into(), document.member(function, "parameters"));
+            let parameters =
+                document.member(function, "parameters").or_else(|| document.member(function, "input_schema"));
+            by_name.insert(name.into(), parameters);
         }
         Ok(Tools { document, by_name })
     }
@@ -108,6 +111,7 @@ mod tests {
             r#"[
             {"name": "flat", "parameters": {"properties": {"x": {"type": "integer"}}}},
             {"type": "function", "function": {"name": "nested", "parameters": {"properties": {"x": {"type": "null"}}}}},
+            {"name": "of_messages", "input_schema": {"properties": {"x": {"type": "boolean"}}}},
             {"name": "bare"},
             {"type": "web_search"}
         ]"#,
@@ -115,6 +119,7 @@ mod tests {
         .unwrap();
         let types = |name| tools.parameters(name).unwrap().property("x").types();
         assert_eq!((types("flat"), types("nested")), (Types::INTEGER, Types::NULL));
+        assert_eq!(types("of_messages"), Types::BOOLEAN);
         assert!(tools.has("bare") && tools.parameters("bare").is_none());
         assert!(!tools.has("web_search") && !tools.has(""));
     }

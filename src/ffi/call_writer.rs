@@ -34,9 +34,9 @@ pub struct aside_call_writer {
 pub struct aside_call_writer_options {
     /// `sizeof(aside_call_writer_options)` of the caller's header.
     pub size: size_t,
-    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`.
-    /// Only calls of these are told, and their schemas say of which type each argument is. `[]`: no call is told. NULL:
-    /// every call is told, and nothing is known of its arguments.
+    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
+    /// or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
+    /// which type each argument is. `[]`: no call is told. NULL: every call is told, and nothing is known of its arguments.
     pub tools: *const c_char,
     /// The length of `tools`.
     pub tools_len: size_t,

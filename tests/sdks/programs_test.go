@@ -84,6 +84,11 @@ type seen struct {
 	Reason   string
 }
 
+func (s seen) String() string {
+	line, _ := json.Marshal(s)
+	return string(line)
+}
+
 // call is a call's name and its arguments.
 type call [2]any
 

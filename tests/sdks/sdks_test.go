@@ -33,6 +33,10 @@ var tools = []tool{
 const written = "<tool_call>\n" + `{"name": "weather", "arguments": {"city": "Paris </tool_call> é", "days": 2}}` + "\n</tool_call>\n" +
 	"<tool_call>\n" + `{"name": "clock", "arguments": {}}` + "\n</tool_call>"
 
+// tagged is a call as other models of the family write it.
+const tagged = "<tool_call>\n<function=weather>\n<parameter=city>\n7\n</parameter>\n<parameter=days>\n2\n</parameter>\n" +
+	"</function>\n</tool_call>"
+
 const rehearsed = "<think>\nI could write <tool_call> here.\n</think>\n\n"
 
 var writtenCalls = []call{{"weather", map[string]any{"city": "Paris </tool_call> é", "days": 2.0}}, {"clock", map[string]any{}}}
@@ -87,6 +91,15 @@ var scenes = map[string]scene{
 		asText: &seen{
 			Order: []string{"content"}, Content: "<tool_call>\n" + `{"name": "f", "arguments": {"a": 1}}` + "\n</tool_call>", Reason: "stop",
 		},
+	},
+	// The type of a value between tags is in the request.
+	"tagged": {
+		answer: answer{text: tagged},
+		tools:  tools,
+		want: seen{
+			Order: []string{"call"}, Calls: []call{{"weather", map[string]any{"city": "7", "days": 2.0}}}, Reason: "tool_calls",
+		},
+		asText: &seen{Order: []string{"content"}, Content: tagged, Reason: "stop"},
 	},
 	// A call of a tool that the request has not.
 	"unlisted": {
@@ -250,7 +263,7 @@ func compare(t *testing.T, sdk sdk, format, mode string, scene scene, got reply)
 			got.Calls = nil
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s:\n   got %+v\nwanted %+v", part, got, want)
+			t.Errorf("%s:\n   got %s\nwanted %s", part, got, want)
 		}
 	}
 }

@@ -1176,9 +1176,9 @@ EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tok
 
 /// How a call writer differs from the default.
 struct CallWriterOptions {
-    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`. Only
-    /// calls of these are told, and their schemas say of which type each argument is. `[]`: no call is told. Nothing: every
-    /// call is told.
+    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or with
+    /// `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
+    /// which type each argument is. `[]`: no call is told. Nothing: every call is told.
     std::optional<std::string_view> tools{};
     /// Begins the ids of calls that the model gave none; CallDelta::index follows.
     std::string_view id_prefix = "call_";
