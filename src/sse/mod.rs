@@ -18,6 +18,7 @@ mod gate;
 mod messages;
 mod options;
 mod repair;
+mod responses;
 mod rewrite;
 mod stats;
 mod text;

@@ -161,7 +161,6 @@ pub struct Options {
     pub(crate) calls_in_thinking: CallsInThinking,
     pub(crate) max_held: Option<usize>,
     pub(crate) formats: Formats,
-    #[expect(dead_code)]
     pub(crate) responses_as: ResponsesAs,
     pub(crate) repair: bool,
     pub(crate) promote_empty: bool,

@@ -8,6 +8,7 @@ use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
 use super::messages::Messages;
 use super::options::{Formats, Options};
+use super::responses::Responses;
 use super::text::{Call, Setup};
 use crate::call_writer::Tools;
 use crate::json::{self, Span};
@@ -22,6 +23,7 @@ pub struct Rewrite {
     pub setup: Setup,
     choices: Choices,
     messages: Messages,
+    responses: Responses,
     formats: Formats,
     /// No event has been seen.
     fresh: bool,
@@ -36,6 +38,7 @@ impl Rewrite {
             setup,
             choices,
             messages: Messages::new(options),
+            responses: Responses::new(options),
             formats: options.formats,
             fresh: true,
             event: Event::new(),
@@ -61,13 +64,14 @@ impl Rewrite {
         let own = self.setup.begin_stream();
         self.choices.begin_stream(own);
         self.messages.restart();
+        self.responses.restart();
         self.fresh = true;
         self.event = Event::new();
     }
 
     /// Returns how many bytes of text are held back.
     pub fn held(&self) -> usize {
-        self.choices.held() + self.messages.held()
+        self.choices.held() + self.messages.held() + self.responses.held()
     }
 
     /// Writes what is held back as text. The streams go on.
@@ -85,10 +89,12 @@ impl Rewrite {
     fn begin_event(&mut self) {
         self.choices.begin_event();
         self.messages.begin_event();
+        self.responses.begin_event();
     }
 
     fn release(&mut self, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         self.messages.release(&mut self.setup, call, out)?;
+        self.responses.release(&mut self.setup, call, out)?;
         self.choices.release(&mut self.setup, call, out)
     }
 
@@ -132,7 +138,7 @@ impl Rewrite {
     /// Writes a whole event with its changes. With `last`, the streams are over after it.
     pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, _) = self.pass_mark(raw, out)?;
-        if raw == b"\n" && self.messages.takes_line_feed() {
+        if raw == b"\n" && (self.messages.takes_line_feed() || self.responses.takes_line_feed()?) {
             return Ok(());
         }
         self.event.read(raw)?;
@@ -215,12 +221,18 @@ impl Rewrite {
         last: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let Rewrite { setup, event, choices, messages, .. } = self;
+        let Rewrite { setup, event, choices, messages, responses, .. } = self;
         let event = EventPart { raw, part, event };
         let ended = format == Some(Format::Error) || event.name() == b"error" || is_done(event.data());
         let start = out.len();
         let is_message = format == Some(Format::Messages) && !ended;
-        if is_message && last {
+        // An error is counted like the events before it.
+        let is_response = format == Some(Format::Responses) && !is_done(event.data())
+            || format == Some(Format::Error) && responses.is_active;
+        if !is_response && responses.is_active && (last || ended) {
+            responses.release(setup, Call::Finish, out)?;
+        }
+        if (is_message || is_response) && last {
             choices.release(setup, Call::Finish, out)?;
         }
         if !is_message && messages.has_open_text() {
@@ -232,9 +244,10 @@ impl Rewrite {
         }
         let has_released = out.len() > start;
         let changes = has_released
-            | match is_message {
-                true => messages.event(setup, last, &event, out)?,
-                false => choices.chunk(setup, last || ended, &event, out)?,
+            | match (is_message, is_response) {
+                (true, _) => messages.event(setup, last, &event, out)?,
+                (_, true) => responses.event(setup, last || ended, &event, out)?,
+                _ => choices.chunk(setup, last || ended, &event, out)?,
             };
         setup.stats.events += u64::from(!event.data().is_empty());
         setup.stats.changed += u64::from(changes);
@@ -242,6 +255,7 @@ impl Rewrite {
             setup.restart();
             choices.restart(setup)?;
             messages.restart();
+            responses.restart();
         }
         Ok(changes)
     }
@@ -252,6 +266,11 @@ impl Rewrite {
         self.setup.stats.events += 1;
         if format == Some(Format::Messages) {
             let changes = self.messages.body(&mut self.setup, raw, out)?;
+            self.setup.stats.changed += u64::from(changes);
+            return Ok(());
+        }
+        if format == Some(Format::Responses) {
+            let changes = self.responses.body(&mut self.setup, raw, out)?;
             self.setup.stats.changed += u64::from(changes);
             return Ok(());
         }

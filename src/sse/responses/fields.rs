@@ -1,0 +1,211 @@
+//! The fields of an event of Responses, and of the items and parts in it, and where they stand. All other fields must pass
+//! unread.
+
+use crate::json::{Reader, Span};
+
+/// A key and its value, from the key's first quote on.
+#[derive(Clone)]
+pub struct Member {
+    pub key: Span,
+    pub value: Span,
+}
+
+impl Member {
+    /// Returns the value as a number that can be an index.
+    pub fn number(&self, data: &[u8]) -> Option<u64> {
+        str::from_utf8(&data[self.value.clone()]).ok()?.parse().ok()
+    }
+}
+
+/// What an event says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    Created,
+    ItemAdded,
+    ItemDone,
+    PartAdded,
+    PartDone,
+    TextDelta,
+    TextDone,
+    Annotation,
+    /// Text of a reasoning item that the server writes.
+    Reasoning,
+    /// The response is over. It comes with all of its items.
+    Ended,
+    #[default]
+    Other,
+}
+
+impl Kind {
+    fn of(name: &[u8]) -> Kind {
+        match name {
+            b"response.created" => Kind::Created,
+            b"response.output_item.added" => Kind::ItemAdded,
+            b"response.output_item.done" => Kind::ItemDone,
+            b"response.content_part.added" => Kind::PartAdded,
+            b"response.content_part.done" => Kind::PartDone,
+            b"response.output_text.delta" => Kind::TextDelta,
+            b"response.output_text.done" => Kind::TextDone,
+            b"response.output_text.annotation.added" => Kind::Annotation,
+            b"response.completed" | b"response.incomplete" | b"response.failed" => Kind::Ended,
+            _ if name.starts_with(b"response.reasoning_") => Kind::Reasoning,
+            _ => Kind::Other,
+        }
+    }
+}
+
+/// The members of an event.
+#[derive(Clone, Default)]
+pub struct Fields {
+    pub kind: Kind,
+    pub name: Option<Span>,
+    pub sequence: Option<Member>,
+    pub output_index: Option<Member>,
+    pub content_index: Option<Member>,
+    pub item_id: Option<Span>,
+    pub delta: Option<Span>,
+    pub text: Option<Span>,
+    pub logprobs: Option<Member>,
+    pub item: Option<Span>,
+    pub part: Option<Span>,
+    pub annotation: Option<Span>,
+    pub annotation_index: Option<Member>,
+    pub response: Option<Span>,
+}
+
+impl Fields {
+    /// Reads an event whose data is a JSON object.
+    pub fn read(data: &[u8]) -> Fields {
+        let mut fields = Fields::default();
+        members(data, 0..data.len(), |name, key, value| {
+            let is_string = data[value.start] == b'"';
+            let is_object = data[value.start] == b'{';
+            let member = Some(Member { key, value: value.clone() });
+            match name {
+                b"type" => {
+                    fields.kind = if is_string { Kind::of(inside(data, &value)) } else { Kind::Other };
+                    fields.name = is_string.then_some(value);
+                }
+                b"sequence_number" => fields.sequence = member,
+                b"output_index" => fields.output_index = member,
+                b"content_index" => fields.content_index = member,
+                b"annotation_index" => fields.annotation_index = member,
+                b"logprobs" => fields.logprobs = member,
+                b"item_id" => fields.item_id = is_string.then_some(value),
+                b"delta" => fields.delta = is_string.then_some(value),
+                b"text" => fields.text = is_string.then_some(value),
+                b"item" => fields.item = is_object.then_some(value),
+                b"part" => fields.part = is_object.then_some(value),
+                b"annotation" => fields.annotation = is_object.then_some(value),
+                b"response" => fields.response = is_object.then_some(value),
+                _ => {}
+            }
+        });
+        fields
+    }
+
+    /// Returns a member as a number.
+    pub fn number(member: &Option<Member>, data: &[u8]) -> Option<u64> {
+        member.as_ref()?.number(data)
+    }
+}
+
+/// The members of an item, or of a part of one.
+#[derive(Clone, Default)]
+pub struct Object {
+    pub whole: Span,
+    pub kind: Option<Span>,
+    pub id: Option<Span>,
+    pub status: Option<Span>,
+    /// The parts of an item.
+    pub content: Option<Span>,
+    pub summary: Option<Span>,
+    pub text: Option<Span>,
+    pub annotations: Option<Span>,
+    pub logprobs: Option<Span>,
+    /// Where a response has its items.
+    pub output: Option<Span>,
+}
+
+impl Object {
+    /// Reads the object that stands there.
+    pub fn read(data: &[u8], at: Span) -> Object {
+        let mut object = Object { whole: at.clone(), ..Object::default() };
+        members(data, at, |name, _, value| {
+            let (is_string, is_list) = (data[value.start] == b'"', data[value.start] == b'[');
+            match name {
+                b"type" => object.kind = is_string.then_some(value),
+                b"id" => object.id = is_string.then_some(value),
+                b"status" => object.status = is_string.then_some(value),
+                b"text" => object.text = is_string.then_some(value),
+                b"content" => object.content = is_list.then_some(value),
+                b"summary" => object.summary = is_list.then_some(value),
+                b"annotations" => object.annotations = is_list.then_some(value),
+                b"logprobs" => object.logprobs = is_list.then_some(value),
+                b"output" => object.output = is_list.then_some(value),
+                _ => {}
+            }
+        });
+        object
+    }
+
+    pub fn is(&self, data: &[u8], kind: &[u8]) -> bool {
+        self.kind.as_ref().is_some_and(|at| inside(data, at) == kind)
+    }
+
+    /// Returns whether this is a message whose text can be split.
+    pub fn is_message(&self, data: &[u8]) -> bool {
+        self.is(data, b"message") && self.id.is_some()
+    }
+
+    /// Returns whether this is a reasoning item that has text.
+    pub fn has_reasoning(&self, data: &[u8]) -> bool {
+        let has_text = |list: &Option<Span>| {
+            let mut found = false;
+            list.iter().for_each(|list| {
+                each(data, list.clone(), |at| {
+                    found |= Object::read(data, at).text.is_some_and(|text| text.len() > 2);
+                });
+            });
+            found
+        };
+        self.is(data, b"reasoning") && (has_text(&self.content) || has_text(&self.summary))
+    }
+}
+
+/// Returns a string without its quotes.
+pub fn inside<'a>(data: &'a [u8], string: &Span) -> &'a [u8] {
+    &data[string.start + 1..string.end - 1]
+}
+
+/// Reads the members of an object. It has been read before: it is JSON.
+pub fn members(data: &[u8], at: Span, mut member: impl FnMut(&[u8], Span, Span)) {
+    let base = at.start;
+    let shift = |span: Span| base + span.start..base + span.end;
+    // What is no object has no members.
+    let _ = Reader::new(&data[at]).object(|reader, key| {
+        let value = shift(reader.value()?);
+        let key = shift(key);
+        member(inside(data, &key), key, value);
+        Some(())
+    });
+}
+
+/// Reads the objects of an array, and passes over what else is in it.
+pub fn each(data: &[u8], at: Span, mut item: impl FnMut(Span)) {
+    values(data, at, |value| {
+        if data[value.start] == b'{' {
+            item(value);
+        }
+    });
+}
+
+/// Reads the values of an array.
+pub fn values(data: &[u8], at: Span, mut item: impl FnMut(Span)) {
+    let base = at.start;
+    let _ = Reader::new(&data[at]).array(|reader| {
+        let value = reader.value()?;
+        item(base + value.start..base + value.end);
+        Some(())
+    });
+}

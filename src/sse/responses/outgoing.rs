@@ -1,0 +1,512 @@
+//! What goes out: which places in the output are free, how events are numbered, and the events that none of the server's has a
+//! place for. Clients take an item's index for its place in a list, so there must be no gap, and no place may be used twice.
+
+use super::fields::{Fields, Member};
+use crate::json::{Span, decimal, escape};
+use crate::memory::{self, append, append_all, push};
+use crate::sse::edits::Edits;
+use crate::sse::event::EventPart;
+use crate::sse::options::{Options, ResponsesAs};
+
+/// The most items whose places are remembered one by one.
+const PLACES: usize = 4096;
+
+/// Memory of a text that is kept for the next one.
+const KEPT: usize = 4096;
+
+/// The places of items in the output.
+#[derive(Default)]
+pub struct Places {
+    /// Those of the server's items, and where they have gone.
+    known: Vec<(u64, u64)>,
+    /// The first place after all that are used.
+    next: u64,
+    /// How many more items have gone out than the server has sent.
+    shift: i64,
+}
+
+impl Places {
+    /// Returns the place of an item of the server.
+    pub fn of(&mut self, index: u64) -> memory::Result<u64> {
+        if let Some((_, out)) = self.known.iter().find(|(known, _)| *known == index) {
+            return Ok(*out);
+        }
+        let out = index.saturating_add_signed(self.shift);
+        if self.known.len() < PLACES {
+            push(&mut self.known, (index, out))?;
+        }
+        self.next = self.next.max(out.saturating_add(1));
+        Ok(out)
+    }
+
+    /// Returns the place of an item that the server has not sent, which may go before its item `index`.
+    pub fn insert(&mut self, index: u64) -> u64 {
+        let out = self.next.max(index.saturating_add_signed(self.shift));
+        self.next = out.saturating_add(1);
+        self.shift = self.shift.saturating_add(1);
+        out
+    }
+
+    /// Takes note that an item of the server is not sent, or not in its own place.
+    pub fn leave_out(&mut self) {
+        self.shift = self.shift.saturating_sub(1);
+    }
+}
+
+/// The item that text goes to: its place, the id of its message, and which pair of items of that message it belongs to.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    pub out: u64,
+    pub id: &'a [u8],
+    pub pair: u64,
+}
+
+impl Target<'_> {
+    /// Writes an id, with its quotes.
+    pub fn write_id(&self, prefix: &str, out: &mut Vec<u8>) -> memory::Result<()> {
+        append_all(out, &[b"\"", prefix.as_bytes(), self.id])?;
+        if self.pair > 1 {
+            append_all(out, &[b"_", decimal(self.pair, &mut [0; 20]).as_bytes()])?;
+        }
+        append(out, b"\"")
+    }
+}
+
+/// The way out of one response.
+pub struct Outgoing {
+    pub is_summary: bool,
+    pub places: Places,
+    /// Hashes of the ids of calls that have gone out.
+    pub ids: Vec<u64>,
+    /// How many texts have begun.
+    pub texts: u64,
+    /// How many events were written that the server has not sent.
+    pub added: u64,
+    /// Events that lack text which was not kept.
+    pub truncated: u64,
+    /// The number of the next event, if the server counts them.
+    next: Option<u64>,
+    /// The server's own numbers are no longer right.
+    pub renumbers: bool,
+    is_named: bool,
+    pub line_end: &'static [u8],
+    /// The most bytes that are kept, and how many are.
+    max_kept: usize,
+    kept: usize,
+}
+
+impl Outgoing {
+    pub fn new(options: &Options) -> Outgoing {
+        let max_kept = options.max_event.unwrap_or(Options::MAX_EVENT);
+        Outgoing::of(options.responses_as == ResponsesAs::Summary, max_kept)
+    }
+
+    fn of(is_summary: bool, max_kept: usize) -> Outgoing {
+        Outgoing {
+            is_summary,
+            places: Places::default(),
+            ids: Vec::new(),
+            texts: 0,
+            added: 0,
+            truncated: 0,
+            next: None,
+            renumbers: false,
+            is_named: false,
+            line_end: b"\n",
+            max_kept,
+            kept: 0,
+        }
+    }
+
+    /// Returns that of another stream.
+    pub fn fresh(&self) -> Outgoing {
+        Outgoing::of(self.is_summary, self.max_kept)
+    }
+
+    /// Begins with the items of another response. The count of events goes on.
+    pub fn end_response(&mut self) {
+        (self.places, self.ids, self.texts, self.kept) = (Places::default(), Vec::new(), 0, 0);
+    }
+
+    /// Takes note of how the server writes its events.
+    pub fn see(&mut self, event: &EventPart<'_>, fields: &Fields) {
+        self.is_named = !event.name().is_empty();
+        self.line_end = event.event.line_end;
+        if self.next.is_none() {
+            self.next = Fields::number(&fields.sequence, event.data());
+        }
+    }
+
+    /// Returns the number of an event that the server has numbered so.
+    fn number(&mut self, own: u64) -> u64 {
+        let number = self.next.filter(|_| self.renumbers).unwrap_or(own);
+        self.next = Some(number.saturating_add(1));
+        number
+    }
+
+    /// Adds text to what is kept, as long as there is room. Returns whether there was.
+    pub fn keep(&mut self, text: &mut Vec<u8>, more: &[u8]) -> memory::Result<bool> {
+        let mut len = more.len().min(self.max_kept.saturating_sub(self.kept));
+        let is_whole = len == more.len();
+        while !is_whole && len > 0 && more[len] & 0xC0 == 0x80 {
+            len -= 1;
+        }
+        self.kept += len;
+        append(text, &more[..len])?;
+        Ok(is_whole)
+    }
+
+    /// Adds JSON to a list of what is kept, if there is room for all of it. Returns whether there was.
+    pub fn keep_whole(&mut self, list: &mut Vec<u8>, json: &[u8]) -> memory::Result<bool> {
+        let comma = if list.is_empty() { &b""[..] } else { b"," };
+        let len = comma.len() + json.len();
+        let has_room = len <= self.max_kept.saturating_sub(self.kept);
+        if has_room {
+            self.kept += len;
+            append_all(list, &[comma, json])?;
+        }
+        Ok(has_room)
+    }
+
+    /// Forgets what was kept.
+    pub fn forget(&mut self, text: &mut Vec<u8>) {
+        self.kept = self.kept.saturating_sub(text.len());
+        text.clear();
+        if text.capacity() > KEPT {
+            *text = Vec::new();
+        }
+    }
+
+    /// Writes an event that the server has not sent. `rest` writes its members after the type and the number.
+    pub fn add(
+        &mut self,
+        kind: &str,
+        out: &mut Vec<u8>,
+        rest: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+    ) -> memory::Result<()> {
+        self.renumbers = true;
+        self.added += 1;
+        if self.is_named {
+            append_all(out, &[b"event: ", kind.as_bytes(), self.line_end])?;
+        }
+        append_all(out, &[b"data: {\"type\":\"", kind.as_bytes(), b"\""])?;
+        if let Some(number) = self.next {
+            self.next = Some(number.saturating_add(1));
+            append_all(out, &[b",\"sequence_number\":", decimal(number, &mut [0; 20]).as_bytes()])?;
+        }
+        rest(out)?;
+        append_all(out, &[b"}", self.line_end, self.line_end])
+    }
+
+    /// Writes an event of the server with its changes. With `kind`, it becomes one of another kind.
+    pub fn pass(
+        &mut self,
+        event: &EventPart<'_>,
+        fields: &Fields,
+        edits: &mut Edits,
+        kind: Option<&str>,
+        out: &mut Vec<u8>,
+    ) -> memory::Result<()> {
+        let data = event.data();
+        if let Some(sequence) = &fields.sequence
+            && let Some(own) = sequence.number(data)
+        {
+            let number = self.number(own);
+            if number != own {
+                put_number(edits, data, &sequence.value, number)?;
+            }
+        }
+        let mut placed = Edits::default();
+        for (at, text) in &edits.list {
+            push(&mut placed.list, (event.event.place(at), text.clone()))?;
+        }
+        std::mem::swap(&mut placed.text, &mut edits.text);
+        let name = event.event.name.clone();
+        if !name.is_empty() {
+            let has_name = event.part.contains(&name.start);
+            match kind {
+                Some(kind) if has_name => placed.replace(name, |out| append(out, kind.as_bytes()))?,
+                None if has_name => {}
+                _ => {
+                    let name = kind.map_or(event.name(), str::as_bytes);
+                    append_all(out, &[b"event: ", name, event.event.line_end])?;
+                }
+            }
+        }
+        placed.apply(event.raw, event.part.clone(), Span::clone, out)?;
+        std::mem::swap(&mut placed.text, &mut edits.text);
+        edits.clear();
+        Ok(())
+    }
+
+    /// Opens an item for thinking.
+    pub fn open_reasoning(&mut self, target: Target<'_>, out: &mut Vec<u8>) -> memory::Result<()> {
+        let content = if self.is_summary { "" } else { ",\"content\":[]" };
+        self.add("response.output_item.added", out, |out| {
+            write_index(b",\"output_index\":", target.out, out)?;
+            append(out, b",\"item\":{\"id\":")?;
+            target.write_id("rs_", out)?;
+            append(out, b",\"type\":\"reasoning\",\"status\":\"in_progress\",\"summary\":[]")?;
+            append_all(out, &[content.as_bytes(), b"}"])
+        })?;
+        let kind =
+            if self.is_summary { "response.reasoning_summary_part.added" } else { "response.content_part.added" };
+        self.of_reasoning(kind, target, out, |part, out| write_part(b",\"part\":", part, b"", out))
+    }
+
+    /// Writes thinking.
+    pub fn reasoning(&mut self, target: Target<'_>, text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+        self.of_reasoning(self.reasoning_delta(), target, out, |_, out| write_text(b",\"delta\":", text, out))
+    }
+
+    /// Returns the type of an event that has thinking.
+    pub fn reasoning_delta(&self) -> &'static str {
+        if self.is_summary { "response.reasoning_summary_text.delta" } else { "response.reasoning_text.delta" }
+    }
+
+    /// Returns the name of the index of an event that has thinking.
+    pub fn reasoning_index(&self) -> &'static str {
+        if self.is_summary { "summary_index" } else { "content_index" }
+    }
+
+    /// Closes an item of thinking that has this text.
+    pub fn close_reasoning(
+        &mut self,
+        target: Target<'_>,
+        text: &[u8],
+        status: &[u8],
+        out: &mut Vec<u8>,
+    ) -> memory::Result<()> {
+        let (text_done, part_done) = match self.is_summary {
+            true => ("response.reasoning_summary_text.done", "response.reasoning_summary_part.done"),
+            false => ("response.reasoning_text.done", "response.content_part.done"),
+        };
+        self.of_reasoning(text_done, target, out, |_, out| write_text(b",\"text\":", text, out))?;
+        self.of_reasoning(part_done, target, out, |part, out| write_part(b",\"part\":", part, text, out))?;
+        let is_summary = self.is_summary;
+        self.add("response.output_item.done", out, |out| {
+            write_index(b",\"output_index\":", target.out, out)?;
+            append(out, b",\"item\":")?;
+            write_reasoning(target, text, status, is_summary, out)
+        })
+    }
+
+    fn of_reasoning(
+        &mut self,
+        kind: &str,
+        target: Target<'_>,
+        out: &mut Vec<u8>,
+        rest: impl FnOnce(&str, &mut Vec<u8>) -> memory::Result<()>,
+    ) -> memory::Result<()> {
+        let part = if self.is_summary { "summary_text" } else { "reasoning_text" };
+        let index = self.reasoning_index();
+        self.add(kind, out, |out| {
+            append(out, b",\"item_id\":")?;
+            target.write_id("rs_", out)?;
+            write_index(b",\"output_index\":", target.out, out)?;
+            append_all(out, &[b",\"", index.as_bytes(), b"\":0"])?;
+            rest(part, out)
+        })
+    }
+
+    /// Writes a message that says the thinking again.
+    pub fn promote(&mut self, target: Target<'_>, text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+        let place = |out: &mut Vec<u8>| {
+            append(out, b",\"item_id\":")?;
+            target.write_id("", out)?;
+            write_index(b",\"output_index\":", target.out, out)?;
+            append(out, b",\"content_index\":0")
+        };
+        self.add("response.output_item.added", out, |out| {
+            write_index(b",\"output_index\":", target.out, out)?;
+            append_all(out, &[b",\"item\":{\"id\":\"", target.id, b"\",\"type\":\"message\","])?;
+            append(out, b"\"status\":\"in_progress\",\"content\":[],\"role\":\"assistant\"}")
+        })?;
+        self.add("response.content_part.added", out, |out| {
+            place(out)?;
+            append(out, b",\"part\":")?;
+            write_promoted_part(b"", out)
+        })?;
+        self.add("response.output_text.delta", out, |out| {
+            place(out)?;
+            write_text(b",\"delta\":", text, out)?;
+            append(out, b",\"logprobs\":[]")
+        })?;
+        self.add("response.output_text.done", out, |out| {
+            place(out)?;
+            write_text(b",\"text\":", text, out)?;
+            append(out, b",\"logprobs\":[]")
+        })?;
+        self.add("response.content_part.done", out, |out| {
+            place(out)?;
+            append(out, b",\"part\":")?;
+            write_promoted_part(text, out)
+        })?;
+        self.add("response.output_item.done", out, |out| {
+            write_index(b",\"output_index\":", target.out, out)?;
+            append(out, b",\"item\":")?;
+            write_promoted(target.id, text, out)
+        })
+    }
+
+    /// Opens the item of a call.
+    pub fn open_call(&mut self, at: u64, id: &[u8], name: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+        self.add("response.output_item.added", out, |out| {
+            write_index(b",\"output_index\":", at, out)?;
+            append(out, b",\"item\":")?;
+            write_call(id, name, b"", "in_progress", out)
+        })
+    }
+
+    /// Writes arguments of a call.
+    pub fn arguments(&mut self, at: u64, id: &[u8], text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+        self.add("response.function_call_arguments.delta", out, |out| {
+            write_call_place(at, id, out)?;
+            write_text(b",\"delta\":", text, out)
+        })
+    }
+
+    /// Closes the item of a call.
+    pub fn close_call(
+        &mut self,
+        at: u64,
+        id: &[u8],
+        name: &[u8],
+        arguments: &[u8],
+        out: &mut Vec<u8>,
+    ) -> memory::Result<()> {
+        self.add("response.function_call_arguments.done", out, |out| {
+            write_call_place(at, id, out)?;
+            write_text(b",\"arguments\":", arguments, out)?;
+            write_text(b",\"name\":", name, out)
+        })?;
+        self.add("response.output_item.done", out, |out| {
+            write_index(b",\"output_index\":", at, out)?;
+            append(out, b",\"item\":")?;
+            write_call(id, name, arguments, "completed", out)
+        })
+    }
+}
+
+/// Writes a message that says the thinking again.
+pub fn write_promoted(id: &[u8], text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    append_all(out, &[b"{\"id\":\"", id, b"\",\"type\":\"message\",\"status\":\"completed\",\"content\":["])?;
+    write_promoted_part(text, out)?;
+    append(out, b"],\"role\":\"assistant\"}")
+}
+
+fn write_promoted_part(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    append(out, b"{\"type\":\"output_text\",\"annotations\":[]")?;
+    write_text(b",\"text\":", text, out)?;
+    append(out, b"}")
+}
+
+fn write_call_place(at: u64, id: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    append(out, b",\"item_id\":\"fc_")?;
+    escape(id, out)?;
+    append(out, b"\"")?;
+    write_index(b",\"output_index\":", at, out)
+}
+
+/// Writes the item of a call.
+pub fn write_call(id: &[u8], name: &[u8], arguments: &[u8], status: &str, out: &mut Vec<u8>) -> memory::Result<()> {
+    append(out, b"{\"id\":\"fc_")?;
+    escape(id, out)?;
+    append_all(out, &[b"\",\"type\":\"function_call\",\"status\":\"", status.as_bytes(), b"\""])?;
+    write_text(b",\"arguments\":", arguments, out)?;
+    write_text(b",\"call_id\":", id, out)?;
+    write_text(b",\"name\":", name, out)?;
+    append(out, b"}")
+}
+
+/// Writes an item of thinking that is over. `status` has its quotes.
+pub fn write_reasoning(
+    target: Target<'_>,
+    text: &[u8],
+    status: &[u8],
+    is_summary: bool,
+    out: &mut Vec<u8>,
+) -> memory::Result<()> {
+    append(out, b"{\"id\":")?;
+    target.write_id("rs_", out)?;
+    append_all(out, &[b",\"type\":\"reasoning\",\"status\":", status, b",\"summary\":["])?;
+    match is_summary {
+        true => write_part(b"", "summary_text", text, out)?,
+        false => {
+            append(out, b"],\"content\":[")?;
+            write_part(b"", "reasoning_text", text, out)?;
+        }
+    }
+    append(out, b"]}")
+}
+
+fn write_part(key: &[u8], kind: &str, text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    append_all(out, &[key, b"{\"type\":\"", kind.as_bytes(), b"\""])?;
+    write_text(b",\"text\":", text, out)?;
+    append(out, b"}")
+}
+
+/// Writes a key and a text as its string.
+pub fn write_text(key: &[u8], text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    append_all(out, &[key, b"\""])?;
+    escape(text, out)?;
+    append(out, b"\"")
+}
+
+/// Writes a key and a number.
+pub fn write_index(key: &[u8], index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
+    append_all(out, &[key, decimal(index, &mut [0; 20]).as_bytes()])
+}
+
+/// Notes a change of what may stand on several lines of data, between which other lines of the event may stand.
+pub fn put(
+    edits: &mut Edits,
+    data: &[u8],
+    span: Span,
+    write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+) -> memory::Result<()> {
+    let mut write = Some(write);
+    let mut at = span.start;
+    for line in data[span].split(|&byte| byte == b'\n') {
+        if !line.is_empty() {
+            edits.replace(at..at + line.len(), |out| write.take().map_or(Ok(()), |write| write(out)))?;
+        }
+        at += line.len() + 1;
+    }
+    Ok(())
+}
+
+/// Notes a change of a number.
+pub fn put_number(edits: &mut Edits, data: &[u8], at: &Span, number: u64) -> memory::Result<()> {
+    put(edits, data, at.clone(), |out| append(out, decimal(number, &mut [0; 20]).as_bytes()))
+}
+
+/// Notes a change of a string that is written with its quotes, unless it is that already.
+pub fn put_string(
+    edits: &mut Edits,
+    data: &[u8],
+    at: &Span,
+    write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+) -> memory::Result<()> {
+    let start = edits.text.len();
+    write(&mut edits.text)?;
+    if edits.text[start..] == data[at.clone()] {
+        edits.text.truncate(start);
+        return Ok(());
+    }
+    push(&mut edits.list, (at.clone(), start..edits.text.len()))
+}
+
+/// Notes that a member of an object is left out, with the comma that goes with it.
+pub fn remove(edits: &mut Edits, data: &[u8], member: &Member) -> memory::Result<()> {
+    let blank = |byte: &&u8| byte.is_ascii_whitespace();
+    let (mut start, mut end) = (member.key.start, member.value.end);
+    let after = end + data[end..].iter().take_while(blank).count();
+    let before = start - data[..start].iter().rev().take_while(blank).count();
+    if before > 0 && data[before - 1] == b',' {
+        start = before - 1;
+    } else if data.get(after) == Some(&b',') {
+        end = after + 1;
+    }
+    put(edits, data, start..end, |_| Ok(()))
+}

@@ -1,0 +1,102 @@
+//! Where annotations go when text before them is taken out. They count characters, not bytes.
+
+use super::fields::members;
+use crate::json::{Span, decimal};
+use crate::memory::{self, append, push};
+use crate::sse::edits::Edits;
+
+/// Returns how many characters a text has.
+pub fn chars(text: &[u8]) -> u64 {
+    text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64
+}
+
+/// What is known of the text that annotations belong to.
+#[derive(Clone, Copy)]
+pub enum Annotations<'a> {
+    /// So many characters were taken out before it.
+    Before(u64),
+    /// Its stretches in the whole text: a first character and a number of them. Of all characters in these, the text leaves out
+    /// the first `skip`, and has `len`.
+    In { stretches: &'a [(u64, u64)], skip: u64, len: u64 },
+}
+
+impl Annotations<'_> {
+    /// Returns the place in the text of a range of characters in the whole text, if all of it is there.
+    fn place(self, start: u64, end: u64) -> Option<(u64, u64)> {
+        match self {
+            Annotations::Before(before) => Some((start.checked_sub(before)?, end.checked_sub(before)?)),
+            Annotations::In { stretches, skip, len } => {
+                let place = |at: u64| {
+                    let mut before = 0;
+                    for &(first, len) in stretches {
+                        if (first..first.saturating_add(len)).contains(&at) {
+                            return Some(before + at - first);
+                        }
+                        before += len;
+                    }
+                    None
+                };
+                let start_place = place(start)?.checked_sub(skip)?;
+                let end_place = if end > start { place(end - 1)? + 1 } else { place(start)? };
+                let end_place = end_place.checked_sub(skip)?;
+                (end_place <= len).then_some((start_place, end_place))
+            }
+        }
+    }
+
+    /// Writes an annotation with its place in the text. Returns whether it is there.
+    pub fn write(self, data: &[u8], at: Span, out: &mut Vec<u8>) -> memory::Result<bool> {
+        let (mut start, mut end, mut single) = (None, None, None);
+        members(data, at.clone(), |name, _, value| {
+            let number = str::from_utf8(&data[value.clone()]).ok().and_then(|number| number.parse::<u64>().ok());
+            let number = number.map(|number| (value, number));
+            match name {
+                b"start_index" => start = number,
+                b"end_index" => end = number,
+                b"index" => single = number,
+                _ => {}
+            }
+        });
+        let (first, last) = match (&start, &end, &single) {
+            (Some((_, start)), Some((_, end)), _) => (*start, *end),
+            (_, _, Some((_, index))) => (*index, *index),
+            // It is not of a place in the text.
+            _ => (0, 0),
+        };
+        let mut edits = Edits::default();
+        if start.is_some() && end.is_some() || single.is_some() {
+            let Some((start_place, end_place)) = self.place(first, last) else { return Ok(false) };
+            let places = [(start, start_place), (end, end_place), (single, start_place)];
+            for ((span, old), new) in places.into_iter().filter_map(|(old, new)| Some((old?, new))) {
+                if old != new {
+                    edits.replace(span, |out| append(out, decimal(new, &mut [0; 20]).as_bytes()))?;
+                }
+            }
+        }
+        edits.apply(data, at, Span::clone, out)?;
+        Ok(true)
+    }
+}
+
+/// The stretches of a text that are content.
+#[derive(Default)]
+pub struct Stretches {
+    pub list: Vec<(u64, u64)>,
+    at: u64,
+}
+
+impl Stretches {
+    /// Adds the next bytes of the whole text.
+    pub fn add(&mut self, bytes: &[u8], is_content: bool) -> memory::Result<()> {
+        let (first, len) = (self.at, chars(bytes));
+        self.at += len;
+        match self.list.last_mut() {
+            _ if !is_content || len == 0 => Ok(()),
+            Some((start, before)) if *start + *before == first => {
+                *before += len;
+                Ok(())
+            }
+            _ => push(&mut self.list, (first, len)),
+        }
+    }
+}

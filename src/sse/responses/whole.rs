@@ -1,0 +1,558 @@
+//! Items that come whole, with all of their text: in a body, and once more at the end of a stream. A client must find in them what
+//! it has put together from the stream, so each text is cut where the stream's was, if that is known.
+
+use std::mem;
+
+use super::calls::{prefix, unique, write_number};
+use super::fields::{Object, each, inside};
+use super::message::{Message, Piece, Reading, To};
+use super::outgoing::{Outgoing, Target, write_call, write_promoted, write_reasoning, write_text};
+use super::place::{Annotations, Stretches, chars};
+use crate::json::Span;
+use crate::memory::{self, append, append_all, push};
+use crate::sse::edits::{Edits, decode};
+use crate::sse::text::{self, Call, CallPart, Parts, Setup};
+use crate::{Channel, Error, Kind};
+
+/// At most this many stretches of a text become items of their own, if no stream says what they have become.
+const ALONE: usize = 32;
+
+/// A call in a text.
+struct WholeCall {
+    id: Vec<u8>,
+    name: Vec<u8>,
+    arguments: Vec<u8>,
+}
+
+/// A whole text that was split: how much there is for each kind of item, one after the other.
+#[derive(Default)]
+struct Split {
+    order: Vec<(text::Target, usize)>,
+    thinking: Vec<u8>,
+    content: Vec<u8>,
+    calls: Vec<WholeCall>,
+}
+
+impl Split {
+    fn read(parts: &Parts) -> Result<Split, Error> {
+        let mut split = Split::default();
+        for run in parts.runs() {
+            let text = parts.text_of(run);
+            match run.target() {
+                text::Target::Reasoning => append(&mut split.thinking, text)?,
+                text::Target::Content => append(&mut split.content, text)?,
+                text::Target::Calls => match (parts.call_part(run), split.calls.last_mut()) {
+                    (Some(CallPart::Begin { id, name }), _) => {
+                        let (id, name) = (memory::copy(id)?, memory::copy(name)?);
+                        push(&mut split.calls, WholeCall { id, name, arguments: Vec::new() })?;
+                    }
+                    (Some(CallPart::Arguments(more)), Some(call)) => {
+                        append(&mut call.arguments, more)?;
+                        continue;
+                    }
+                    _ => continue,
+                },
+            }
+            push(&mut split.order, (run.target(), text.len()))?;
+        }
+        Ok(split)
+    }
+
+    /// Makes thinking of text where the stream had thinking, and content where it had that, if there is as much of both together
+    /// but not of each: whether text is one or the other may have been found out when it had gone.
+    fn lay_out<'a>(&mut self, pieces: impl Iterator<Item = &'a Piece> + Clone) -> Result<(), Error> {
+        let len = |to: To| pieces.clone().filter(|piece| piece.to == to).map(|piece| piece.len).sum::<usize>();
+        let (thinking, content) = (len(To::Reasoning), len(To::Message));
+        let all = self.thinking.len() + self.content.len();
+        if thinking == self.thinking.len() || thinking + content != all {
+            return Ok(());
+        }
+        let (mut old, mut joined) = ([0, 0], Vec::new());
+        for &(target, len) in &self.order {
+            let (at, text) = match target {
+                text::Target::Reasoning => (&mut old[0], &self.thinking),
+                text::Target::Content => (&mut old[1], &self.content),
+                text::Target::Calls => continue,
+            };
+            append(&mut joined, &text[take(at, text.len(), len, false)])?;
+        }
+        self.thinking.clear();
+        self.content.clear();
+        let mut at = 0;
+        for piece in pieces {
+            match piece.to {
+                To::Reasoning => append(&mut self.thinking, &joined[take(&mut at, all, piece.len, false)])?,
+                To::Message => append(&mut self.content, &joined[take(&mut at, all, piece.len, false)])?,
+                To::Verbatim | To::Call(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A part of a message: its text, if it has one, split.
+struct Entry {
+    object: Object,
+    said: Vec<u8>,
+    split: Option<Split>,
+    stretches: Vec<(u64, u64)>,
+}
+
+/// What goes to an item: a range of an entry's thinking or content, or one of its calls.
+struct Stretch {
+    to: To,
+    entry: usize,
+    out: u64,
+    pair: u64,
+    range: Span,
+}
+
+/// Reads a text of a message anew.
+fn split_text(setup: &mut Setup, id: &[u8], reading: Reading, is_body: bool, said: &[u8]) -> Result<Split, Error> {
+    let stats = setup.stats;
+    let mut text = reading.start(setup)?;
+    let mut parts = Parts::default();
+    if !reading.is_without_calls {
+        setup.look_for_calls(&mut text, || prefix(id, reading.number), is_body)?;
+    }
+    setup.scan(&mut text, Call::Feed(said), &mut parts)?;
+    setup.scan(&mut text, Call::Finish, &mut parts)?;
+    if !is_body {
+        // It was counted when it came in pieces.
+        setup.stats = stats;
+    }
+    Split::read(&parts)
+}
+
+/// Returns the content of a whole text.
+pub fn content_of(setup: &mut Setup, id: &[u8], reading: Reading, said: &[u8]) -> Result<Vec<u8>, Error> {
+    Ok(split_text(setup, id, reading, false, said)?.content)
+}
+
+/// Returns where the content of a text stands in it.
+pub fn stretches(setup: &Setup, reading: Reading, said: &[u8], content: &[u8]) -> Result<Vec<(u64, u64)>, Error> {
+    for has_calls in [true, false] {
+        let mut scanner = reading.start(setup)?.scanner;
+        let (mut found, mut left, mut taken) = (Stretches::default(), content, Ok(()));
+        let mut take = |event: crate::Event<'_>| {
+            let is_content = match event.channel {
+                Channel::Content | Channel::Narration => event.kind == Kind::Text,
+                Channel::Tool => has_calls,
+                _ => false,
+            };
+            if is_content {
+                left = left.strip_prefix(event.bytes).unwrap_or(b"");
+            }
+            if taken.is_ok() {
+                taken = found.add(event.bytes, is_content);
+            }
+        };
+        scanner.feed(said, &mut take)?;
+        scanner.finish(&mut take)?;
+        taken?;
+        let len: u64 = found.list.iter().map(|(_, len)| len).sum();
+        if left.is_empty() && len == chars(content) {
+            return Ok(found.list);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The items of a response that are written.
+pub struct Items<'a> {
+    pub setup: &'a mut Setup,
+    pub outgoing: &'a mut Outgoing,
+    /// The response comes without a stream.
+    pub is_body: bool,
+    /// Only one item is wanted, which has gone out.
+    pub is_partial: bool,
+    /// The server splits the thinking itself, or makes calls of its own.
+    is_split: bool,
+    has_own_calls: bool,
+    /// The places of the items, and where in `json` they stand.
+    pub list: Vec<(u64, Span)>,
+    pub json: Vec<u8>,
+    pub is_changed: bool,
+    /// The thinking, if there is nothing else.
+    pub thinking: Vec<u8>,
+    pub has_more: bool,
+    /// The id of the last message.
+    pub id: Vec<u8>,
+}
+
+impl<'a> Items<'a> {
+    pub fn new(setup: &'a mut Setup, outgoing: &'a mut Outgoing, is_body: bool) -> Items<'a> {
+        Items {
+            setup,
+            outgoing,
+            is_body,
+            is_partial: false,
+            is_split: false,
+            has_own_calls: false,
+            list: Vec::new(),
+            json: Vec::new(),
+            is_changed: false,
+            thinking: Vec::new(),
+            has_more: false,
+            id: Vec::new(),
+        }
+    }
+
+    /// Adds an item that stays as it is.
+    fn copy(&mut self, data: &[u8], object: &Object, out: u64) -> memory::Result<()> {
+        let start = self.json.len();
+        append(&mut self.json, &data[object.whole.clone()])?;
+        push(&mut self.list, (out, start..self.json.len()))
+    }
+
+    /// Adds the item that stands at this place in the server's list.
+    pub fn add(&mut self, data: &[u8], object: &Object, index: u64, record: Option<&Message>) -> Result<(), Error> {
+        if object.has_reasoning(data) && !mem::replace(&mut self.is_split, true) && self.is_body {
+            self.setup.stats.split_by_server += 1;
+        }
+        let (Some(id), Some(content)) = (&object.id, object.content.as_ref().filter(|_| object.is(data, b"message")))
+        else {
+            let is_other = !object.is(data, b"reasoning") && !object.is(data, b"message");
+            self.has_more |= is_other;
+            self.has_own_calls |= is_other;
+            let out = self.outgoing.places.of(index)?;
+            return Ok(self.copy(data, object, out)?);
+        };
+        let id = inside(data, id);
+        self.id.clear();
+        append(&mut self.id, id)?;
+        let mut entries = self.entries(data, content.clone(), id, record)?;
+        let stretches = match record.and_then(|record| record.pieces.as_ref().map(|pieces| (record, pieces))) {
+            Some((record, pieces)) => self.as_sent(&mut entries, pieces, record)?,
+            None => self.anew(&entries, index, record)?,
+        };
+        self.write(data, object, id, &entries, &stretches, index)
+    }
+
+    /// Reads the parts of a message.
+    fn entries(
+        &mut self,
+        data: &[u8],
+        content: Span,
+        id: &[u8],
+        record: Option<&Message>,
+    ) -> Result<Vec<Entry>, Error> {
+        let (mut objects, mut memory) = (Vec::new(), Ok(()));
+        each(data, content, |at| {
+            if memory.is_ok() {
+                memory = push(&mut objects, Object::read(data, at));
+            }
+        });
+        memory?;
+        let mut entries = Vec::new();
+        for (index, object) in objects.into_iter().enumerate() {
+            let mut entry = Entry { object, said: Vec::new(), split: None, stretches: Vec::new() };
+            let text = entry.object.text.clone().filter(|_| entry.object.is(data, b"output_text"));
+            if let Some(text) = text {
+                let mut room = Vec::new();
+                append(&mut entry.said, decode(&data[text], &mut room)?)?;
+                let known = record.and_then(|record| record.parts.iter().find(|part| part.index == index as u64));
+                let reading = match known {
+                    Some(part) => part.reading,
+                    None => self.begin_text(),
+                };
+                let split = split_text(self.setup, id, reading, self.is_body, &entry.said)?;
+                let has_annotations = entry.object.annotations.as_ref().is_some_and(|list| list.len() > 2);
+                if has_annotations && split.content != entry.said {
+                    entry.stretches = stretches(self.setup, reading, &entry.said, &split.content)?;
+                }
+                entry.split = Some(split);
+            }
+            push(&mut entries, entry)?;
+        }
+        Ok(entries)
+    }
+
+    fn begin_text(&mut self) -> Reading {
+        let number = self.outgoing.texts;
+        self.outgoing.texts += 1;
+        Reading { number, is_split: self.is_split, is_without_calls: self.has_own_calls }
+    }
+
+    /// Gives each item of the stream what it got there.
+    fn as_sent(&mut self, entries: &mut [Entry], pieces: &[Piece], record: &Message) -> Result<Vec<Stretch>, Error> {
+        let mut stretches = Vec::new();
+        for (place, entry) in entries.iter_mut().enumerate() {
+            let own = || pieces.iter().filter(|piece| piece.part == place as u64);
+            let Some(split) = &mut entry.split else {
+                let piece = own().next().or(pieces.last());
+                let (out, pair) = piece.map_or((record.place, record.pair), |piece| (piece.out, piece.pair));
+                push(&mut stretches, Stretch { to: To::Verbatim, entry: place, out, pair, range: 0..0 })?;
+                continue;
+            };
+            split.lay_out(own())?;
+            let [mut thinking, mut content] = [0, 0];
+            let last = |to: To| own().enumerate().filter(|(_, piece)| piece.to == to).last().map(|(number, _)| number);
+            let (last_thinking, last_content) = (last(To::Reasoning), last(To::Message));
+            let mut calls = 0;
+            for (number, piece) in own().enumerate() {
+                let range = match piece.to {
+                    To::Reasoning => {
+                        take(&mut thinking, split.thinking.len(), piece.len, last_thinking == Some(number))
+                    }
+                    To::Message => take(&mut content, split.content.len(), piece.len, last_content == Some(number)),
+                    To::Call(_) => take(&mut calls, split.calls.len(), 1, false),
+                    To::Verbatim => continue,
+                };
+                if matches!(piece.to, To::Call(_)) && range.is_empty() {
+                    continue;
+                }
+                let (out, pair) = (piece.out, piece.pair);
+                push(&mut stretches, Stretch { to: piece.to, entry: place, out, pair, range })?;
+            }
+            // What the stream did not have.
+            let rest = [(To::Reasoning, thinking..split.thinking.len()), (To::Message, content..split.content.len())];
+            for (to, range) in rest.into_iter().filter(|(_, range)| !range.is_empty() && !self.is_partial) {
+                let out = self.outgoing.places.insert(record.index);
+                push(&mut stretches, Stretch { to, entry: place, out, pair: record.pair + 1, range })?;
+            }
+        }
+        Ok(stretches)
+    }
+
+    /// Gives each stretch of the text an item.
+    fn anew(&mut self, entries: &[Entry], index: u64, record: Option<&Message>) -> Result<Vec<Stretch>, Error> {
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let (mut pair, mut has_reasoning, mut has_message) = (1, false, false);
+        let mut is_reserved = record.is_none();
+        let mut add = |outgoing: &mut Outgoing, to: To, entry: usize, range: Span| {
+            let is_message = |to: To| matches!(to, To::Message | To::Verbatim);
+            let mut out = stretches.last().map_or(0, |last| last.out);
+            let goes_on = stretches.last().is_some_and(|last| {
+                is_message(last.to) && is_message(to) || last.to == To::Reasoning && to == To::Reasoning
+            });
+            if !goes_on {
+                if is_message(to) && has_message || to == To::Reasoning && (has_message || has_reasoning) {
+                    pair += 1;
+                    (has_message, has_reasoning) = (false, false);
+                }
+                out = match is_message(to) && mem::take(&mut is_reserved) {
+                    true => outgoing.places.of(index)?,
+                    false => outgoing.places.insert(index),
+                };
+                has_message |= is_message(to);
+                has_reasoning |= to == To::Reasoning;
+            }
+            Ok::<(), Error>(push(&mut stretches, Stretch { to, entry, out, pair, range })?)
+        };
+        for (place, entry) in entries.iter().enumerate() {
+            let Some(split) = &entry.split else {
+                add(self.outgoing, To::Verbatim, place, 0..0)?;
+                continue;
+            };
+            if entry.said.is_empty() {
+                add(self.outgoing, To::Message, place, 0..0)?;
+            }
+            let (mut thinking, mut content, mut calls) = (0, 0, 0);
+            for &(target, len) in split.order.iter().take(ALONE) {
+                let (to, range) = match target {
+                    text::Target::Reasoning => (To::Reasoning, take(&mut thinking, split.thinking.len(), len, false)),
+                    text::Target::Content => (To::Message, take(&mut content, split.content.len(), len, false)),
+                    text::Target::Calls => {
+                        let range = take(&mut calls, split.calls.len(), 1, false);
+                        let id = split.calls.get(range.start).map_or(&b""[..], |call| &call.id);
+                        (To::Call(unique(id, self.outgoing)?), range)
+                    }
+                };
+                add(self.outgoing, to, place, range)?;
+            }
+            let rest = [(To::Reasoning, thinking..split.thinking.len()), (To::Message, content..split.content.len())];
+            for (to, range) in rest.into_iter().filter(|(_, range)| !range.is_empty()) {
+                add(self.outgoing, to, place, range)?;
+            }
+            for call in calls..split.calls.len() {
+                let number = unique(&split.calls[call].id, self.outgoing)?;
+                add(self.outgoing, To::Call(number), place, call..call + 1)?;
+            }
+        }
+        if is_reserved && !entries.is_empty() {
+            self.outgoing.places.leave_out();
+        }
+        Ok(stretches)
+    }
+
+    /// Writes the items of a message.
+    fn write(
+        &mut self,
+        data: &[u8],
+        object: &Object,
+        id: &[u8],
+        entries: &[Entry],
+        stretches: &[Stretch],
+        index: u64,
+    ) -> Result<(), Error> {
+        let is_message = |stretch: &Stretch| matches!(stretch.to, To::Message | To::Verbatim);
+        let is_same = stretches.len() == entries.len()
+            && stretches.iter().enumerate().all(|(place, stretch)| {
+                let entry = &entries[stretch.entry];
+                let is_whole = stretch.to == To::Verbatim || entry.said.len() == stretch.range.len();
+                is_message(stretch)
+                    && stretch.pair == 1
+                    && place == stretch.entry
+                    && is_whole
+                    && stretch.out == stretches[0].out
+            });
+        if is_same {
+            let content = |entry: &Entry| entry.split.is_none() || !entry.said.is_empty();
+            self.has_more |= entries.iter().any(content);
+            let out = match stretches.first() {
+                Some(first) => first.out,
+                None => self.outgoing.places.of(index)?,
+            };
+            return Ok(self.copy(data, object, out)?);
+        }
+        self.is_changed = true;
+        let status = object.status.clone().map_or(&b"\"completed\""[..], |at| &data[at]);
+        let mut from = 0;
+        while from < stretches.len() {
+            let first = &stretches[from];
+            let more = stretches[from..].iter().take_while(|next| next.out == first.out);
+            let until = from + more.count();
+            let target = Target { out: first.out, id, pair: first.pair };
+            // Those before it were not cut off.
+            let status = if until == stretches.len() { status } else { &b"\"completed\""[..] };
+            let split = entries[first.entry].split.as_ref();
+            let start = self.json.len();
+            match (first.to, split) {
+                (To::Reasoning, _) => {
+                    let mut text = Vec::new();
+                    for stretch in &stretches[from..until] {
+                        if let Some(split) = &entries[stretch.entry].split {
+                            append(&mut text, &split.thinking[stretch.range.clone()])?;
+                        }
+                    }
+                    append(&mut self.thinking, &text)?;
+                    write_reasoning(target, &text, status, self.outgoing.is_summary, &mut self.json)?;
+                }
+                (To::Call(number), Some(split)) => {
+                    self.has_more = true;
+                    if let Some(call) = split.calls.get(first.range.start) {
+                        let mut call_id = memory::copy(&call.id)?;
+                        write_number(number, &mut call_id)?;
+                        write_call(&call_id, &call.name, &call.arguments, "completed", &mut self.json)?;
+                    }
+                }
+                _ => self.write_message(data, object, target, status, entries, &stretches[from..until])?,
+            }
+            push(&mut self.list, (first.out, start..self.json.len()))?;
+            from = until;
+        }
+        Ok(())
+    }
+
+    /// Writes a message with some of the parts.
+    fn write_message(
+        &mut self,
+        data: &[u8],
+        object: &Object,
+        target: Target<'_>,
+        status: &[u8],
+        entries: &[Entry],
+        stretches: &[Stretch],
+    ) -> Result<(), Error> {
+        let mut content = Vec::new();
+        append(&mut content, b"[")?;
+        for (number, stretch) in stretches.iter().enumerate() {
+            let entry = &entries[stretch.entry];
+            append(&mut content, if number > 0 { b"," } else { b"" })?;
+            let text = entry.split.as_ref().map(|split| (&split.content[..], stretch.range.clone()));
+            self.has_more |= text.as_ref().is_none_or(|(_, range)| !range.is_empty());
+            match text {
+                Some((all, range)) => {
+                    let skip = chars(&all[..range.start]);
+                    let text = &all[range];
+                    let place = Annotations::In { stretches: &entry.stretches, skip, len: chars(text) };
+                    write_part(data, &entry.object, &entry.said, text, place, &mut content)?;
+                }
+                None => append(&mut content, &data[entry.object.whole.clone()])?,
+            }
+        }
+        append(&mut content, b"]")?;
+        let mut edits = Edits::default();
+        if let Some(id) = object.id.clone().filter(|_| target.pair > 1) {
+            edits.replace(id, |out| target.write_id("", out))?;
+        }
+        if let Some(at) = object.status.clone() {
+            edits.replace(at, |out| append(out, status))?;
+        }
+        if let Some(at) = object.content.clone() {
+            edits.replace(at, |out| append(out, &content))?;
+        }
+        Ok(edits.apply(data, object.whole.clone(), Span::clone, &mut self.json)?)
+    }
+
+    /// Adds a message that says the thinking again.
+    pub fn promote(&mut self, id: &[u8], out: u64, thinking: &[u8]) -> Result<(), Error> {
+        let start = self.json.len();
+        write_promoted(id, thinking, &mut self.json)?;
+        push(&mut self.list, (out, start..self.json.len()))?;
+        self.is_changed = true;
+        Ok(())
+    }
+
+    /// Writes the list.
+    pub fn write_list(&mut self, out: &mut Vec<u8>) -> memory::Result<()> {
+        // Items of one place keep their order.
+        self.list.sort_unstable_by_key(|(out, at)| (*out, at.start));
+        append(out, b"[")?;
+        for (number, (_, at)) in self.list.iter().enumerate() {
+            append_all(out, &[if number > 0 { b"," } else { b"" }, &self.json[at.clone()]])?;
+        }
+        append(out, b"]")
+    }
+}
+
+/// Takes the next `len`, or all that is left with `is_last`.
+fn take(at: &mut usize, all: usize, len: usize, is_last: bool) -> Span {
+    let start = *at;
+    *at = if is_last { all } else { all.min(start.saturating_add(len)) };
+    start..*at
+}
+
+/// Writes a text part with another text than it had.
+pub fn write_part(
+    data: &[u8],
+    part: &Object,
+    said: &[u8],
+    text: &[u8],
+    place: Annotations<'_>,
+    out: &mut Vec<u8>,
+) -> memory::Result<()> {
+    let mut edits = Edits::default();
+    if text != said {
+        if let Some(at) = part.text.clone() {
+            edits.replace(at, |out| write_text(b"", text, out))?;
+        }
+        if let Some(at) = part.logprobs.clone() {
+            edits.replace(at, |out| append(out, b"[]"))?;
+        }
+        if let Some(at) = part.annotations.clone().filter(|at| at.len() > 2) {
+            let mut list = Vec::new();
+            append(&mut list, b"[")?;
+            let mut memory = Ok(());
+            each(data, at.clone(), |at| {
+                let start = list.len();
+                let write = || {
+                    append(&mut list, if start > 1 { b"," } else { b"" })?;
+                    place.write(data, at, &mut list)
+                };
+                if memory.is_ok() {
+                    match write() {
+                        Ok(true) => {}
+                        Ok(false) => list.truncate(start),
+                        Err(error) => memory = Err(error),
+                    }
+                }
+            });
+            memory?;
+            append(&mut list, b"]")?;
+            edits.replace(at, |out| append(out, &list))?;
+        }
+    }
+    edits.apply(data, part.whole.clone(), Span::clone, out)
+}
