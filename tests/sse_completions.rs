@@ -9,7 +9,7 @@ use samples::Random;
 use serde_json::{Value, json};
 use support::Pair;
 use support::client::{Runs, events, push, split};
-use support::rewriting::{at_every_cut, at_random_cuts, case, pieces, rewrite, texts};
+use support::rewriting::{at_every_cut, at_random_cuts, case, examples, pieces, rewrite, texts};
 
 fn options() -> Options {
     Options::new().formats(Formats::COMPLETIONS)
@@ -93,6 +93,15 @@ fn the_cases_are_split() {
         let (dialect, options) = (Dialect::find("qwen3").unwrap(), options().body(body));
         let wanted = case("completions-body.split.json");
         assert_eq!(at_every_cut(&dialect, &options, &case("completions-body.raw.json")), wanted);
+    }
+}
+
+#[test]
+fn the_examples_of_the_page_are_true() {
+    let examples = examples("completions.md");
+    assert_eq!(examples.len(), 2);
+    for [input, output] in examples {
+        assert_eq!(qwen3(&input), output);
     }
 }
 

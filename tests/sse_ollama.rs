@@ -11,7 +11,7 @@ use samples::{Random, Texts};
 use serde_json::{Value, json};
 use support::Pair;
 use support::client::{Runs, push, split};
-use support::rewriting::{at_every_cut, at_random_cuts, case, pieces, rewrite, texts};
+use support::rewriting::{at_every_cut, at_random_cuts, case, examples, pieces, rewrite, texts};
 
 const TAGS: &str = include_str!("dialects/calls-tags.toml");
 
@@ -148,6 +148,15 @@ fn the_cases_are_split() {
         let (dialect, options) = (Dialect::find("qwen3").unwrap(), options().body(body));
         let output = at_every_cut(&dialect, &options, &case("ollama-body.raw.json"));
         assert_eq!(output, case("ollama-body.split.json"), "{body:?}");
+    }
+}
+
+#[test]
+fn the_examples_of_the_page_are_true() {
+    let examples = examples("ollama.md");
+    assert_eq!(examples.len(), 3);
+    for [input, output] in examples {
+        assert_eq!(with(&Dialect::find("qwen3").unwrap(), &options().calls(true), &input), output);
     }
 }
 

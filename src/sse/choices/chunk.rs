@@ -111,10 +111,12 @@ pub fn read(
     let mut error = false;
     let mut reader = Reader::new(text);
     if !layout.has_list {
-        let only = choice(text, &mut reader, layout, is_body, field, 0).filter(|_| reader.end().is_some());
-        let error = only.is_some().then_some(false);
-        choices.extend(only);
-        return Ok(error);
+        choices.push(Choice { index: Some(0), ..Choice::default() });
+        let whole = choice(text, &mut reader, layout, is_body, field, &mut choices[0]).and_then(|()| reader.end());
+        if whole.is_none() {
+            choices.clear();
+        }
+        return Ok(whole.map(|()| false));
     }
     let whole = members(text, &mut reader, |reader, name, _| {
         if name == b"choices" {
@@ -125,8 +127,9 @@ pub fn read(
                 (choices.len() < CHOICES).then_some(())?;
                 memory = choices.try_reserve(1);
                 memory.is_ok().then_some(())?;
-                choices.push(choice(text, reader, layout, is_body, field, choices.len())?);
-                Some(())
+                // It is read in its place, because it is large.
+                choices.push(Choice { index: Some(choices.len() as u64), ..Choice::default() });
+                choice(text, reader, layout, is_body, field, choices.last_mut()?)
             });
         }
         let value = reader.value()?;
@@ -149,17 +152,20 @@ fn choice(
     layout: &Layout,
     is_body: bool,
     field: Field,
-    place: usize,
-) -> Option<Choice> {
-    let mut choice = Choice { index: Some(place as u64), ..Choice::default() };
+    choice: &mut Choice,
+) -> Option<()> {
     let part = if is_body { layout.whole_part } else { layout.part };
     let mut own = part.is_empty().then(Seen::default);
+    let mut parts = 0;
     members(text, reader, |reader, name, key| {
         if name == part && own.is_none() {
-            let Choice { index, finishes, .. } = choice;
-            choice = Choice { index, finishes, stop: choice.stop.take(), ..Choice::default() };
+            if parts > 0 {
+                let Choice { index, finishes, .. } = *choice;
+                *choice = Choice { index, finishes, stop: choice.stop.take(), ..Choice::default() };
+            }
+            parts += 1;
             if reader.peek() == Some(b'{') {
-                return delta(text, reader, layout, field, &mut choice);
+                return delta(text, reader, layout, field, choice);
             }
         }
         let value = reader.value()?;
@@ -176,16 +182,16 @@ fn choice(
             }
             _ => {
                 if let Some(own) = &mut own {
-                    own.take(text, layout, field, name, Member { key, value }, &mut choice);
+                    own.take(text, layout, field, name, Member { key, value }, choice);
                 }
             }
         }
         Some(())
     })?;
     if let Some(own) = own {
-        own.judge(&mut choice);
+        own.judge(choice);
     }
-    Some(choice)
+    Some(())
 }
 
 fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, choice: &mut Choice) -> Option<()> {

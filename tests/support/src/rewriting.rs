@@ -70,3 +70,18 @@ pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
     }
     found
 }
+
+/// Returns the examples of a page in `docs/`: what comes in, and what must go out. Each is a code block whose kind is that of a
+/// stream or body.
+pub fn examples(page: &str) -> Vec<[String; 2]> {
+    let page = std::fs::read_to_string(Path::new(ROOT).join("docs").join(page)).unwrap();
+    let mut blocks = Vec::new();
+    for kind in ["sse", "ndjson", "json"] {
+        for block in page.split(&format!("```{kind}\n")).skip(1) {
+            let (block, _) = block.split_once("```\n").expect("the end of a block");
+            blocks.push(if kind == "sse" { format!("{block}\n") } else { block.to_owned() });
+        }
+    }
+    assert_eq!(blocks.len() % 2, 0, "a block without its other half");
+    blocks.chunks(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect()
+}
