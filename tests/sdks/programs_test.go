@@ -22,10 +22,15 @@ var (
 	long = os.Getenv("ASIDE_LONG") != ""
 )
 
-// startGateway runs the gateway as its users do and returns its URL.
-func startGateway(t *testing.T, upstream string, flags ...string) string {
+// buildGateway returns the path of the gateway.
+func buildGateway(t *testing.T) string {
 	t.Helper()
-	program := build(t, "../../examples/go/gateway", "-tags", os.Getenv("ASIDE_TAGS"))
+	return build(t, "../../examples/go/gateway", "-tags", os.Getenv("ASIDE_TAGS"))
+}
+
+// startGateway runs the gateway as its users do and returns its URL.
+func startGateway(t *testing.T, program, upstream string, flags ...string) string {
+	t.Helper()
 	arguments := append([]string{"-listen", "127.0.0.1:0", "-upstream", upstream, "-dialect", "qwen3"}, flags...)
 	gateway := exec.Command(program, arguments...)
 	stderr, err := gateway.StderrPipe()
@@ -85,8 +90,13 @@ type seen struct {
 }
 
 func (s seen) String() string {
-	line, _ := json.Marshal(s)
-	return string(line)
+	var line strings.Builder
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(s); err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(line.String())
 }
 
 // call is a call's name and its arguments.

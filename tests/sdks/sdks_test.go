@@ -17,6 +17,8 @@ type scene struct {
 	want  seen
 	// asText is what is seen instead where an API knows no calls, or the calls have to stay text.
 	asText *seen
+	// promoted is what is seen instead where thinking alone is sent as content too.
+	promoted *seen
 }
 
 func parameters(keys string) json.RawMessage {
@@ -30,8 +32,12 @@ var tools = []tool{
 }
 
 // written are two calls as qwen3 writes them.
-const written = "<tool_call>\n" + `{"name": "weather", "arguments": {"city": "Paris </tool_call> é", "days": 2}}` + "\n</tool_call>\n" +
+const written = "<tool_call>\n" +
+	`{"name": "weather", "arguments": {"city": "Paris </tool_call> é", "days": 2}}` + "\n</tool_call>\n" +
 	"<tool_call>\n" + `{"name": "clock", "arguments": {}}` + "\n</tool_call>"
+
+// single is one call and nothing else.
+const single = "<tool_call>\n" + `{"name": "f", "arguments": {"a": 1}}` + "\n</tool_call>"
 
 // tagged is a call as other models of the family write it.
 const tagged = "<tool_call>\n<function=weather>\n<parameter=city>\n7\n</parameter>\n<parameter=days>\n2\n</parameter>\n" +
@@ -57,6 +63,13 @@ var scenes = map[string]scene{
 		answer: answer{text: "One.<think>\nHm.\n</think>\n\nTwo."},
 		want: seen{
 			Order: []string{"content", "thinking", "content"}, Thinking: "Hm.", Content: "One.Two.", Reason: "stop",
+		},
+	},
+	"alone": {
+		answer: answer{text: "<think>\nIt is 42.\n</think>\n\n"},
+		want:   seen{Order: []string{"thinking"}, Thinking: "It is 42.", Reason: "stop"},
+		promoted: &seen{
+			Order: []string{"thinking", "content"}, Thinking: "It is 42.", Content: "It is 42.", Reason: "stop",
 		},
 	},
 	"cut": {
@@ -85,12 +98,10 @@ var scenes = map[string]scene{
 		},
 	},
 	"calls": {
-		answer: answer{text: "<tool_call>\n" + `{"name": "f", "arguments": {"a": 1}}` + "\n</tool_call>"},
+		answer: answer{text: single},
 		tools:  tools,
 		want:   seen{Order: []string{"call"}, Calls: []call{{"f", map[string]any{"a": 1.0}}}, Reason: "tool_calls"},
-		asText: &seen{
-			Order: []string{"content"}, Content: "<tool_call>\n" + `{"name": "f", "arguments": {"a": 1}}` + "\n</tool_call>", Reason: "stop",
-		},
+		asText: &seen{Order: []string{"content"}, Content: single, Reason: "stop"},
 	},
 	// The type of a value between tags is in the request.
 	"tagged": {
@@ -127,7 +138,8 @@ type sdk struct {
 	command []string
 	formats []string
 	// lacks are what the package does not show by itself: "object", an object that it makes of a stream; "thinking", where it has
-	// no field for it; "order", where it shows calls after the text; "reason". By format and "streamed" or "final".
+	// no field for it; "order", where it shows calls after the text; "reason". By format and part: what "streamed", the "final"
+	// object of that, a "whole" answer.
 	lacks map[string][]string
 }
 
@@ -162,22 +174,40 @@ func sdks(t *testing.T) []sdk {
 		},
 		{
 			"ai-compatible", filepath.Join(modules, "ai"), node("ai_client.cjs", "compatible"), []string{"chat", "completions"},
-			map[string][]string{"chat streamed": {"order"}, "completions streamed": thinking, "completions final": thinking},
+			map[string][]string{
+				"chat streamed":        {"order"},
+				"completions streamed": thinking, "completions final": thinking, "completions whole": thinking,
+			},
 		},
 		{"ai-anthropic", filepath.Join(modules, "ai"), node("ai_client.cjs", "anthropic"), []string{"messages"}, nil},
 		{
 			"ai-openai", filepath.Join(modules, "ai"), node("ai_client.cjs", "openai"), []string{"chat", "responses"},
-			map[string][]string{"chat streamed": {"thinking", "order"}, "chat final": thinking},
+			map[string][]string{"chat streamed": {"thinking", "order"}, "chat final": thinking, "chat whole": thinking},
 		},
 	}
+}
+
+// way is how the gateway is started.
+type way struct {
+	name    string
+	flags   []string
+	formats []string // those that it makes a difference to
+}
+
+// ways are tested beyond the gateway without flags: the first alone, unless all is tested.
+var ways = []way{
+	{"promoted", []string{"-promote-empty"}, nil},
+	{"summary", []string{"-responses-as", "summary"}, []string{"responses"}},
+	{"merged", []string{"-merge"}, []string{"chat", "completions", "ollama", "generate"}},
 }
 
 // TestSdks asks for each answer with each package in each of its APIs, streamed and not.
 func TestSdks(t *testing.T) {
 	upstream := startServer(t)
-	gateways := map[string]string{
-		"":        startGateway(t, upstream),
-		"summary": startGateway(t, upstream, "-responses-as", "summary"),
+	program := buildGateway(t)
+	gateways := map[string]string{"": startGateway(t, program, upstream)}
+	for _, way := range ways {
+		gateways[way.name] = startGateway(t, program, upstream, way.flags...)
 	}
 	cuts := [][2]int{{7, 7}}
 	if long {
@@ -196,22 +226,21 @@ func TestSdks(t *testing.T) {
 					continue // the rewriter does not split them yet
 				}
 				for name, scene := range scenes {
-					for _, cut := range cuts {
-						for _, mode := range []string{"streamed", "whole"} {
-							if mode == "whole" && cut[0] != cuts[0][0] {
-								continue // deltas are of streams alone
-							}
-							t.Run(fmt.Sprintf("%s/%s/%s/%d-%d", format, name, mode, cut[0], cut[1]), func(t *testing.T) {
-								gateway := gateways[""]
-								if sdk.name == "ai-openai" {
-									gateway = gateways["summary"] // it shows no other thinking
+					for _, way := range waysOf(sdk.name, format, name) {
+						for _, cut := range cuts {
+							for _, mode := range []string{"streamed", "whole"} {
+								if mode == "whole" && cut[0] != cuts[0][0] {
+									continue // deltas are of streams alone
 								}
-								got := client.ask(t, request{
-									URL:    fmt.Sprintf("%s/%s/%d/%d", gateway, name, cut[0], cut[1]),
-									Format: format, Stream: mode == "streamed", Tools: scene.tools,
+								test := strings.TrimSuffix(fmt.Sprintf("%s/%s/%s/%d-%d/%s", format, name, mode, cut[0], cut[1], way), "/")
+								t.Run(test, func(t *testing.T) {
+									got := client.ask(t, request{
+										URL:    fmt.Sprintf("%s/%s/%d/%d", gateways[way], name, cut[0], cut[1]),
+										Format: format, Stream: mode == "streamed", Tools: scene.tools,
+									})
+									compare(t, sdk, format, mode, way, scene, got)
 								})
-								compare(t, sdk, format, mode, scene, got)
-							})
+							}
 						}
 					}
 				}
@@ -220,8 +249,23 @@ func TestSdks(t *testing.T) {
 	}
 }
 
+// waysOf returns the names of the ways in which an answer is asked for.
+func waysOf(sdk, format, scene string) []string {
+	names := []string{""}
+	if sdk == "ai-openai" && format == "responses" {
+		names = []string{"summary"} // it shows no other thinking
+	}
+	for _, way := range ways {
+		if (long || scene == "alone" && way.name == "promoted") && !slices.Contains(names, way.name) &&
+			(way.formats == nil || slices.Contains(way.formats, format)) && names[0] == "" {
+			names = append(names, way.name)
+		}
+	}
+	return names
+}
+
 // compare compares what a client has seen with what it is to see.
-func compare(t *testing.T, sdk sdk, format, mode string, scene scene, got reply) {
+func compare(t *testing.T, sdk sdk, format, mode, way string, scene scene, got reply) {
 	t.Helper()
 	if got.Error != "" {
 		t.Fatal("the client fails: ", got.Error)
@@ -230,40 +274,50 @@ func compare(t *testing.T, sdk sdk, format, mode string, scene scene, got reply)
 	if scene.asText != nil && (format == "completions" || format == "generate") {
 		want = *scene.asText
 	}
+	if way == "promoted" && scene.promoted != nil {
+		want = *scene.promoted
+	}
 	words := reasons[format]
 	if strings.HasPrefix(sdk.name, "ai-") {
 		words = reasons["ai"]
 	}
 	want.Reason = words[slices.Index(reasons["chat"], want.Reason)]
-	for part, got := range map[string]*seen{"streamed": got.Streamed, "final": got.Final} {
-		lacks := sdk.lacks[format+" "+part]
-		if part == "streamed" && mode == "whole" || part == "final" && mode == "streamed" && slices.Contains(lacks, "object") {
-			if got != nil {
-				t.Errorf("%s: %+v is more than is wanted", part, *got)
-			}
-			continue
+	if mode == "whole" {
+		if got.Streamed != nil {
+			t.Errorf("a whole answer was streamed: %s", got.Streamed)
 		}
-		if got == nil {
-			t.Errorf("%s: nothing", part)
-			continue
-		}
-		want, got := want, *got
-		if slices.Contains(lacks, "thinking") && strings.HasSuffix(want.Thinking, got.Thinking) {
-			want.Thinking = got.Thinking // none, or its last piece
-			want.Order = slices.DeleteFunc(slices.Clone(want.Order), func(kind string) bool { return kind == "thinking" })
-			want.Order = slices.CompactFunc(want.Order, func(a, b string) bool { return a == "content" && b == a })
-		}
-		if slices.Contains(lacks, "order") || part == "final" && format != "messages" && format != "responses" {
-			want.Order, got.Order = nil, nil // an object that is no list of blocks or items has a field for each
-		}
-		if slices.Contains(lacks, "reason") {
-			want.Reason = ""
-		}
-		if len(got.Calls) == 0 {
-			got.Calls = nil
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s:\n   got %s\nwanted %s", part, got, want)
-		}
+		compareSeen(t, format, way, "whole", sdk.lacks[format+" whole"], want, got.Final)
+		return
+	}
+	compareSeen(t, format, way, "streamed", sdk.lacks[format+" streamed"], want, got.Streamed)
+	if !slices.Contains(sdk.lacks[format+" final"], "object") {
+		compareSeen(t, format, way, "final", sdk.lacks[format+" final"], want, got.Final)
+	}
+}
+
+// compareSeen compares one part of what a client has seen: what "streamed", the "final" object of that, or a "whole" answer.
+func compareSeen(t *testing.T, format, way, part string, lacks []string, want seen, got *seen) {
+	t.Helper()
+	if got == nil {
+		t.Errorf("%s: nothing", part)
+		return
+	}
+	if slices.Contains(lacks, "thinking") && strings.HasSuffix(want.Thinking, got.Thinking) {
+		want.Thinking = got.Thinking // none, or its last piece
+		want.Order = slices.DeleteFunc(slices.Clone(want.Order), func(kind string) bool { return kind == "thinking" })
+		want.Order = slices.CompactFunc(want.Order, func(a, b string) bool { return a == "content" && b == a })
+	}
+	if slices.Contains(lacks, "order") || way == "merged" || part != "streamed" && format != "messages" && format != "responses" {
+		// A chunk, or an object that is no list of blocks or items, has a field for each.
+		want.Order, got.Order = nil, nil
+	}
+	if slices.Contains(lacks, "reason") {
+		want.Reason = ""
+	}
+	if len(got.Calls) == 0 {
+		got.Calls = nil
+	}
+	if !reflect.DeepEqual(*got, want) {
+		t.Errorf("%s:\n   got %s\nwanted %s", part, got, want)
 	}
 }
