@@ -27,6 +27,11 @@ impl<'a> Reader<'a> {
         Reader { text, at: 0, is_cut: false }
     }
 
+    /// Reads from this place in the text on.
+    pub fn at(text: &'a [u8], at: usize) -> Reader<'a> {
+        Reader { at, ..Reader::new(text) }
+    }
+
     /// Returns the first byte of what comes next.
     pub fn peek(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {

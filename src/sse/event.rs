@@ -140,6 +140,20 @@ impl Event {
         Ok(())
     }
 
+    /// Reads an event of which it is known where its name and its only line of data stand, and how its lines end.
+    pub fn set(&mut self, name: Range<usize>, data: Range<usize>, line_end: &'static [u8]) -> memory::Result<()> {
+        memory::clear(&mut self.joined);
+        self.lines.clear();
+        push(&mut self.lines, (0, data.start))?;
+        (self.name, self.single, self.line_end) = (name, data, line_end);
+        Ok(())
+    }
+
+    /// Returns where the data stands, if it has one line.
+    pub fn single(&self) -> Option<Range<usize>> {
+        (self.lines.len() == 1).then(|| self.single.clone())
+    }
+
     /// Returns where the line of each value of `data:` begins, and where the value stands. Blank values are left out. Only for
     /// events with several values.
     pub fn values(&self, raw: &[u8]) -> Result<Vec<(usize, Range<usize>)>, Error> {

@@ -12,6 +12,7 @@
 
 mod choices;
 mod edits;
+mod envelope;
 mod event;
 mod format;
 mod gate;

@@ -4,6 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::choices::{Choices, Layout};
+use super::envelope::Envelope;
 use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
 use super::messages::Messages;
@@ -12,7 +13,7 @@ use super::responses::Responses;
 use super::text::{Call, Setup};
 use crate::call_writer::Tools;
 use crate::json::{self, Span};
-use crate::memory::append;
+use crate::memory::{self, append};
 use crate::{Dialect, Error, Start};
 
 /// The most bytes that extra chunks add to an event that has the data of many.
@@ -28,6 +29,7 @@ pub struct Rewrite {
     /// No event has been seen.
     fresh: bool,
     event: Event,
+    envelope: Envelope,
 }
 
 impl Rewrite {
@@ -42,6 +44,7 @@ impl Rewrite {
             formats: options.formats,
             fresh: true,
             event: Event::new(),
+            envelope: Envelope::new(),
         })
     }
 
@@ -67,6 +70,7 @@ impl Rewrite {
         self.responses.restart();
         self.fresh = true;
         self.event = Event::new();
+        self.envelope.clear();
     }
 
     /// Returns how many bytes of text are held back.
@@ -118,6 +122,10 @@ impl Rewrite {
     /// Writes a line that is an object of its own, with its changes. With `last`, the streams are over after it.
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, is_first) = self.pass_mark(raw, out)?;
+        if let Some(format) = self.envelope.read(raw, &mut self.event, &mut self.choices)? {
+            self.data(Some(format), raw, 0..raw.len(), last, out)?;
+            return Ok(());
+        }
         self.event.read_data(raw)?;
         self.begin_event();
         let format = Format::of(self.event.data(raw), self.formats);
@@ -128,6 +136,7 @@ impl Rewrite {
                 // The whole answer, of a request that asks for no stream.
                 return self.body(raw, out);
             }
+            self.learn(format, raw)?;
         } else {
             self.setup.stats.unread += u64::from(!matches!(format, None | Some(Format::Error)));
         }
@@ -141,6 +150,11 @@ impl Rewrite {
         if raw == b"\n" && (self.messages.takes_line_feed() || self.responses.takes_line_feed()?) {
             return Ok(());
         }
+        if let Some(format) = self.envelope.read(raw, &mut self.event, &mut self.choices)? {
+            self.messages.begin_event();
+            self.data(Some(format), raw, 0..raw.len(), last, out)?;
+            return Ok(());
+        }
         self.event.read(raw)?;
         self.begin_event();
         let format = self.read(raw)?;
@@ -150,8 +164,13 @@ impl Rewrite {
                 return self.each_line(&values, raw, last, out);
             }
         }
+        self.learn(format, raw)?;
         self.data(format, raw, 0..raw.len(), last, out)?;
         Ok(())
+    }
+
+    fn learn(&mut self, format: Option<Format>, raw: &[u8]) -> memory::Result<()> {
+        format.map_or(Ok(()), |format| self.envelope.learn(raw, &self.event, format, &self.choices))
     }
 
     /// Writes an event that has the data of several, one on each line. If something changes, each becomes an event.

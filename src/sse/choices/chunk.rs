@@ -28,7 +28,7 @@ impl Member {
 }
 
 /// A choice with the fields of its `delta` or `message`.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Choice {
     /// `None` if it is not a number that can be an index.
     pub index: Option<u64>,
@@ -59,6 +59,24 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Returns the choice with its values at other places, where its text is another one.
+    pub fn moved(&self, place: impl Fn(&Span) -> Span) -> Choice {
+        let moved = |span: &Option<Span>| span.as_ref().map(&place);
+        let member = |member: &Member| Member { key: place(&member.key), value: place(&member.value) };
+        let content = self.content.as_ref().map(member);
+        Choice {
+            stop: moved(&self.stop),
+            answers: content.as_ref().is_some_and(|content| content.value.len() > 2),
+            content,
+            no_content: moved(&self.no_content),
+            reasoning: moved(&self.reasoning),
+            field: moved(&self.field),
+            calls: moved(&self.calls),
+            role: self.role.as_ref().map(member),
+            ..*self
+        }
+    }
+
     /// Returns the value of the field for such text, if it is there and empty. The content never is.
     pub fn empty(&self, target: Target) -> Option<&Span> {
         match target {

@@ -17,7 +17,8 @@ use super::text::{Call, Parts, Setup, Target, TextStream};
 use crate::json::{self, Span};
 use crate::memory::{self, TryBox, append, append_all, append_text, push};
 use crate::{Error, Scanner};
-use chunk::{CHOICES, Choice, Part};
+pub use chunk::Choice;
+use chunk::{CHOICES, Part};
 use extra::ExtraChunk;
 use fields::{Fields, Noted, lines};
 use layout::CallForm;
@@ -120,6 +121,20 @@ impl Choices {
     /// Returns the scanner of the first choice.
     pub fn first(&mut self) -> &mut Scanner {
         &mut self.all[0].text.scanner
+    }
+
+    /// Takes the only choice of a chunk, whose places are known without reading it.
+    pub fn take(&mut self, layout: &'static Layout, choice: Choice) -> memory::Result<()> {
+        self.layout = layout;
+        push(&mut self.read, choice)
+    }
+
+    /// Returns the only choice of the chunk that was read last, if text goes on in it that is to be split.
+    pub fn only(&self) -> Option<&Choice> {
+        match &self.read[..] {
+            [choice] if !choice.finishes && !choice.is_split && choice.part.is_none() => Some(choice),
+            _ => None,
+        }
     }
 
     /// Returns whether what was read last has no choice.

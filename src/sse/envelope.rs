@@ -1,0 +1,220 @@
+//! The last event of a stream, as what the next one is held against: servers write the same envelope around each token. Where
+//! only the text differs, and values that nothing is read from, an event need not be parsed again. What is found without
+//! parsing must be what parsing finds.
+
+use super::choices::{Choice, Choices, Layout};
+use super::event::Event;
+use super::format::Format;
+use crate::json::{self, Reader, Span};
+use crate::memory::{self, append, push};
+
+/// The longest event that is kept, and the most values of it. Others are parsed.
+const MOST_BYTES: usize = 4096;
+const MOST_VALUES: usize = 64;
+
+/// How many envelopes may be learnt in vain. A stream whose envelopes change in other ways than by their values would only lose
+/// time.
+const MOST_VAIN: u32 = 8;
+
+/// Names of members that something is read from, wherever they stand.
+const READ: [&[u8]; 23] = [
+    b"choices",
+    b"delta",
+    b"message",
+    b"index",
+    b"finish_reason",
+    b"role",
+    b"content",
+    b"text",
+    b"reasoning_content",
+    b"reasoning",
+    b"reasoning_details",
+    b"thinking",
+    b"tool_calls",
+    b"function_call",
+    b"refusal",
+    b"audio",
+    b"images",
+    b"error",
+    b"object",
+    b"type",
+    b"done",
+    b"done_reason",
+    b"response",
+];
+
+/// A value of the event that may be another in the next one.
+struct Value {
+    /// Where it stands in the event.
+    span: Span,
+    /// It is the text.
+    is_text: bool,
+    /// It was another one in an event before.
+    varies: bool,
+}
+
+/// The envelope of a stream's events.
+pub struct Envelope {
+    /// The event; it is empty if none is known.
+    raw: Vec<u8>,
+    values: Vec<Value>,
+    format: Format,
+    layout: &'static Layout,
+    choice: Choice,
+    name: Span,
+    data: Span,
+    line_end: &'static [u8],
+    /// Where the values that may differ end: in the known event, and in the one that is held against it.
+    ends: Vec<(usize, usize)>,
+    /// How many envelopes were learnt and have not been of use.
+    vain: u32,
+}
+
+impl Envelope {
+    pub fn new() -> Envelope {
+        Envelope {
+            raw: Vec::new(),
+            values: Vec::new(),
+            format: Format::Chat,
+            layout: Layout::CHAT,
+            choice: Choice::default(),
+            name: 0..0,
+            data: 0..0,
+            line_end: b"\n",
+            ends: Vec::new(),
+            vain: 0,
+        }
+    }
+
+    /// Forgets the stream.
+    pub fn clear(&mut self) {
+        self.raw.clear();
+        self.vain = 0;
+    }
+
+    /// Reads an event that has the envelope of the one before into `event` and `choices`. Returns its format, or `None` if it must
+    /// be parsed.
+    pub fn read(&mut self, raw: &[u8], event: &mut Event, choices: &mut Choices) -> memory::Result<Option<Format>> {
+        if self.raw.is_empty() || !self.fits(raw)? {
+            return Ok(None);
+        }
+        self.vain = self.vain.saturating_sub(1);
+        let start = self.data.start;
+        let in_event = |span: &Span| self.moved(span.start)..self.moved(span.end);
+        let in_data = |span: &Span| self.moved(span.start + start) - start..self.moved(span.end + start) - start;
+        event.set(in_event(&self.name), in_event(&self.data), self.line_end)?;
+        choices.begin_event();
+        choices.take(self.layout, self.choice.moved(in_data))?;
+        Ok(Some(self.format))
+    }
+
+    /// Returns whether an event has this envelope, and notes where its values end.
+    fn fits(&mut self, raw: &[u8]) -> memory::Result<bool> {
+        self.ends.clear();
+        let (mut from, mut at) = (0, 0);
+        for value in self.values.iter().filter(|value| value.is_text || value.varies) {
+            let fixed = &self.raw[from..value.span.start];
+            let Some(rest) = raw[at..].strip_prefix(fixed) else { return Ok(false) };
+            at += fixed.len();
+            let is_string = rest.first() == Some(&b'"');
+            let mut reader = Reader::at(raw, at);
+            let Some(end) = reader.value().filter(|span| span.start == at).map(|span| span.end) else {
+                return Ok(false);
+            };
+            // A list or object may have line ends, which end the data.
+            if !is_string && (value.is_text || raw[at..end].iter().any(|byte| matches!(byte, b'\r' | b'\n'))) {
+                return Ok(false);
+            }
+            (from, at) = (value.span.end, end);
+            push(&mut self.ends, (from, at))?;
+        }
+        Ok(raw[at..] == self.raw[from..])
+    }
+
+    /// Returns where a place of the known event is in the one that was held against it.
+    fn moved(&self, place: usize) -> usize {
+        let before = self.ends.iter().take_while(|(end, _)| *end <= place).last();
+        before.map_or(place, |(end, moved)| place - end + moved)
+    }
+
+    /// Learns the envelope of an event that was parsed, if it has the text of one choice.
+    pub fn learn(&mut self, raw: &[u8], event: &Event, format: Format, choices: &Choices) -> memory::Result<()> {
+        let (Some(layout), Some(choice), Some(data)) = (Layout::of(format), choices.only(), event.single()) else {
+            return Ok(());
+        };
+        let Some(content) = &choice.content else { return Ok(()) };
+        if raw.len() > MOST_BYTES || self.vain > MOST_VAIN {
+            self.raw.clear();
+            return Ok(());
+        }
+        self.vain += 1;
+        let mut values = Vec::new();
+        let text = content.value.start + data.start..content.value.end + data.start;
+        let mut memory = Ok(());
+        let mut reader = Reader::at(&raw[..data.end], data.start);
+        // It was parsed before: it is an object.
+        let _ = find(raw, &mut reader, 0, &text, &mut |span| {
+            let is_text = span == text;
+            memory = push(&mut values, Value { span, is_text, varies: false });
+            (memory.is_ok() && values.len() <= MOST_VALUES).then_some(())
+        });
+        memory?;
+        if values.len() > MOST_VALUES || !values.iter().any(|value| value.is_text) {
+            self.raw.clear();
+            return Ok(());
+        }
+        if self.is_alike(raw, &values) {
+            for (value, known) in values.iter_mut().zip(&self.values) {
+                value.varies = known.varies || raw[value.span.clone()] != self.raw[known.span.clone()];
+            }
+        }
+        self.raw.clear();
+        append(&mut self.raw, raw)?;
+        self.values = values;
+        (self.format, self.layout, self.choice) = (format, layout, choice.clone());
+        (self.name, self.data, self.line_end) = (event.name.clone(), data, event.line_end);
+        Ok(())
+    }
+
+    /// Returns whether an event with these values differs from the known one in them alone.
+    fn is_alike(&self, raw: &[u8], values: &[Value]) -> bool {
+        let fixed = |raw: &[u8], values: &[Value], number: usize| {
+            let start = number.checked_sub(1).map_or(0, |before| values[before].span.end);
+            start..values.get(number).map_or(raw.len(), |value| value.span.start)
+        };
+        !self.raw.is_empty()
+            && values.len() == self.values.len()
+            && values.iter().zip(&self.values).all(|(value, known)| value.is_text == known.is_text)
+            && (0..=values.len())
+                .all(|number| raw[fixed(raw, values, number)] == self.raw[fixed(&self.raw, &self.values, number)])
+    }
+}
+
+/// How deep an object stands whose members are looked at: the chunk, its choice and its delta.
+const DEPTH: u32 = 2;
+
+/// Finds the values of an object, and of those in it that are read, that may be others in the next event: the `text`, and values
+/// that nothing is read from. All the rest is what the envelope is known by.
+fn find(
+    data: &[u8],
+    reader: &mut Reader<'_>,
+    depth: u32,
+    text: &Span,
+    found: &mut dyn FnMut(Span) -> Option<()>,
+) -> Option<()> {
+    reader.object(|reader, key| {
+        let mut room = [0; 24];
+        let name = json::name(data, &key, &mut room);
+        match (name, reader.peek()) {
+            (b"delta" | b"message", Some(b'{')) if depth < DEPTH => find(data, reader, depth + 1, text, found),
+            (b"choices", Some(b'[')) if depth == 0 => reader.array(|reader| match reader.peek() {
+                Some(b'{') => find(data, reader, depth + 1, text, found),
+                _ => reader.value().map(|_| ()),
+            }),
+            _ => {
+                let value = reader.value()?;
+                if value == *text || !READ.contains(&name) { found(value) } else { Some(()) }
+            }
+        }
+    })
+}
