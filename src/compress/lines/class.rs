@@ -25,6 +25,10 @@ impl Class {
         self.0 & other.0 != 0
     }
 
+    pub fn has_all(self, other: Class) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     pub fn add(&mut self, other: Class) {
         self.0 |= other.0;
     }

@@ -4,20 +4,21 @@
 use std::{collections::BTreeMap, ops::Range, sync::LazyLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, StartKind};
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use super::{
     class::Class,
-    patterns::{Patterns, Starts, set},
+    patterns::{Patterns, Starts, needed_texts, set},
 };
 
-/// The compiled definitions. Each rule has patterns of its own, which see only lines with one of its literals.
+/// The compiled definitions. Each rule has sets of patterns of its own, which see only lines with one of their literals.
 pub struct Failures {
     /// Searchers that find fast whether there is any literal.
     any: Vec<AhoCorasick>,
     literals: AhoCorasick,
-    /// For each literal, the rules and sections that it belongs to: one bit each, those of lines first.
-    owners: Vec<u64>,
+    /// For each literal, the sets of `lines` and then the sections that it belongs to.
+    owners: Vec<Owners>,
     lines: Vec<LineRule>,
     /// The `begin`, `end` and `block` of each section.
     sections: Vec<Patterns>,
@@ -33,6 +34,25 @@ pub struct Failures {
     ends_message: Patterns,
 }
 
+/// Sets of patterns and sections, a bit for each.
+#[derive(Clone, Copy, Default)]
+struct Owners([u64; 4]);
+
+impl Owners {
+    fn add(&mut self, owner: usize) {
+        self.0[owner / 64] |= 1 << (owner % 64);
+    }
+
+    fn add_all(&mut self, others: Owners) {
+        self.0.iter_mut().zip(others.0).for_each(|(bits, others)| *bits |= others);
+    }
+
+    fn has(&self, owner: usize) -> bool {
+        self.0[owner / 64] & 1 << (owner % 64) != 0
+    }
+}
+
+/// The patterns of a rule that need the same literal, or those that need any of the rule's.
 struct LineRule {
     patterns: Patterns,
     class: Class,
@@ -62,7 +82,7 @@ pub struct LineMatch {
 pub fn built_in() -> &'static Failures {
     static FAILURES: LazyLock<Failures> = LazyLock::new(|| {
         let file: File =
-            toml::from_str(include_str!("../../../filters/_failures.toml")).expect("_failures.toml is right");
+            toml::from_str(include_str!(concat!(env!("OUT_DIR"), "/failures.toml"))).expect("_failures.toml is right");
         Failures::new(&file)
     });
     &FAILURES
@@ -94,7 +114,9 @@ struct Line {
     message: bool,
     with: Vec<String>,
     patterns: Vec<String>,
+    #[serde(default)]
     yes: Vec<String>,
+    #[serde(default)]
     no: Vec<String>,
 }
 
@@ -118,7 +140,9 @@ struct Except {
     patterns: Vec<String>,
     #[serde(default)]
     unless: Vec<String>,
+    #[serde(default)]
     yes: Vec<String>,
+    #[serde(default)]
     no: Vec<String>,
 }
 
@@ -131,7 +155,9 @@ struct Section {
     begin: String,
     end: String,
     block: String,
+    #[serde(default)]
     yes: Vec<String>,
+    #[serde(default)]
     no: Vec<String>,
 }
 
@@ -140,7 +166,9 @@ struct Section {
 #[cfg_attr(not(test), allow(dead_code))]
 struct Extent {
     patterns: Vec<String>,
+    #[serde(default)]
     yes: Vec<String>,
+    #[serde(default)]
     no: Vec<String>,
 }
 
@@ -148,25 +176,58 @@ struct Extent {
 /// literals that contain another one are left out, each searcher has at most 44 (with more, it compares too many
 /// bytes), and literals of two bytes, which are often found by chance, have a searcher of their own.
 fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasick> {
-    let is_needed = |literal: &&str| !literals.clone().any(|other| other != *literal && literal.contains(other));
-    let mut needed: Vec<&str> = literals.clone().filter(is_needed).collect();
+    let all: FxHashSet<&str> = literals.clone().collect();
+    let mut needed: Vec<&str> = literals.filter(|literal| !contains_another(literal, &all)).collect();
     needed.sort_by_key(|literal| std::cmp::Reverse(literal.len()));
     let (long, short) = needed.split_at(needed.partition_point(|literal| literal.len() > 2));
-    let searcher = |few: &[&str]| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(few);
+    let searcher = |few: &[&str]| {
+        // Without an automaton of its own: wide instructions find a match by themselves.
+        let kind = Some(AhoCorasickKind::ContiguousNFA);
+        AhoCorasick::builder().kind(kind).match_kind(MatchKind::LeftmostFirst).build(few)
+    };
     long.chunks(44).chain([short]).map(|few| searcher(few).expect("the literals are few")).collect()
+}
+
+fn contains_another(literal: &str, all: &FxHashSet<&str>) -> bool {
+    let starts = || (0..literal.len()).filter(|&at| literal.is_char_boundary(at));
+    let ends = |start| (start + 1..=literal.len()).filter(|&at| literal.is_char_boundary(at));
+    let mut parts = starts().flat_map(|start| ends(start).map(move |end| &literal[start..end]));
+    parts.any(|part| part.len() < literal.len() && all.contains(part))
+}
+
+/// Some patterns of a rule, and the literals one of which a line has if any of them matches.
+struct PatternsOfLine<'a> {
+    line: &'a Line,
+    with: &'a [String],
+    patterns: Vec<&'a str>,
+}
+
+/// Returns the rule's patterns in sets, so that a line is compared with few, and few are compiled: a set for each literal
+/// that patterns cannot do without, and one for the others.
+fn sets_of(line: &Line) -> Vec<PatternsOfLine<'_>> {
+    let mut sets: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for pattern in &line.patterns {
+        let needed = needed_texts(pattern);
+        let is_needed = |index: &usize| needed.iter().any(|text| text.contains(&line.with[*index]));
+        let longest = (0..line.with.len()).filter(is_needed).max_by_key(|&index| line.with[index].len());
+        sets.entry(longest.unwrap_or(line.with.len())).or_default().push(pattern);
+    }
+    let with = |index| line.with.get(index).map_or(&line.with[..], std::slice::from_ref);
+    sets.into_iter().map(|(index, patterns)| PatternsOfLine { line, with: with(index), patterns }).collect()
 }
 
 impl Failures {
     fn new(file: &File) -> Failures {
-        assert!(file.line.len() + file.section.len() <= 64, "of each there is a bit in `owners`");
-        let mut owners: BTreeMap<&str, u64> = BTreeMap::new();
-        let all = file.line.iter().map(|line| &line.with).chain(file.section.iter().map(|section| &section.with));
+        let sets: Vec<PatternsOfLine<'_>> = file.line.iter().flat_map(sets_of).collect();
+        let mut owners: BTreeMap<&str, Owners> = BTreeMap::new();
+        let of_sections = file.section.iter().map(|section| &section.with[..]);
+        let all = sets.iter().map(|set| set.with).chain(of_sections);
         for (index, with) in all.enumerate() {
             for literal in with {
-                *owners.entry(literal).or_default() |= 1 << index;
+                owners.entry(literal).or_default().add(index);
             }
         }
-        let lines = file.line.iter().map(|line| {
+        let lines = sets.iter().map(|PatternsOfLine { line, patterns, .. }| {
             let mut class = Class::default();
             for is in &line.is {
                 class.add(match is {
@@ -175,16 +236,14 @@ impl Failures {
                     Is::Passed => Class::PASSED_VERDICT,
                 });
             }
-            LineRule { patterns: set(&line.patterns), class, block: line.block, message: line.message }
+            LineRule { patterns: set(patterns), class, block: line.block, message: line.message }
         });
         let passed: Vec<&String> =
             file.except.iter().filter(|except| except.ends_region).flat_map(|except| &except.patterns).collect();
-        let starts =
-            |extent: &Extent| Starts::new(&extent.patterns).expect("the beginnings in _failures.toml are right");
         Failures {
             any: any_of(owners.keys().copied()),
             literals: AhoCorasick::builder()
-                .kind(Some(AhoCorasickKind::DFA))
+                .kind(Some(AhoCorasickKind::ContiguousNFA))
                 .start_kind(StartKind::Unanchored)
                 .build(owners.keys())
                 .expect("the literals are few"),
@@ -193,8 +252,8 @@ impl Failures {
             sections: file.section.iter().map(|section| set(&[&section.begin, &section.end, &section.block])).collect(),
             except: file.except.iter().map(|except| (set(&except.patterns), set(&except.unless))).collect(),
             passed: set(&passed),
-            prefix: starts(&file.prefix),
-            label: starts(&file.label),
+            prefix: Starts::new(&file.prefix.patterns),
+            label: Starts::new(&file.label.patterns),
             continues: set(&file.continues.patterns),
             leads: set(&file.leads.patterns),
             help: set(&file.help.patterns),
@@ -270,19 +329,22 @@ impl Failures {
     #[inline(never)]
     pub fn match_line(&self, line: &[u8]) -> LineMatch {
         let mut found = LineMatch::default();
-        let mut owners = 0;
+        let mut owners = Owners::default();
         for literal in self.literals.find_overlapping_iter(line) {
-            owners |= self.owners[literal.pattern().as_usize()];
+            owners.add_all(self.owners[literal.pattern().as_usize()]);
         }
         for (index, rule) in self.lines.iter().enumerate() {
-            if owners & 1 << index != 0 && rule.patterns.is_match(line) {
+            // Only what is not known yet is looked for.
+            let (block, message) = (rule.block && !found.block, rule.message && !found.message);
+            let is_new = block || message || !found.class.has_all(rule.class);
+            if is_new && owners.has(index) && rule.patterns.is_match(line) {
                 found.class.add(rule.class);
                 found.block |= rule.block;
                 found.message |= rule.message;
             }
         }
         for (index, section) in self.sections.iter().enumerate() {
-            if owners & 1 << (self.lines.len() + index) != 0 && section.matches(line).contains(&BEGIN) {
+            if owners.has(self.lines.len() + index) && section.matches(line).contains(&BEGIN) {
                 found.begin = Some(index as u8);
             }
         }
@@ -335,6 +397,14 @@ mod tests {
             for line in &rule.yes {
                 if !expected(line) || !own.is_match(line.as_bytes()) {
                     wrong.push(format!("{}: {line:?} should match", rule.name));
+                }
+                // Each pattern is where the literals of a line that it matches lead.
+                for pattern in rule.patterns.iter().filter(|pattern| set(&[pattern]).is_match(line.as_bytes())) {
+                    let mut sets = sets_of(&rule).into_iter().filter(|set| set.patterns.contains(&pattern.as_str()));
+                    let with = sets.next().unwrap().with;
+                    if sets.next().is_some() || !with.iter().any(|literal| line.contains(literal)) {
+                        wrong.push(format!("{}: {line:?} does not lead to {pattern}", rule.name));
+                    }
                 }
             }
             for line in &rule.no {

@@ -2,14 +2,31 @@
 //! compile within bounded memory.
 //!
 //! They have no prefilter: lines are short, and whoever has to see many of them looks for literals first. So they
-//! compile in half the time and a third of the memory.
+//! compile in half the time and a third of the memory. Those of the library compile when they first see a line: most
+//! outputs need few of them, and compiling all takes longer than most calls.
+
+use std::{
+    panic::{RefUnwindSafe, UnwindSafe},
+    sync::OnceLock,
+};
 
 use regex_automata::{
-    Anchored, Input, MatchKind, PatternSet, meta::Config, meta::Regex, nfa::thompson::WhichCaptures, util::syntax,
+    Anchored, Input, MatchKind, PatternSet,
+    hybrid::dfa::{Cache, Config as DfaConfig, DFA},
+    meta::{Config, Regex},
+    nfa::thompson::{Config as NfaConfig, WhichCaptures},
+    util::{pool::Pool, syntax},
 };
 
 /// Patterns that are looked for together, in bytes and not in characters.
-pub struct Patterns(Regex);
+pub struct Patterns(Source);
+
+/// Whose patterns they are.
+enum Source {
+    /// Of a filter file. They may be wrong, and too large for a DFA.
+    File(Box<Regex>),
+    Library(Lazy),
+}
 
 /// Why patterns cannot be compiled.
 #[derive(Debug)]
@@ -26,51 +43,168 @@ impl Patterns {
     /// Compiles patterns. An error says what is wrong to whoever wrote them.
     pub fn new(patterns: &[impl AsRef<str>]) -> Result<Patterns, PatternError> {
         // With the place of each match, the memory for many patterns would grow with the square of their number.
-        compile(patterns, WhichCaptures::None).map(Patterns)
+        compile(patterns).map(|regex| Patterns(Source::File(Box::new(regex))))
     }
 
     /// Returns the memory of the compiled patterns in bytes.
     pub fn memory(&self) -> usize {
-        self.0.memory_usage()
+        match &self.0 {
+            Source::File(regex) => regex.memory_usage(),
+            Source::Library(lazy) => lazy.automaton().dfa.memory_usage(),
+        }
     }
 
     /// Whether any pattern is somewhere in the line.
     pub fn is_match(&self, line: &[u8]) -> bool {
-        self.0.is_match(line)
+        match &self.0 {
+            Source::File(regex) => regex.is_match(line),
+            Source::Library(lazy) => lazy.automaton().end(&Input::new(line).earliest(true)).is_some(),
+        }
     }
 
     /// Returns which patterns are somewhere in the line.
     pub fn matches(&self, line: &[u8]) -> Vec<usize> {
-        let mut found = PatternSet::new(self.0.pattern_len());
-        self.0.which_overlapping_matches(&Input::new(line), &mut found);
+        let input = Input::new(line);
+        let found = match &self.0 {
+            Source::File(regex) => {
+                let mut found = PatternSet::new(regex.pattern_len());
+                regex.which_overlapping_matches(&input, &mut found);
+                found
+            }
+            Source::Library(lazy) => lazy.automaton().which(&input),
+        };
         found.iter().map(|pattern| pattern.as_usize()).collect()
     }
 }
 
-/// Compiles patterns of the library's own. Panics if they are wrong.
+/// Returns patterns of the library's own. The first line that they see panics if they are wrong.
 pub fn set(patterns: &[impl AsRef<str>]) -> Patterns {
-    Patterns::new(patterns).expect("the library's own patterns are right")
+    Patterns(Source::Library(Lazy::new(patterns)))
 }
 
-/// Patterns that a line may begin with.
-pub struct Starts(Regex);
+/// Patterns of the library's own that a line may begin with.
+pub struct Starts(Lazy);
 
 impl Starts {
-    pub fn new(patterns: &[impl AsRef<str>]) -> Result<Starts, PatternError> {
-        compile(patterns, WhichCaptures::Implicit).map(Starts)
+    pub fn new(patterns: &[impl AsRef<str>]) -> Starts {
+        Starts(Lazy::new(patterns))
     }
 
     /// Returns where the longest pattern ends that the line begins with. Returns 0 if it begins with none.
     pub fn end(&self, line: &[u8]) -> usize {
-        self.0.search_half(&Input::new(line).anchored(Anchored::Yes)).map_or(0, |found| found.offset())
+        self.0.automaton().end(&Input::new(line).anchored(Anchored::Yes)).unwrap_or(0)
     }
 }
 
-fn compile(patterns: &[impl AsRef<str>], places: WhichCaptures) -> Result<Regex, PatternError> {
-    let config =
-        Config::new().match_kind(MatchKind::All).utf8_empty(false).which_captures(places).auto_prefilter(false);
-    let syntax = syntax::Config::new().unicode(false).utf8(false);
-    Regex::builder().configure(config).syntax(syntax).build_many(patterns).map_err(|error| {
+/// Patterns of the library's own, which compile when they first see a line.
+struct Lazy {
+    patterns: Vec<String>,
+    automaton: OnceLock<Box<Automaton>>,
+}
+
+impl Lazy {
+    fn new(patterns: &[impl AsRef<str>]) -> Lazy {
+        let patterns = patterns.iter().map(|pattern| pattern.as_ref().to_owned()).collect();
+        Lazy { patterns, automaton: OnceLock::new() }
+    }
+
+    fn automaton(&self) -> &Automaton {
+        self.automaton.get_or_init(|| Box::new(Automaton::new(&self.patterns)))
+    }
+}
+
+/// One automaton, whose states are found as they are needed. It reads forwards only: nobody asks where a match begins,
+/// and the other half of a regular expression would take as long to compile.
+struct Automaton {
+    dfa: DFA,
+    caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>>,
+}
+
+impl Automaton {
+    fn new(patterns: &[String]) -> Automaton {
+        let states = NfaConfig::new().utf8(false).shrink(false).which_captures(WhichCaptures::None);
+        let config = DfaConfig::new().match_kind(MatchKind::All).skip_cache_capacity_check(true);
+        let dfa = DFA::builder().thompson(states).syntax(syntax()).configure(config).build_many(patterns);
+        let dfa = dfa.expect("the library's own patterns are right");
+        let of = dfa.clone();
+        Automaton { dfa, caches: Pool::new(Box::new(move || of.create_cache())) }
+    }
+
+    /// Returns where a match ends: the longest one, or the one that ends first if the input asks for that.
+    fn end(&self, input: &Input<'_>) -> Option<usize> {
+        let found = self.dfa.try_search_fwd(&mut self.caches.get(), input);
+        found.expect(NEVER_FAILS).map(|found| found.offset())
+    }
+
+    fn which(&self, input: &Input<'_>) -> PatternSet {
+        let mut found = PatternSet::new(self.dfa.pattern_len());
+        self.dfa.try_which_overlapping_matches(&mut self.caches.get(), input, &mut found).expect(NEVER_FAILS);
+        found
+    }
+}
+
+const NEVER_FAILS: &str = "no byte ends a search, and its cache is cleared as often as need be";
+
+/// Returns texts that are in every line that this pattern matches. It looks only at what is neither repeated nor in a
+/// group, and returns none for a pattern of alternatives.
+pub fn needed_texts(pattern: &str) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    let mut chars = pattern.chars().peekable();
+    let (mut depth, mut in_class) = (0, false);
+    // Whether the last character of the last text may be repeated by what comes next.
+    let mut is_last = false;
+    while let Some(c) = chars.next() {
+        let next = if c == '\\' { chars.next() } else { None };
+        let literal = match (c, next) {
+            ('\\', Some(escaped)) => escaped.is_ascii_punctuation().then_some(escaped),
+            _ if in_class || depth > 0 || "[](){}|?*+.^$".contains(c) => None,
+            _ => Some(c),
+        };
+        match c {
+            '\\' if !in_class && depth == 0 && next == Some('x') => {
+                let _ = (chars.next(), chars.next());
+            }
+            '[' if !in_class => {
+                in_class = true;
+                // A bracket that comes first is a member of the class.
+                let _ = (chars.next_if_eq(&'^'), chars.next_if_eq(&']'));
+            }
+            ']' if in_class => in_class = false,
+            '(' if !in_class => depth += 1,
+            ')' if !in_class => depth -= 1,
+            '|' if !in_class && depth == 0 => return Vec::new(),
+            '{' if !in_class && depth == 0 => while chars.next().is_some_and(|c| c != '}') {},
+            _ => {}
+        }
+        match literal {
+            Some(literal) if !in_class && depth == 0 => {
+                texts.last_mut().into_iter().for_each(|text| text.push(literal));
+                is_last = true;
+            }
+            _ => {
+                if is_last && "?*{".contains(c) {
+                    texts.last_mut().map(String::pop);
+                }
+                is_last = false;
+                texts.push(String::new());
+            }
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    texts
+}
+
+fn syntax() -> syntax::Config {
+    syntax::Config::new().unicode(false).utf8(false)
+}
+
+fn compile(patterns: &[impl AsRef<str>]) -> Result<Regex, PatternError> {
+    let config = Config::new()
+        .match_kind(MatchKind::All)
+        .utf8_empty(false)
+        .which_captures(WhichCaptures::None)
+        .auto_prefilter(false);
+    Regex::builder().configure(config).syntax(syntax()).build_many(patterns).map_err(|error| {
         let pattern = error.pattern().map(|pattern| pattern.as_usize());
         let is_long = pattern.is_none_or(|pattern| patterns[pattern].as_ref().len() > LONGEST_SHOWN);
         let message = match (error.syntax_error(), error.size_limit()) {
@@ -86,12 +220,31 @@ fn compile(patterns: &[impl AsRef<str>], places: WhichCaptures) -> Result<Regex,
 
 #[cfg(test)]
 mod tests {
-    use super::{Patterns, Starts};
+    use super::{Patterns, Starts, needed_texts};
+
+    #[test]
+    fn what_a_pattern_cannot_do_without() {
+        for (pattern, texts) in [
+            ("^test result: FAILED", &["test result: FAILED"][..]),
+            (r"\bFound [1-9]\d* (?:errors?|problems?)\b", &["Found ", " "]),
+            (r"make(?:\[\d+\])?: \*\*\* ", &["make", ": *** "]),
+            ("colou?r+s*{x", &["colo", "r"]),
+            ("ab{2,3}c", &["a", "c"]),
+            ("[]a(]b[^]c]d", &["b", "d"]),
+            (r"[\]x]y(?:[)z]|\))w", &["y", "w"]),
+            (r"\xe2x\.y", &["x.y"]),
+            ("(?i:error) x", &[" x"]),
+            ("a|b", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(needed_texts(pattern), texts, "{pattern}");
+        }
+    }
 
     #[test]
     fn the_longest_start_counts() {
         let patterns = ["ab", "a+(?:b|bc)", "^b", "c$"];
-        let starts = Starts::new(&patterns).unwrap();
+        let starts = Starts::new(&patterns);
         for (line, end) in [("ab", 2), ("aabcd", 4), ("xab", 0), ("bb", 1), ("", 0), ("c", 1), ("cc", 0)] {
             assert_eq!(starts.end(line.as_bytes()), end, "{line}");
         }
