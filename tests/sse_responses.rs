@@ -858,3 +858,13 @@ fn streams_without_order_keep_their_text() {
         }
     }
 }
+
+// ----------------------------------------------------------------------------------------------------------------- docs
+
+#[test]
+fn the_page_shows_what_happens() {
+    let page = std::fs::read_to_string(Path::new(support::ROOT).join("docs/responses.md")).unwrap();
+    let blocks: Vec<&str> = page.split("```json\n").skip(1).map(|rest| rest.split_once("\n```").unwrap().0).collect();
+    assert_eq!(blocks.len(), 2);
+    assert_eq!(at_every_cut(&qwen3(), &options(), blocks[0]), blocks[1]);
+}

@@ -1,7 +1,7 @@
 //! The fields of an event of Responses, and of the items and parts in it, and where they stand. All other fields must pass
 //! unread.
 
-use crate::json::{Reader, Span};
+use crate::json::{Reader, Span, name};
 
 /// A key and its value, from the key's first quote on.
 #[derive(Clone)]
@@ -182,11 +182,11 @@ pub fn inside<'a>(data: &'a [u8], string: &Span) -> &'a [u8] {
 pub fn members(data: &[u8], at: Span, mut member: impl FnMut(&[u8], Span, Span)) {
     let base = at.start;
     let shift = |span: Span| base + span.start..base + span.end;
-    // What is no object has no members.
+    // Another value has no members.
     let _ = Reader::new(&data[at]).object(|reader, key| {
         let value = shift(reader.value()?);
         let key = shift(key);
-        member(inside(data, &key), key, value);
+        member(name(data, &key, &mut [0; 24]), key, value);
         Some(())
     });
 }

@@ -24,7 +24,7 @@ const EMPTY: usize = 16;
 pub enum To {
     Reasoning,
     Message,
-    /// What is no text: it has gone out as it came.
+    /// Something other than text, which has gone out as it came.
     Verbatim,
     /// A call, whose id got this number to tell it from another's.
     Call(u64),
@@ -673,7 +673,7 @@ impl Message {
         }
     }
 
-    /// Notes that something that is no text goes into the open message.
+    /// Notes that something other than text goes into the open message.
     pub fn note_verbatim(&mut self, content: u64) -> memory::Result<()> {
         let pieces = self.pieces.iter().flatten();
         let is_known = pieces.rev().any(|piece| piece.to == To::Verbatim && piece.part == content);

@@ -77,7 +77,7 @@ pub struct Responses {
     /// The thinking so far, if it may have to be sent once more.
     thinking: Vec<u8>,
     is_thinking_cut: bool,
-    /// There is something else than thinking.
+    /// There is something other than thinking.
     has_more: bool,
     /// What has become of the last event, if it ends with `\r`.
     last: Fate,
@@ -247,7 +247,7 @@ impl Responses {
             self.release_but(setup, Call::Finish, None, out)?;
         }
         self.count(setup);
-        if self.edits.text.capacity() > KEPT || self.decoded.capacity() > KEPT {
+        if event.raw.len() > KEPT {
             (self.edits, self.decoded, self.parts) = (Edits::default(), Vec::new(), Parts::default());
         }
         Ok(out[start..] != event.raw[event.part.clone()])
@@ -454,7 +454,7 @@ impl Responses {
                 _ => {}
             }
         }
-        // Something that is no text, or not in its order.
+        // Something other than text, or out of its order.
         self.has_more = true;
         let Responses { messages, outgoing, edits, .. } = self;
         let (message, way) = (&mut messages[message], &mut Way { outgoing, edits, out });

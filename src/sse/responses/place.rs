@@ -13,7 +13,7 @@ pub fn chars(text: &[u8]) -> u64 {
 /// What is known of the text that annotations belong to.
 #[derive(Clone, Copy)]
 pub enum Annotations<'a> {
-    /// So many characters were taken out before it.
+    /// This number of characters was taken out before it.
     Before(u64),
     /// Its stretches in the whole text: a first character and a number of them. Of all characters in these, the text leaves out
     /// the first `skip`, and has `len`.

@@ -274,7 +274,7 @@ impl<'a> Items<'a> {
         Reading { number, is_split: self.is_split, is_without_calls: self.has_own_calls }
     }
 
-    /// Gives each item of the stream what it got there.
+    /// Returns what goes to each item: what it got in the stream.
     fn as_sent(&mut self, entries: &mut [Entry], pieces: &[Piece], record: &Message) -> Result<Vec<Stretch>, Error> {
         let mut stretches = Vec::new();
         for (place, entry) in entries.iter_mut().enumerate() {
@@ -315,7 +315,7 @@ impl<'a> Items<'a> {
         Ok(stretches)
     }
 
-    /// Gives each stretch of the text an item.
+    /// Returns what goes to each item: a stretch of the text.
     fn anew(&mut self, entries: &[Entry], index: u64, record: Option<&Message>) -> Result<Vec<Stretch>, Error> {
         let mut stretches: Vec<Stretch> = Vec::new();
         let (mut pair, mut has_reasoning, mut has_message) = (1, false, false);
