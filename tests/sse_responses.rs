@@ -712,19 +712,35 @@ fn thinking_alone_is_said_again() {
         Server::new().whole(0, &["<think>a"]).end("incomplete"),
         one(&["<think></think>"]),
     ] {
-        let plain = at_every_cut(&qwen3(), &self::options(), &stream);
-        assert_eq!(at_every_cut(&qwen3(), &options, &stream), plain);
+        let plain = rewrite(&qwen3(), &self::options(), [stream.as_bytes()]);
+        assert_eq!(rewrite(&qwen3(), &options, [stream.as_bytes()]), plain);
         let body = self::body(&stream);
         assert_eq!(
             rewrite(&qwen3(), &options, [body.as_bytes()]),
             rewrite(&qwen3(), &self::options(), [body.as_bytes()])
         );
     }
-    let long = "a".repeat(60);
-    let stream = one(&["<think>", &long, &long, &long, &long, &long, &long, &long, &long, &long, &long, &long, &long]);
-    let mut rewriter = Rewriter::new(&qwen3(), &options.max_event(900)).unwrap();
-    rewriter.feed(&stream, &mut Vec::new()).unwrap();
-    assert_eq!(rewriter.stats().unpromoted, u64::from(stream.lines().all(|line| line.len() < 900)));
+    // An event that is too long to be read may be anything.
+    let long = format!("data: {}\n\nevent: response.output_text.done", json!({"type": "x", "a": "b".repeat(5000)}));
+    let stream = one(&["<think>a"]).replace("event: response.output_text.done", &long);
+    let items = Client::whole(&rewrite(&qwen3(), &options.clone().max_event(4000), [stream.as_bytes()]));
+    assert_eq!(said(&items), pairs(&[("reasoning", "a")]));
+    // No more thinking is kept than one event may have.
+    for (times, wanted) in [(10, 0), (20, 1)] {
+        let mut server = Server::new();
+        server.message(0).part("added", 0, 0, &text("")).delta(0, 0, "<think>");
+        for _ in 0..times {
+            server.delta(0, 0, &"a".repeat(60));
+        }
+        let stream = server.end("completed");
+        let mut rewriter = Rewriter::new(&qwen3(), &options.clone().max_event(2000)).unwrap();
+        let mut out = Vec::new();
+        rewriter.feed(&stream, &mut out).unwrap();
+        assert_eq!(rewriter.stats().unpromoted, wanted);
+        let out = String::from_utf8(out).unwrap();
+        let added = events(&out).iter().filter(|event| event["type"] == "response.output_item.added").count();
+        assert_eq!(added as u64, 2 - wanted, "{out}");
+    }
 }
 
 // --------------------------------------------------------------------------------------------------------------- random

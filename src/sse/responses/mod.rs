@@ -147,6 +147,8 @@ impl Responses {
     pub fn release(&mut self, setup: &mut Setup, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         self.release_but(setup, call, None, out)?;
         self.count(setup);
+        // What comes now is not read, and may be content.
+        self.has_more = true;
         Ok(())
     }
 
