@@ -419,3 +419,63 @@ fn bodies_are_promoted() {
     let call = Chat.body("\"reasoning_content\":\"a\",\"content\":null,\"tool_calls\":[{\"id\":\"x\"}]", "stop");
     assert_eq!(at_every_cut(&anywhere(), &promoting(), &call), call);
 }
+
+// --------------------------------------------------------------------------------------------------------- hostile bytes
+
+/// Streams with bytes lost, doubled and made up: no cut may show, whatever the options are.
+#[test]
+fn hostile_streams_are_cut_anywhere() {
+    let mut random = Random::announced("hostile_streams_are_cut_anywhere");
+    let tags = Dialect::from_toml(TAGS).unwrap();
+    let call = "<tool_call>{\\\"name\\\": \\\"f\\\", \\\"arguments\\\": {\\\"x\\\": 1}}</tool_call>";
+    for _ in 0..10_000 {
+        let kind = *random.pick(&Kind::ALL);
+        let mut stream = Vec::new();
+        for _ in 0..1 + random.below(6) {
+            let kind = if random.one_in(8) { *random.pick(&Kind::ALL) } else { kind };
+            let text = *random.pick(&["a<think>b</think>c", "<thi", "nk>", "</think>", "", call, "x\\n"]);
+            let chunk = match random.below(5) {
+                0 => kind.last(text, if random.one_in(2) { "stop" } else { "length" }),
+                1 => kind.thinking(text),
+                2 => kind.chunk(&kind.both("a", text), None),
+                _ => kind.content(text),
+            };
+            stream.extend_from_slice(chunk.as_bytes());
+        }
+        for _ in 0..random.below(4) {
+            let at = random.below(stream.len());
+            match random.below(4) {
+                0 => stream[at] = *random.pick(b"\n\r\"{}[]:,\\x\0\xFF"),
+                1 => drop(stream.drain(at..(at + 1 + random.below(9)).min(stream.len()))),
+                2 => stream.insert(at, *random.pick(b"\n\r\"{}[]:,\\ ")),
+                _ => {
+                    let part = stream[at..(at + random.below(40)).min(stream.len())].to_vec();
+                    drop(stream.splice(at..at, part));
+                }
+            }
+            if stream.is_empty() {
+                break;
+            }
+        }
+        let options = options()
+            .merge(random.one_in(2))
+            .promote_empty(random.one_in(2))
+            .calls(random.one_in(2))
+            .body(*random.pick(&[Body::Unknown, Body::Events, Body::Lines, Body::Json]))
+            .max_event(*random.pick(&[Options::MAX_EVENT, 250, 100]));
+        let run = |chunks: &[&[u8]]| {
+            let mut rewriter = Rewriter::new(&tags, &options).unwrap();
+            let mut out = Vec::new();
+            chunks.iter().for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
+            rewriter.finish(&mut out).unwrap();
+            (out, rewriter.stats())
+        };
+        let whole = run(&[&stream]);
+        let about = stream.escape_ascii().to_string();
+        assert!(run(&support::bytes(&stream)) == whole, "byte by byte: {about}");
+        for _ in 0..4 {
+            let cuts = support::random_cuts(&mut random, &stream, 60);
+            assert!(run(&cuts) == whole, "{options:?} {about}");
+        }
+    }
+}

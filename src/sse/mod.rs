@@ -510,11 +510,13 @@ impl Rewriter {
             self.rewrite.flush(out)?;
             self.pass(&rest[..used], out)?;
             self.mode = Mode::LongLine;
+        } else if end.is_some() && self.held.is_empty() {
+            self.rewrite.line(&rest[..used], false, out)?;
         } else {
             append(&mut self.held, &rest[..used])?;
             if end.is_some() {
                 self.rewrite.line(&self.held, false, out)?;
-                self.held.clear();
+                memory::clear(&mut self.held);
             }
         }
         if end.is_some() {

@@ -47,7 +47,8 @@ impl Field {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Body {
-    /// The first byte that is not blank decides: JSON begins with `{`, an event stream never does.
+    /// The first byte that is not blank decides: JSON begins with `{`, an event stream never does. If the first object is a line of
+    /// Ollama's, and that is among the [`Formats`], lines are read.
     #[default]
     Unknown = 0,
     /// An event stream (`text/event-stream`).
@@ -184,7 +185,8 @@ impl Options {
         Options { start: start.into(), ..self }
     }
 
-    /// Sets the field that the thinking goes to.
+    /// Sets the field that the thinking goes to, in chat and legacy completions. In Ollama's format it is always `thinking`, the only
+    /// one that its clients know.
     pub fn field(self, field: Field) -> Options {
         Options { field, ..self }
     }
@@ -281,12 +283,13 @@ impl Options {
     }
 
     /// Sends the thinking of an answer once more, as its content, if the answer ends by itself with no content and no call. For
-    /// models that forget to close their thinking.
+    /// models that forget to close their thinking. At most [`max_event`](Options::max_event) bytes of thinking are kept for it.
     pub fn promote_empty(self, promote_empty: bool) -> Options {
         Options { promote_empty, ..self }
     }
 
-    /// Writes what one chunk of a stream becomes as one chunk, the thinking before the content, for clients that count chunks.
+    /// Writes what one chunk of a stream becomes as one chunk, the thinking before the content, for clients that count chunks. It
+    /// applies to chat, legacy completions and Ollama.
     pub fn merge(self, merge: bool) -> Options {
         Options { merge, ..self }
     }
