@@ -748,7 +748,7 @@ fn thinking_alone_is_said_again() {
 #[test]
 fn random_streams_are_split_as_their_texts_are() {
     let mut random = Random::announced("random_streams_are_split_as_their_texts_are");
-    let qwen3 = qwen3();
+    let dialects = ["qwen3", "deepseek-r1", "any", "think"].map(|name| Dialect::find(name).unwrap());
     let words = [
         "<think>",
         "</think>",
@@ -765,6 +765,7 @@ fn random_streams_are_split_as_their_texts_are() {
         "\n</think>\n\n",
     ];
     for round in 0..600 {
+        let dialect = random.pick(&dialects);
         let mut server = Server::new();
         (server.is_named, server.is_counted) = (random.below(3) > 0, random.below(3) > 0);
         let responses_as = if random.below(2) == 0 { ResponsesAs::Summary } else { ResponsesAs::ReasoningText };
@@ -787,7 +788,7 @@ fn random_streams_are_split_as_their_texts_are() {
             index += 1;
         }
         let stream = server.end("completed");
-        let out = at_random_cuts(&qwen3, &options, &stream, &mut random);
+        let out = at_random_cuts(dialect, &options, &stream, &mut random);
         let items = Client::whole(&out);
         let mut names = ids(&items);
         names.sort_unstable();
@@ -800,7 +801,7 @@ fn random_streams_are_split_as_their_texts_are() {
         for (number, text) in texts.iter().enumerate() {
             let start = (number > 0).then_some(Start::Channel(Channel::Content));
             let scanner_options = aside::Options::new().start(start);
-            let mut scanner = aside::Scanner::with_options(&qwen3, &scanner_options).unwrap();
+            let mut scanner = aside::Scanner::with_options(dialect, &scanner_options).unwrap();
             let mut take = |event: aside::Event<'_>| {
                 let text = String::from_utf8_lossy(event.bytes);
                 is_taken_back |= event.kind == aside::Kind::Reclassify;
