@@ -169,6 +169,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads a string.
+    pub fn text(&mut self) -> Option<Span> {
+        self.expect(b'"')?;
+        let start = self.at - 1;
+        self.string()?;
+        Some(start..self.at)
+    }
+
     /// Reads a key and its colon.
     fn key(&mut self) -> Option<Span> {
         self.expect(b'"')?;

@@ -130,11 +130,14 @@ fn events() {
         seed.extend([random.below(6) as u8, way << 6 | random.below(64) as u8, 2, 7, random.next() as u8]);
         seed
     };
-    for path in support::files(format!("{ROOT}/tests/sse")).into_iter().filter(|path| path.is_file()) {
+    let folders = ["tests/sse", "tests/sse/formats"].map(|folder| support::files(format!("{ROOT}/{folder}")));
+    for path in folders.into_iter().flatten().filter(|path| path.is_file()) {
         let stream = std::fs::read(path).unwrap();
-        for way in [0, 1] {
+        for way in [0, 0, 1] {
             let mut seed = head(&mut random, "qwen3", way);
             seed.extend(if way == 1 { &[60][..] } else { &[] });
+            // What formats are read, and what else is wanted.
+            seed.extend([random.next() as u8 | 31, random.next() as u8]);
             seed.extend(&stream);
             seeds.push(seed);
         }

@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use aside::Dialect;
-use aside::sse::{Body, Field, Formats, Options, Rewriter};
+use aside::sse::{Body, Field, Formats, Options, ResponsesAs, Rewriter};
 use serde_json::Value;
 use support::{Pair, client};
 
@@ -41,9 +41,17 @@ pub fn run(data: &[u8]) {
     match choices >> 6 {
         0 | 1 => {
             let body = [Body::Unknown, Body::Events, Body::Json, Body::Lines][usize::from(choices >> 4 & 3)];
-            let options = options.formats(if choices & 4 != 0 { Formats::ALL } else { Formats::CHAT });
             let max_event = (choices >> 6 == 1).then(|| 4 * usize::from(input.byte()));
-            raw(&pair.library, &options.body(body).max_event(max_event), input.rest, lengths);
+            let (formats, others) = (input.byte(), input.byte());
+            let is = |bit: u8| others >> bit & 1 == 1;
+            let options = options
+                .body(body)
+                .max_event(max_event)
+                .formats(Formats::from_bits(u32::from(formats & 31)).unwrap_or_default())
+                .responses_as(if is(0) { ResponsesAs::Summary } else { ResponsesAs::ReasoningText })
+                .promote_empty(is(1))
+                .merge(is(2));
+            raw(&pair.library, &options, is(3), is(1), input.rest, lengths);
         }
         2 => {
             let stream = stream(&mut input, choices);
@@ -111,16 +119,43 @@ fn same(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) -> 
     whole.0
 }
 
-fn raw(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) {
-    same(dialect, options, stream, lengths);
+fn raw(dialect: &Dialect, options: &Options, repairs: bool, promotes: bool, stream: &[u8], lengths: &[u8]) {
+    let options = options.clone().repair(repairs);
+    let out = same(dialect, &options, stream, lengths);
+    assert!(out.len() <= 64 * stream.len() + 4096, "{} bytes of {}", out.len(), stream.escape_ascii());
     let off = options.clone().off(true);
     assert_eq!(same(dialect, &off, stream, lengths), stream);
-    // Half a character is held back, and an escape may be a marker's.
+    // Half a character is held back, and an escape may be a marker's. Thinking of the server's own may be promoted.
     let escapes = stream.windows(2).any(|pair| pair == b"\\u");
-    if std::str::from_utf8(stream).is_ok() && !stream.contains(&0x7F) && !escapes {
-        let options = options.clone().start(None);
-        assert_eq!(same(&FOREIGN, &options, stream, lengths), stream, "{}", stream.escape_ascii());
+    if std::str::from_utf8(stream).is_err() || stream.contains(&0x7F) || escapes || promotes {
+        return;
     }
+    let options = options.start(None);
+    let out = same(&FOREIGN, &options, stream, lengths);
+    if !repairs {
+        return is_as_it_came(&out, stream);
+    }
+    // Splitting comes after mending, and what is mended stays so, if no event is too long now that was not.
+    let options = options.max_event(None);
+    let out = same(&FOREIGN, &options, stream, lengths);
+    is_as_it_came(&same(&FOREIGN, &options.clone().repair(false), &out, lengths), &out);
+    is_as_it_came(&same(&FOREIGN, &options, &out, lengths), &out);
+}
+
+/// Nothing was changed. In Messages, a block's start may wait until its text has come, and a ping go before it.
+fn is_as_it_came(out: &[u8], stream: &[u8]) {
+    let has = |word: &[u8]| stream.windows(word.len()).any(|part| part == word);
+    if has(b"response.") {
+        // Of items whose events contradict each other, the last one is written anew.
+        return;
+    }
+    let lines = |text: &[u8]| {
+        let mut lines: Vec<Vec<u8>> = text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let same = if has(b"content_block_start") { lines(out) == lines(stream) } else { out == stream };
+    assert!(same, "{}\nis not\n{}", out.escape_ascii(), stream.escape_ascii());
 }
 
 /// A JSON string, with all of it in escapes where that is wanted.

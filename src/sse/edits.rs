@@ -41,7 +41,10 @@ impl Edits {
         place: impl Fn(&Span) -> Span,
         out: &mut Vec<u8>,
     ) -> memory::Result<()> {
-        self.list.sort_unstable_by_key(|(at, _)| at.start);
+        // Most come in order.
+        if !self.list.is_sorted_by_key(|(at, _)| at.start) {
+            self.list.sort_unstable_by_key(|(at, _)| at.start);
+        }
         let mut from = part.start;
         for (at, text) in &self.list {
             let at = place(at);

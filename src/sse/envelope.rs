@@ -118,9 +118,8 @@ impl Envelope {
             at += fixed.len();
             let is_string = rest.first() == Some(&b'"');
             let mut reader = Reader::at(raw, at);
-            let Some(end) = reader.value().filter(|span| span.start == at).map(|span| span.end) else {
-                return Ok(false);
-            };
+            let read = if is_string { reader.text() } else { reader.value() };
+            let Some(end) = read.filter(|span| span.start == at).map(|span| span.end) else { return Ok(false) };
             // A list or object may have line ends, which end the data.
             if !is_string && (value.is_text || raw[at..end].iter().any(|byte| matches!(byte, b'\r' | b'\n'))) {
                 return Ok(false);

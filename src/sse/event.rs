@@ -183,6 +183,9 @@ impl Event {
 
     /// Returns where a stretch of the data stands in the event. It must not be empty, and its last byte not a line end.
     pub fn place(&self, span: &Range<usize>) -> Range<usize> {
+        if let [(start, raw)] = self.lines[..] {
+            return span.start - start + raw..span.end - start + raw;
+        }
         let place = |at: usize| {
             let line = self.lines.partition_point(|&(start, _)| start <= at) - 1;
             let (start, raw) = self.lines[line];
