@@ -11,6 +11,8 @@ pub struct Log {
     pub text: Vec<u8>,
     /// The lines that say why it failed, counted from 0.
     pub marked: Vec<usize>,
+    /// Other diagnostics, such as warnings.
+    pub others: Vec<usize>,
 }
 
 /// The logs on which filters and failure patterns were tried.
@@ -21,6 +23,13 @@ pub fn known() -> Vec<Log> {
 /// The logs on which nothing was tried.
 pub fn held_out() -> Vec<Log> {
     from_templates(include_str!("recall/held-out.toml"), 3, 2)
+}
+
+/// Logs of tools that no filter and no failure pattern knows: those that may be looked at, or those that are held out.
+pub fn unknown(held_out: bool) -> Vec<Log> {
+    let file: File = toml::from_str(include_str!("recall/unknown.toml")).expect("the templates are right");
+    let log: Vec<Template> = file.log.into_iter().filter(|template| template.held_out == held_out).collect();
+    written(&log, 5, 2)
 }
 
 #[derive(Deserialize)]
@@ -34,6 +43,8 @@ struct File {
 struct Template {
     tool: String,
     command: String,
+    #[serde(default)]
+    held_out: bool,
     #[serde(default)]
     stamp: bool,
     #[serde(default)]
@@ -50,8 +61,12 @@ struct Template {
 /// Returns `copies` logs of each template.
 fn from_templates(text: &str, seed: u64, copies: usize) -> Vec<Log> {
     let file: File = toml::from_str(text).expect("the templates are right");
+    written(&file.log, seed, copies)
+}
+
+fn written(templates: &[Template], seed: u64, copies: usize) -> Vec<Log> {
     let mut random = Random::new(seed);
-    let logs = file.log.iter().flat_map(|template| (1..=copies).map(move |copy| (template, copy)));
+    let logs = templates.iter().flat_map(|template| (1..=copies).map(move |copy| (template, copy)));
     logs.map(|(template, copy)| Writer::new(&mut random).log(template, copy)).collect()
 }
 
@@ -60,6 +75,7 @@ struct Writer<'a> {
     text: String,
     lines: usize,
     marked: Vec<usize>,
+    others: Vec<usize>,
     stamp: bool,
     /// Milliseconds since the log began.
     clock: usize,
@@ -67,7 +83,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(random: &'a mut Random) -> Writer<'a> {
-        Writer { random, text: String::new(), lines: 0, marked: Vec::new(), stamp: false, clock: 0 }
+        Writer { random, text: String::new(), lines: 0, marked: Vec::new(), others: Vec::new(), stamp: false, clock: 0 }
     }
 
     fn log(mut self, template: &Template, copy: usize) -> Log {
@@ -95,7 +111,8 @@ impl<'a> Writer<'a> {
         }
         self.block(&template.tail);
         let name = format!("{} {copy}", template.tool);
-        Log { name, command: template.command.clone(), text: self.text.into_bytes(), marked: self.marked }
+        let Writer { text, marked, others, .. } = self;
+        Log { name, command: template.command.clone(), text: text.into_bytes(), marked, others }
     }
 
     fn noise(&mut self, lines: &[String], decoys: &[String], bytes: usize) {
@@ -111,11 +128,13 @@ impl<'a> Writer<'a> {
         lines.split('\n').for_each(|line| self.line(line));
     }
 
-    /// Lines that begin with `>` are marked, the others with a space.
+    /// Lines that begin with `>` are marked, other diagnostics begin with `!`, and the rest with a space.
     fn block(&mut self, block: &str) {
         for line in block.lines() {
             if line.starts_with('>') {
                 self.marked.push(self.lines);
+            } else if line.starts_with('!') {
+                self.others.push(self.lines);
             }
             self.line(line.get(1..).unwrap_or_default());
         }

@@ -12,6 +12,7 @@ use aside::compress::{Call, Change, Compressor, Input, Outcome, Part, Registry};
 use aside_benches::logs::{self, Log};
 
 const BUDGETS: [usize; 4] = [4_000, 10_000, 20_000, 30_000];
+const SMALL_BUDGET: usize = 4_000;
 
 /// Returns of each line whether it is in the result.
 type Policy = fn(&Log, usize) -> Vec<bool>;
@@ -31,6 +32,8 @@ fn main() {
         None => {
             report("known", &logs::known(), each);
             report("held out", &logs::held_out(), each);
+            report_unknown("unknown tools", &logs::unknown(false), each);
+            report_unknown("unknown tools, held out", &logs::unknown(true), each);
         }
     }
 }
@@ -53,6 +56,27 @@ fn report(name: &str, logs: &[Log], each: bool) {
                 println!("  {:<24}{own}", log.name);
             }
         }
+    }
+}
+
+/// Of tools that nothing knows, warnings and notes are to be left too, at a small budget.
+fn report_unknown(name: &str, logs: &[Log], each: bool) {
+    let of = |log: &Log| {
+        let left = aside(log, SMALL_BUDGET);
+        let share = |lines: &[usize]| lines.iter().filter(|&&line| left[line]).count() as f64 / lines.len() as f64;
+        [share(&log.marked), share(&log.others)]
+    };
+    let all: Vec<[f64; 2]> = logs.iter().map(of).collect();
+    let mean = |kind: usize| 100.0 * all.iter().map(|shares| shares[kind]).sum::<f64>() / all.len() as f64;
+    println!(
+        "\n{name}: {} logs at {} kB; errors {:.1} %, others {:.1} %",
+        logs.len(),
+        SMALL_BUDGET / 1000,
+        mean(0),
+        mean(1)
+    );
+    for (log, [errors, others]) in logs.iter().zip(&all).filter(|_| each) {
+        println!("  {:<24}{:>7.1} %{:>7.1} %", log.name, 100.0 * errors, 100.0 * others);
     }
 }
 
@@ -122,7 +146,7 @@ fn folder_of_logs(folder: &Path) -> Vec<Log> {
         let Marks { command, cause } =
             toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", marks.display()));
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let mut log = Log { name, command, text: fs::read(path).unwrap(), marked: Vec::new() };
+        let mut log = Log { name, command, text: fs::read(path).unwrap(), marked: Vec::new(), others: Vec::new() };
         let count = lines(&log).len();
         for [first, last] in cause {
             let is_there = 0 < first && first <= last && last <= count;

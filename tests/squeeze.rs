@@ -80,6 +80,23 @@ fn bytes_that_are_no_text_and_output_without_end() {
     }
 }
 
+/// What the manual shows first is what comes out.
+#[test]
+fn the_first_screen_of_the_manual_is_true() {
+    let manual = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tool-results.md")).unwrap();
+    let mut texts = manual.split("```text\n").skip(1).map(|text| text.split_once("```").unwrap().0);
+    let (before, after) = (texts.next().unwrap(), texts.next().unwrap());
+    let (head, tail) = before.split_once(" ✔ Adds item number 0\n").unwrap();
+    let tail = &tail[tail.find(" ✘ ").unwrap()..];
+    let passed: String = (0..200).map(|item| format!(" ✔ Adds item number {item}\n")).collect();
+    let input = [head, &passed, tail].concat();
+    let args = ["--report", "--command", "vendor/bin/phpunit --testdox", "--exit-code", "1"];
+    let output = feed(&args, input.as_bytes());
+    assert_eq!(out(&output), after);
+    assert_eq!(err(&output), "squeeze: 4914 → 260 chars, by phpunit\n");
+    assert!(manual.contains("prints 4,914 characters") && manual.contains("reads 260:"));
+}
+
 #[test]
 fn filter_files_are_checked() {
     let good = Path::new(env!("CARGO_MANIFEST_DIR")).join("filters/cargo.toml");

@@ -1,0 +1,8 @@
+# The example returns the result of each command in turn, within the budget and with its ending.
+execute_process(COMMAND "${PROGRAM}" "seq 100000; echo 'error: no such cart' >&2; exit 3" "echo é"
+    OUTPUT_VARIABLE output ERROR_VARIABLE error COMMAND_ERROR_IS_FATAL ANY)
+string(LENGTH "${output}" length)
+if(length GREATER 2300 OR NOT output MATCHES "error: no such cart\n\\(exit 3, [0-9]+ of 588915 characters\\)\n\\$ echo é\né\n\\(exit 0, 2 of 2 characters\\)\n$"
+    OR NOT error STREQUAL "")
+    message(FATAL_ERROR "printed: ${output}, ${error}")
+endif()
