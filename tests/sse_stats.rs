@@ -119,3 +119,42 @@ fn a_finish_keeps_the_counts_and_a_reset_does_not() {
     rewriter.reset();
     assert_eq!(rewriter.stats(), Stats::default());
 }
+
+/// The recorded answers of all formats.
+fn recordings() -> Vec<(String, Vec<u8>)> {
+    let files = support::files(format!("{}/tests/sse/formats", support::ROOT));
+    let raw = files.into_iter().filter(|file| file.to_string_lossy().contains(".raw."));
+    raw.map(|file| (file.display().to_string(), std::fs::read(file).unwrap())).collect()
+}
+
+#[test]
+fn all_formats_count() {
+    let recordings = recordings();
+    assert!(recordings.len() >= 7);
+    for (name, stream) in recordings {
+        let options = Options::new().formats(Formats::ALL);
+        let whole = counted(&options, &[&stream]);
+        assert!(whole.events > 0 && whole.changed > 0, "{name}: {whole:?}");
+        assert!(whole.thinking_bytes > 0 && whole.content_bytes > 0, "{name}: {whole:?}");
+        assert_eq!((whole.unread, whole.held, whole.too_long), (0, 0, 0), "{name}: {whole:?}");
+        for at in 0..stream.len() {
+            assert_eq!(counted(&options, &[&stream[..at], &stream[at..]]), whole, "{name}: cut at {at}");
+        }
+        assert_eq!(counted(&options, &support::bytes(&stream)), whole, "{name}: byte by byte");
+    }
+}
+
+#[test]
+fn nothing_is_held_if_a_finish_sends_nothing_and_the_other_way_round() {
+    for (name, stream) in recordings() {
+        for at in 0..=stream.len() {
+            let options = Options::new().formats(Formats::ALL);
+            let (mut rewriter, mut out) = (Rewriter::new(&qwen3(), &options).unwrap(), Vec::new());
+            rewriter.feed(&stream[..at], &mut out).unwrap();
+            let (held, sent) = (rewriter.stats().held, out.len());
+            rewriter.finish(&mut out).unwrap();
+            let left = out[sent..].escape_ascii();
+            assert_eq!(held > 0, out.len() > sent, "{name}: {held} are held at {at}, and {left} comes");
+        }
+    }
+}

@@ -45,6 +45,11 @@ impl TextBlock {
         TextBlock { index, text, open: None, has_text: false, waits: false, start: Vec::new(), ends: Vec::new() }
     }
 
+    /// Returns how many bytes of it are held back.
+    pub fn held(&self) -> usize {
+        self.text.held() + if self.waits && !self.has_text { self.start.len() } else { 0 }
+    }
+
     /// Keeps the start, or an event without text after it, and returns whether there was room for it.
     pub fn keep(&mut self, event: &EventPart<'_>) -> memory::Result<bool> {
         let most = KEPT.saturating_sub(self.start.len());

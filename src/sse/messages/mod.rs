@@ -182,9 +182,9 @@ impl Messages {
         !self.message.texts.is_empty()
     }
 
-    /// Returns how many bytes of text are held back.
+    /// Returns how many bytes are held back: text, and starts of blocks.
     pub fn held(&self) -> usize {
-        self.message.texts.iter().map(|block| block.text.held()).sum()
+        self.message.texts.iter().map(TextBlock::held).sum()
     }
 
     pub fn begin_event(&mut self) {

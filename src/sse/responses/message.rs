@@ -282,6 +282,18 @@ impl Message {
         Ok(is_held)
     }
 
+    /// Returns how many bytes of it are held back.
+    pub fn held(&self) -> usize {
+        let text: usize = self.parts.iter().filter_map(|part| part.text.as_ref()).map(TextStream::held).sum();
+        let starts: usize = self.parts.iter().map(|part| part.added.len()).sum();
+        text + if self.may_release_start() { self.added.len() + starts } else { 0 }
+    }
+
+    /// Returns whether its start is held, and it is not known yet that something is taken out of its text.
+    pub fn may_release_start(&self) -> bool {
+        self.holds_start() && !self.parts.iter().any(|part| part.is_changed)
+    }
+
     /// Returns whether its start is held, and nothing of it has gone out.
     pub fn holds_start(&self) -> bool {
         !self.is_over && self.is_reserved && self.open == Open::Nothing && !self.has_reasoning

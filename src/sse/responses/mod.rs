@@ -126,10 +126,9 @@ impl Responses {
         self.last = Fate::Written;
     }
 
-    /// Returns how many bytes of text are held back.
+    /// Returns how many bytes are held back: text, and starts of messages.
     pub fn held(&self) -> usize {
-        let parts = self.messages.iter().flat_map(|message| &message.parts);
-        parts.filter_map(|part| part.text.as_ref()).map(super::text::TextStream::held).sum()
+        self.messages.iter().map(Message::held).sum()
     }
 
     /// Takes the `\n` of a line end whose `\r` ended an event that was not written.
@@ -196,7 +195,7 @@ impl Responses {
         let Responses { messages, outgoing, edits, .. } = self;
         let message = &mut messages[message];
         let way = &mut Way { outgoing, edits, out };
-        if !message.holds_start() || message.parts.iter().any(|part| part.is_changed) {
+        if !message.may_release_start() {
             return Ok(());
         }
         message.open_message(None, 0, way)?;
