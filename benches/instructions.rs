@@ -10,6 +10,7 @@
 //!     instructions finds                    the first `find` of every dialect
 //!     instructions result failed            the first result of a compressor in this process, of an output with failures, and
 //!     instructions result passed            the second one; and of an output without failures
+//!     instructions tools                    results of several tools, without failures, after the first one
 
 use std::hint::black_box;
 
@@ -46,6 +47,7 @@ fn main() {
         ["frames"] => in_frames(),
         ["openers", dialect] => in_openers(dialect),
         ["result", kind] => results(kind),
+        ["tools"] => results_of_tools(),
         [way, dialect, ref workloads @ ..] if !workloads.is_empty() => some(way, dialect, workloads),
         // `cargo bench` and `cargo test --benches` start every bench with arguments of their own.
         _ => println!("run by scripts/count-instructions"),
@@ -213,6 +215,34 @@ fn results(kind: &str) {
         };
         counted(&mut compress);
         println!("result\t{which}\t{kind}\t1");
+    }
+}
+
+/// The bytes of each tool's output.
+const OUTPUT: usize = 64 * 1024;
+
+/// The lines differ by a number, which stands for `#`.
+const TOOLS: [(&str, &str, &str); 5] = [
+    ("cargo test", "cargo test", "test parser::reads::reads_case_# ... ok\n"),
+    ("npm", "npm install", "npm http fetch GET 200 https://packages.test/left-#/-/left-#.tgz 12ms (cache miss)\n"),
+    ("pytest", "pytest -v", "tests/test_parser.py::test_reads_case[#] PASSED                  [ 41%]\n"),
+    ("grep", "grep -rn parse src", "src/parser/reads.rs:#:    let parsed = parse_one(&text[#..]);\n"),
+    ("none", "./serve", "10:00:00 request # took 12 ms and was sent to worker #\n"),
+];
+
+fn results_of_tools() {
+    let compressor = Compressor::new(Registry::new());
+    for (name, command, line) in TOOLS {
+        let text: String =
+            (0..OUTPUT / line.len()).map(|number| line.replace('#', &(number * 7 + 1000).to_string())).collect();
+        let input = Input::of_command(command);
+        let mut compress = || {
+            let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+            black_box(result).report.after
+        };
+        compress();
+        counted(&mut compress);
+        println!("tool\t{name}\t{}", text.len());
     }
 }
 

@@ -66,6 +66,7 @@ with what ran in the same run, and are best read as ratios. Instruction counts (
 | W7 | a message as W1, but Chinese, Japanese, Korean and emoji, in tokens |
 | W7c4, W7c64 | the same in chunks of 4 and of 64 bytes, which also cut characters |
 | W8 | 100,000 scanners in the middle of a thinking, each fed a short token, in random order |
+| W10 | tool results of 64 kB, without failures, after the first one |
 | W11 | cold start: a process from its start to the first event; the first result of a compressor |
 
 Instructions are counted on 128 KiB of the same.
@@ -218,6 +219,7 @@ fn targets(figures: &Figures) -> String {
     let random = most(figures.all(&["many"]).map(|line| ratio(line[3].parse().ok(), line[1].parse().ok())));
     let find = most(figures.all(&["find"]).map(|line| line[1].parse().ok()));
     let result = figures.each(&["result", "first", "failed"]).map(|count| count / 1e6);
+    let tool = |name| figures.each(&["tool", name]);
     let targets = [
         per_feed(95.0, "W2", "inline-think"),
         per_feed(100.0, "W2", "any"),
@@ -297,6 +299,12 @@ fn targets(figures: &Figures) -> String {
         Target::shown("W8 against one scanner, every dialect: time of a feed", random, 2),
         Target::at_most(1.0, "W11: first `find` of every dialect, ms", find, 2),
         Target::at_most(30.0, "W11: first result with failures, millions of instructions", result, 1),
+        Target::at_most(
+            2.5,
+            "W10: `cargo test` by `grep`, instructions a byte",
+            ratio(tool("cargo test"), tool("grep")),
+            2,
+        ),
     ];
     "\n## Figures to reach\n\n`alone` is what there would be if aside did nothing: through C, an event that is handed over and \
      nothing looked at; in Ruby, a method around an empty call of the ffi gem. Of several dialects the worst counts.\n"
@@ -734,7 +742,14 @@ fn cold(figures: &Figures) -> String {
 }
 
 fn tools(figures: &Figures) -> String {
+    let a_byte = figures.all(&["tool"]).map(|line| {
+        let count = show(figures.each(&["tool", &line[0]]), 1);
+        [format!("`{}`", line[0]), count]
+    });
+    let a_byte = table(["output of (W10)", "instructions a byte"], a_byte);
     let rows = figures.all(&["compress"]).map(|line| [line[0].clone(), line[1].clone(), line[2].clone()]);
     "\n## Tool results\n\nHow many times the time that it takes to cut the same texts into a vector of lines with `memchr`.\n".to_owned()
         + &table(["texts", "filters", "times the lines"], rows)
+        + "\n"
+        + &a_byte
 }
