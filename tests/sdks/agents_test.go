@@ -156,7 +156,7 @@ func TestAgents(t *testing.T) {
 		model := &server{size: size}
 		upstream := httptest.NewServer(model)
 		defer upstream.Close()
-		gateway := startGateway(t, buildGateway(t), upstream.URL)
+		gateway := startGateway(t, upstream.URL)
 		for name, agent := range agents {
 			for _, mode := range []string{"streamed", "whole"} {
 				if mode == "whole" && size != sizes[0] {

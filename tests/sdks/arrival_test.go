@@ -49,7 +49,7 @@ func TestArrival(t *testing.T) {
 			`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 	}))
 	defer upstream.Close()
-	gateway := startGateway(t, buildGateway(t), upstream.URL)
+	gateway := startGateway(t, upstream.URL)
 
 	native := build(t, "arrival")
 	for name, c := range map[string]struct {

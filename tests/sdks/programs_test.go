@@ -22,15 +22,38 @@ var (
 	long = os.Getenv("ASIDE_LONG") != ""
 )
 
-// buildGateway returns the path of the gateway.
-func buildGateway(t *testing.T) string {
+// built is the folder of the programs that were built.
+var built string
+
+func TestMain(m *testing.M) {
+	var err error
+	if built, err = os.MkdirTemp("", "sdks"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(built)
+	os.Exit(status)
+}
+
+// build builds the program of a folder, if no test before has done so, and returns its path.
+func build(t *testing.T, folder string, flags ...string) string {
 	t.Helper()
-	return build(t, "../../examples/go/gateway", "-tags", os.Getenv("ASIDE_TAGS"))
+	program := filepath.Join(built, filepath.Base(folder))
+	if _, err := os.Stat(program); err == nil {
+		return program
+	}
+	command := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", program}, flags...), ".")...)
+	command.Dir = folder
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	return program
 }
 
 // startGateway runs the gateway as its users do and returns its URL.
-func startGateway(t *testing.T, program, upstream string, flags ...string) string {
+func startGateway(t *testing.T, upstream string, flags ...string) string {
 	t.Helper()
+	program := build(t, "../../examples/go/gateway", "-tags", os.Getenv("ASIDE_TAGS"))
 	arguments := append([]string{"-listen", "127.0.0.1:0", "-upstream", upstream, "-dialect", "qwen3"}, flags...)
 	gateway := exec.Command(program, arguments...)
 	stderr, err := gateway.StderrPipe()
@@ -54,17 +77,6 @@ func startGateway(t *testing.T, program, upstream string, flags ...string) strin
 	}
 	go io.Copy(os.Stderr, stderr)
 	return "http://" + address
-}
-
-func build(t *testing.T, folder string, flags ...string) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "program")
-	command := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", program}, flags...), ".")...)
-	command.Dir = folder
-	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	return program
 }
 
 // request is what a client is to ask for.
@@ -120,6 +132,9 @@ func startClient(t *testing.T, needs string, command ...string) *client {
 	t.Helper()
 	if _, err := os.Stat(needs); err != nil {
 		t.Skip("the package is not installed: ", err)
+	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		t.Skip(err)
 	}
 	process := exec.Command(command[0], command[1:]...)
 	process.Env = append(os.Environ(), "NODE_PATH="+modules)

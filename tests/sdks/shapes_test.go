@@ -77,7 +77,7 @@ func between(event string) string {
 // TestRepair has every client read the shapes from a gateway that repairs.
 func TestRepair(t *testing.T) {
 	upstream := startServer(t)
-	gateway := startGateway(t, buildGateway(t), upstream, "-repair")
+	gateway := startGateway(t, upstream, "-repair")
 	cuts := []int{7}
 	if long {
 		cuts = []int{1, 7, 0}
