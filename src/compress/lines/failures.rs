@@ -1,7 +1,14 @@
 //! What a failure looks like, as `filters/_failures.toml` says it. That file is the only place that knows a tool's
 //! words for failure; this one must stay fast for the many lines that say nothing of the kind.
 
-use std::{collections::BTreeMap, ops::Range, sync::LazyLock};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    sync::{
+        LazyLock, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, StartKind};
 use rustc_hash::FxHashSet;
@@ -16,7 +23,7 @@ use super::{
 pub struct Failures {
     /// Searchers that find fast whether there is any literal.
     any: Vec<AhoCorasick>,
-    literals: AhoCorasick,
+    literals: Literals,
     /// For each literal, the sets of `lines` and then the sections that it belongs to.
     owners: Vec<Owners>,
     lines: Vec<LineRule>,
@@ -32,6 +39,39 @@ pub struct Failures {
     leads: Patterns,
     help: Patterns,
     ends_message: Patterns,
+}
+
+/// The literals of all rules and sections. A process that sees few lines with one does without the automaton that is fast
+/// and takes long to build.
+struct Literals {
+    all: Vec<String>,
+    small: AhoCorasick,
+    fast: OnceLock<AhoCorasick>,
+    lines: AtomicUsize,
+}
+
+/// How many lines pay for the fast automaton.
+const MANY_LINES: usize = 4096;
+
+impl Literals {
+    fn new<'a>(all: impl Iterator<Item = &'a str>) -> Literals {
+        let all: Vec<String> = all.map(str::to_owned).collect();
+        let small = automaton(&all, AhoCorasickKind::ContiguousNFA);
+        Literals { all, small, fast: OnceLock::new(), lines: AtomicUsize::new(0) }
+    }
+
+    fn automaton(&self) -> &AhoCorasick {
+        if self.fast.get().is_none() && self.lines.fetch_add(1, Ordering::Relaxed) < MANY_LINES {
+            return &self.small;
+        }
+        self.fast.get_or_init(|| automaton(&self.all, AhoCorasickKind::DFA))
+    }
+}
+
+fn automaton(literals: &[String], kind: AhoCorasickKind) -> AhoCorasick {
+    let mut builder = AhoCorasick::builder();
+    builder.kind(Some(kind)).start_kind(StartKind::Unanchored);
+    builder.build(literals).expect("the literals are few")
 }
 
 /// Sets of patterns and sections, a bit for each.
@@ -242,11 +282,7 @@ impl Failures {
             file.except.iter().filter(|except| except.ends_region).flat_map(|except| &except.patterns).collect();
         Failures {
             any: any_of(owners.keys().copied()),
-            literals: AhoCorasick::builder()
-                .kind(Some(AhoCorasickKind::ContiguousNFA))
-                .start_kind(StartKind::Unanchored)
-                .build(owners.keys())
-                .expect("the literals are few"),
+            literals: Literals::new(owners.keys().copied()),
             owners: owners.into_values().collect(),
             lines: lines.collect(),
             sections: file.section.iter().map(|section| set(&[&section.begin, &section.end, &section.block])).collect(),
@@ -330,7 +366,7 @@ impl Failures {
     pub fn match_line(&self, line: &[u8]) -> LineMatch {
         let mut found = LineMatch::default();
         let mut owners = Owners::default();
-        for literal in self.literals.find_overlapping_iter(line) {
+        for literal in self.literals.automaton().find_overlapping_iter(line) {
             owners.add_all(self.owners[literal.pattern().as_usize()]);
         }
         for (index, rule) in self.lines.iter().enumerate() {
@@ -368,6 +404,19 @@ mod tests {
 
     fn file() -> File {
         toml::from_str(include_str!("../../../filters/_failures.toml")).unwrap()
+    }
+
+    #[test]
+    fn both_automatons_find_the_same_literals() {
+        let literals = &built_in().literals;
+        let fast = automaton(&literals.all, AhoCorasickKind::DFA);
+        for line in file().line.iter().flat_map(|line| line.yes.iter().chain(&line.no)) {
+            let found = |automaton: &AhoCorasick| -> Vec<(usize, usize)> {
+                let all = automaton.find_overlapping_iter(line);
+                all.map(|literal| (literal.pattern().as_usize(), literal.start())).collect()
+            };
+            assert_eq!(found(&literals.small), found(&fast), "{line}");
+        }
     }
 
     /// The class of a text's only line, found as in any text.
