@@ -3,10 +3,12 @@
 
 use std::path::Path;
 
-use aside::sse::{Formats, Options, Rewriter};
+use aside::sse::{Formats, Options};
 use aside::{Channel, Dialect, Kind, Scanner, Start};
 use samples::{Random, Texts};
 use serde_json::{Value, json};
+use support::messages::{Client, Server};
+use support::rewriting::{at_every_cut, case, pieces, rewrite};
 
 fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
@@ -20,184 +22,6 @@ fn foreign() -> Dialect {
 
 fn options() -> Options {
     Options::new().formats(Formats::MESSAGES)
-}
-
-fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut rewriter = Rewriter::new(dialect, options).unwrap();
-    let mut out = Vec::new();
-    for chunk in chunks {
-        rewriter.feed(chunk, &mut out).unwrap();
-    }
-    rewriter.finish(&mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
-
-/// What becomes of a stream or body, which is the same at every cut.
-fn at_every_cut(dialect: &Dialect, options: &Options, input: &str) -> String {
-    let input = input.as_bytes();
-    let whole = rewrite(dialect, options, [input]);
-    for at in 0..input.len() {
-        assert_eq!(rewrite(dialect, options, [&input[..at], &input[at..]]), whole, "cut at {at}");
-    }
-    assert_eq!(rewrite(dialect, options, input.chunks(1)), whole, "byte by byte");
-    whole
-}
-
-fn case(name: &str) -> String {
-    let file = Path::new(support::ROOT).join("tests/sse/formats").join(name);
-    std::fs::read_to_string(file).unwrap()
-}
-
-// -------------------------------------------------------------------------------------------------------------- servers
-
-/// A stream that is written event by event.
-#[derive(Default)]
-struct Server {
-    stream: String,
-    /// The type of an event stands in the data alone.
-    is_bare: bool,
-}
-
-impl Server {
-    fn send(&mut self, data: &Value) -> &mut Server {
-        let name = if self.is_bare { String::new() } else { format!("event: {}\n", data["type"].as_str().unwrap()) };
-        self.stream += &format!("{name}data: {data}\n\n");
-        self
-    }
-
-    fn begin(&mut self) -> &mut Server {
-        self.send(&json!({"type": "message_start", "message": {"id": "msg_01A", "type": "message", "content": []}}))
-    }
-
-    fn start(&mut self, index: usize, block: &Value) -> &mut Server {
-        self.send(&json!({"type": "content_block_start", "index": index, "content_block": block}))
-    }
-
-    fn delta(&mut self, index: usize, delta: &Value) -> &mut Server {
-        self.send(&json!({"type": "content_block_delta", "index": index, "delta": delta}))
-    }
-
-    fn stop(&mut self, index: usize) -> &mut Server {
-        self.send(&json!({"type": "content_block_stop", "index": index}))
-    }
-
-    fn text_start(&mut self, index: usize) -> &mut Server {
-        self.start(index, &json!({"type": "text", "text": ""}))
-    }
-
-    fn text(&mut self, index: usize, text: &str) -> &mut Server {
-        self.delta(index, &json!({"type": "text_delta", "text": text}))
-    }
-
-    /// A whole text block.
-    fn texts(&mut self, index: usize, texts: &[&str]) -> &mut Server {
-        self.text_start(index);
-        for text in texts {
-            self.text(index, text);
-        }
-        self.stop(index)
-    }
-
-    /// A whole call of the server's own.
-    fn call(&mut self, index: usize) -> &mut Server {
-        self.start(index, &json!({"type": "tool_use", "id": "t1", "name": "f", "input": {}}));
-        self.delta(index, &json!({"type": "input_json_delta", "partial_json": "{\"a\":1}"})).stop(index)
-    }
-
-    /// Ends the message, and returns the stream.
-    fn end(&mut self, reason: &str) -> String {
-        self.send(&json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 9}}));
-        self.send(&json!({"type": "message_stop"}));
-        std::mem::take(&mut self.stream)
-    }
-}
-
-// -------------------------------------------------------------------------------------------------------------- clients
-
-/// A client that takes indexes for places in a list, as Python's SDK does, and each block for one kind of text.
-#[derive(Default)]
-struct Client {
-    blocks: Vec<Value>,
-    open: Option<usize>,
-    input: String,
-    stop_reason: Option<String>,
-    is_over: bool,
-}
-
-impl Client {
-    fn read(stream: &str) -> Client {
-        let mut client = Client::default();
-        for event in support::client::events(stream) {
-            client.take(&event.lines, &serde_json::from_str(&event.data).unwrap());
-        }
-        assert!(client.open.is_none(), "a block without an end: {stream}");
-        client
-    }
-
-    fn take(&mut self, lines: &[String], event: &Value) {
-        let kind = event["type"].as_str().unwrap();
-        assert!(lines.iter().all(|line| *line == format!("event: {kind}")), "{lines:?} of {event}");
-        assert!(!self.is_over, "after the end: {event}");
-        match kind {
-            "content_block_start" => {
-                assert_eq!(self.open, None, "{event}");
-                assert_eq!(event["index"], self.blocks.len(), "{event}");
-                self.open = Some(self.blocks.len());
-                self.blocks.push(event["content_block"].clone());
-            }
-            "content_block_delta" => {
-                assert_eq!(event["index"].as_u64().map(|index| index as usize), self.open, "{event}");
-                self.delta(&event["delta"]);
-            }
-            "content_block_stop" => {
-                assert_eq!(event["index"].as_u64().map(|index| index as usize), self.open.take(), "{event}");
-                let block = self.blocks.last_mut().unwrap();
-                if block["type"] == "tool_use" {
-                    block["input"] = serde_json::from_str(&std::mem::take(&mut self.input)).unwrap();
-                }
-            }
-            "message_delta" => {
-                assert_eq!(self.open, None, "{event}");
-                self.stop_reason = event["delta"]["stop_reason"].as_str().map(str::to_owned);
-            }
-            "message_stop" => self.is_over = true,
-            "message_start" => assert!(self.blocks.is_empty()),
-            "ping" => {}
-            _ => panic!("{event}"),
-        }
-    }
-
-    fn delta(&mut self, delta: &Value) {
-        let block = self.blocks.last_mut().unwrap();
-        let (kind, member) = match delta["type"].as_str().unwrap() {
-            "text_delta" => ("text", "text"),
-            "thinking_delta" => ("thinking", "thinking"),
-            "signature_delta" => ("thinking", "signature"),
-            "citations_delta" => {
-                assert_eq!(block["type"], "text");
-                return;
-            }
-            "input_json_delta" => {
-                assert_eq!(block["type"], "tool_use");
-                self.input += delta["partial_json"].as_str().unwrap();
-                return;
-            }
-            kind => panic!("{kind}"),
-        };
-        assert_eq!(block["type"], kind, "{delta}");
-        block[member] = (block[member].as_str().unwrap().to_owned() + delta[member].as_str().unwrap()).into();
-    }
-
-    /// The kind and the text of each block.
-    fn texts(&self) -> Vec<(String, String)> {
-        let text = |block: &Value| {
-            let kind = block["type"].as_str().unwrap();
-            let text =
-                if kind == "tool_use" { block["input"].to_string() } else { block[kind].as_str().unwrap().into() };
-            (kind.to_owned(), text)
-        };
-        self.blocks.iter().map(text).collect()
-    }
 }
 
 fn texts(blocks: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -669,20 +493,6 @@ fn split(dialect: &Dialect, start: Option<Start>, text: &str) -> Option<Vec<(Str
     (!depends).then_some(blocks)
 }
 
-/// A text in pieces that cut no character.
-fn pieces<'a>(random: &mut Random, mut text: &'a str, most: usize) -> Vec<&'a str> {
-    let mut pieces = Vec::new();
-    while !text.is_empty() {
-        let mut at = random.below(most + 1).min(text.len());
-        while !text.is_char_boundary(at) {
-            at += 1;
-        }
-        pieces.push(&text[..at]);
-        text = &text[at..];
-    }
-    pieces
-}
-
 #[test]
 fn blocks_are_what_the_scanner_says_of_each_text() {
     let mut random = Random::announced("blocks_are_what_the_scanner_says_of_each_text");
@@ -711,7 +521,7 @@ fn blocks_are_what_the_scanner_says_of_each_text() {
                     if random.one_in(8) {
                         server.send(&json!({"type": "ping"}));
                     }
-                    server.text(index, piece);
+                    server.text(index, &piece);
                 }
                 server.stop(index);
             }

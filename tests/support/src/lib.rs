@@ -11,6 +11,7 @@ pub mod c;
 pub mod callgrind;
 pub mod calls;
 pub mod client;
+pub mod messages;
 pub mod program;
 #[cfg(feature = "compress")]
 pub mod report;
