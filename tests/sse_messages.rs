@@ -8,7 +8,8 @@ use aside::{Channel, Dialect, Kind, Scanner, Start};
 use samples::{Random, Texts};
 use serde_json::{Value, json};
 use support::messages::{Client, Server};
-use support::rewriting::{at_every_cut, case, pieces, rewrite};
+use support::rewriting::{at_every_cut, at_random_cuts, case, examples, pieces, rewrite};
+use support::told::{Said, told};
 
 fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
@@ -47,6 +48,15 @@ fn the_shared_cases_become_what_they_must() {
             // What is split already stays so.
             assert_eq!(at_every_cut(&qwen3(), &options, &wanted), wanted, "{split}");
         }
+    }
+}
+
+#[test]
+fn the_examples_of_the_page_are_true() {
+    let examples = examples("messages.md");
+    assert_eq!(examples.len(), 2);
+    for [input, output] in examples {
+        assert_eq!(at_every_cut(&qwen3(), &options(), &input), output);
     }
 }
 
@@ -537,4 +547,360 @@ fn blocks_are_what_the_scanner_says_of_each_text() {
             }
         }
     }
+}
+
+// --------------------------------------------------------------------------------------------------------------- calls
+
+const TAGS: &str = include_str!("dialects/calls-tags.toml");
+
+const F: &str = "<tool_call>{\"name\":\"f\",\"arguments\":{\"x\":1}}</tool_call>";
+
+fn tags() -> Dialect {
+    Dialect::from_toml(TAGS).unwrap()
+}
+
+fn wanting() -> Options {
+    options().calls(true)
+}
+
+/// The ids of the calls of a message.
+fn ids(blocks: &[Value]) -> Vec<&str> {
+    blocks.iter().filter_map(|block| block["id"].as_str()).collect()
+}
+
+#[test]
+fn calls_become_blocks() {
+    let think = |text: &str| format!("<think>why</think>{text}");
+    for (pieces, wanted, reason) in [
+        (vec![format!("Go.{F}")], &[("text", "Go."), ("tool_use", "{\"x\":1}")][..], "tool_use"),
+        // Markers and calls alone leave no text.
+        (vec![think(F)], &[("thinking", "why"), ("tool_use", "{\"x\":1}")], "tool_use"),
+        (vec![format!("{F}{F}")], &[("tool_use", "{\"x\":1}"), ("tool_use", "{\"x\":1}")], "tool_use"),
+        (vec![format!("{F}Done.")], &[("tool_use", "{\"x\":1}"), ("text", "Done.")], "tool_use"),
+        // In pieces of one character.
+        (think(F).chars().map(String::from).collect(), &[("thinking", "why"), ("tool_use", "{\"x\":1}")], "tool_use"),
+        // A call that breaks off is not a reason to stop, and one that is none stays text.
+        (vec![F[..40].to_owned()], &[("tool_use", &F[35..40])], "end_turn"),
+        (vec!["<tool_call>no</tool_call>".to_owned()], &[("text", "<tool_call>no</tool_call>")], "end_turn"),
+    ] {
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        let stream = Server::default().begin().texts(0, &pieces).end("end_turn");
+        let client = Client::read(&at_every_cut(&tags(), &wanting(), &stream));
+        assert_eq!((client.texts(), client.stop_reason.as_deref()), (texts(wanted), Some(reason)), "{stream}");
+        let names = client.blocks.iter().filter(|block| block["type"] == "tool_use").all(|block| block["name"] == "f");
+        assert!(names, "{:?}", client.blocks);
+        // Without the option, calls are text.
+        let plain = Client::read(&at_every_cut(&tags(), &options(), &stream)).texts();
+        assert!(plain.iter().all(|block| block.0 != "tool_use"));
+    }
+    // Other reasons stay.
+    let stream = Server::default().begin().texts(0, &[F]).end("max_tokens");
+    assert_eq!(Client::read(&rewrite(&tags(), &wanting(), [stream.as_bytes()])).stop_reason.unwrap(), "max_tokens");
+}
+
+#[test]
+fn arguments_stay_in_the_event_that_they_came_in() {
+    let delta = |text: &str| {
+        let delta = json!({"type": "text_delta", "text": text});
+        format!("data: {{\"seq\":1, \"index\":0,\"delta\":{delta},\"type\":\"content_block_delta\"}}\n\n")
+    };
+    let start = Server::default().begin().text_start(0).stream.clone();
+    let out = at_every_cut(&tags(), &wanting(), &format!("{start}{}{}", delta(&F[..36]), delta(&F[36..])));
+    let (_, calls) = out.split_once("\"type\":\"tool_use\",").unwrap();
+    let wanted = "\"id\":\"toolu_msg01A_0\",\"name\":\"f\",\"input\":{}}}\n\n\
+        data: {\"seq\":1, \"index\":0,\"delta\":{\"partial_json\":\"{\",\"type\":\"input_json_delta\"},\"type\":\"content_block_delta\"}\n\n\
+        data: {\"seq\":1, \"index\":0,\"delta\":{\"partial_json\":\"\\\"x\\\":1}\",\"type\":\"input_json_delta\"},\"type\":\"content_block_delta\"}\n\n";
+    assert_eq!(calls, wanted);
+}
+
+#[test]
+fn no_two_calls_of_a_message_have_one_id() {
+    let with_id = "<tool_call>{\"name\":\"g\",\"id\":\"a\",\"arguments\":{}}</tool_call>";
+    let stream =
+        Server::default().begin().texts(0, &[F, with_id]).texts(1, &[F, with_id]).texts(2, &[F]).end("end_turn");
+    let client = Client::read(&at_every_cut(&tags(), &wanting(), &stream));
+    let wanted = ["toolu_msg01A_0", "a", "toolu_msg01A_2", "toolu_msg01A_3", "toolu_msg01A_4"];
+    assert_eq!(ids(&client.blocks), wanted);
+    // A message without an id, and the one after it.
+    let stream = Server::default().texts(0, &[F]).texts(1, &[F]).end("end_turn");
+    let out = at_every_cut(&tags(), &wanting(), &stream.repeat(2));
+    let client = Client::read(&out[..out.len() / 2]);
+    assert_eq!(ids(&client.blocks), ["toolu_0", "toolu_1"]);
+    // At most 1,024 of a text, and none in later texts.
+    let text = "<function=g></function>".repeat(2000);
+    let stream =
+        Server::default().begin().texts(0, &[&format!("<tool_call>{text}</tool_call>")]).texts(1, &[F]).end("end_turn");
+    let out = rewrite(&tags(), &wanting(), [stream.as_bytes()]);
+    let mut all = ids(&Client::read(&out).blocks).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!((all.len(), out.contains(&json!(F).to_string())), (1024, true));
+}
+
+#[test]
+fn calls_of_the_server_end_the_search() {
+    let stream = Server::default().begin().texts(0, &[F]).call(1).texts(2, &[F]).end("tool_use");
+    let wanted = texts(&[("tool_use", "{\"x\":1}"), ("tool_use", "{\"a\":1}"), ("text", F)]);
+    assert_eq!(got(&tags(), &wanting(), &stream), wanted);
+    // Those that the server makes while a text is open, too.
+    let mut server = Server::default();
+    server.begin().text_start(0).text(0, "a<tool_call>{\"na").call(1).text(0, "me\":\"f\"}</tool_call>").stop(0);
+    let out = at_every_cut(&tags(), &wanting(), &server.end("tool_use"));
+    assert_eq!(
+        (out.matches("\"type\":\"tool_use\"").count(), all_text(&out)),
+        (1, "a<tool_call>{\"name\":\"f\"}</tool_call>".into())
+    );
+    // A server that splits the thinking, and not the calls.
+    let mut server = Server::default();
+    server.begin().start(0, &json!({"type": "thinking", "thinking": "why"})).stop(0);
+    let stream = server.texts(1, &["<think>Go.", F]).end("end_turn");
+    let wanted = texts(&[("thinking", "why"), ("text", "<think>Go."), ("tool_use", "{\"x\":1}")]);
+    assert_eq!(got(&tags(), &wanting(), &stream), wanted);
+}
+
+/// What a client gets of a message, as the reference has it.
+fn said(blocks: &[Value], stop_reason: &str) -> Said {
+    let mut said = Said::default();
+    for block in blocks {
+        let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
+        said.thinking += &text("thinking");
+        said.content += &text("text");
+        if block["type"] == "tool_use" {
+            let input = block["input"].as_str().map_or_else(|| block["input"].to_string(), str::to_owned);
+            said.calls.push([text("id"), text("name"), input]);
+        }
+    }
+    said.finish = if stop_reason == "tool_use" { "tool_calls" } else { "stop" }.into();
+    said
+}
+
+#[test]
+fn of_any_text_each_byte_is_told_once() {
+    let mut random = Random::announced("of_any_text_each_byte_is_told_once");
+    let mut count = 0;
+    for pair in support::Pair::all().iter().filter(|pair| pair.has_calls()) {
+        let samples = Texts::new(&pair.reference);
+        for _ in 0..25 {
+            let length = random.below(160);
+            let text = String::from_utf8_lossy(&samples.next(&mut random, length)).into_owned();
+            let mut wanted = told(pair, &aside::Options::new(), None, text.as_bytes(), false);
+            if wanted.is_reclassified {
+                continue;
+            }
+            let most = *random.pick(&[1, 8, 60]);
+            let texts = pieces(&mut random, &text, most);
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let stream = Server::default().begin().texts(0, &texts).end("end_turn");
+            let out = at_random_cuts(&pair.library, &wanting(), &stream, &mut random);
+            let client = Client::read(&out);
+            let about = format!("{}: {text:?}\n{out}", pair.reference.name);
+            wanted.check(&said(&client.blocks, &client.stop_reason.unwrap()), &about);
+            count += wanted.calls.len();
+
+            // In a body, arguments that are not an object stay text.
+            wanted = told(pair, &aside::Options::new(), None, text.as_bytes(), true);
+            let object =
+                |call: &[String; 2]| serde_json::from_str::<Value>(&call[1]).is_ok_and(|input| input.is_object());
+            if wanted.calls.iter().all(object) {
+                let body =
+                    json!({"type": "message", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"});
+                let out = rewrite(&pair.library, &wanting(), [body.to_string().as_bytes()]);
+                let body: Value = serde_json::from_str(&out).unwrap();
+                let mut got = said(body["content"].as_array().unwrap(), body["stop_reason"].as_str().unwrap());
+                // Read as JSON, and written again.
+                for call in got
+                    .calls
+                    .iter_mut()
+                    .map(|call| &mut call[2])
+                    .chain(wanted.calls.iter_mut().map(|call| &mut call[1]))
+                {
+                    *call = serde_json::from_str::<Value>(call).unwrap().to_string();
+                }
+                wanted.check(&got, &format!("{}: a body, {text:?}\n{out}", pair.reference.name));
+            }
+        }
+    }
+    assert!(count > 100, "{count} calls");
+}
+
+// -------------------------------------------------------------------------------------------------------------- bodies
+
+/// What becomes of a body with these blocks.
+fn body(dialect: &Dialect, options: &Options, blocks: &str, reason: &str) -> (String, String) {
+    let body = |blocks: &str, reason: &str| {
+        format!(
+            "{{\"id\":\"msg_1\",\"type\":\"message\", \"content\" : {blocks} ,\"stop_reason\":\"{reason}\",\"usage\":{{}}}}"
+        )
+    };
+    let out = at_every_cut(dialect, options, &body(blocks, reason));
+    let (head, rest) = out.split_once(" \"content\" : ").unwrap();
+    let (blocks, tail) = rest.rsplit_once(" ,\"stop_reason\":\"").unwrap();
+    let (reason, _) = tail.split_once('"').unwrap();
+    assert_eq!(out, body(blocks, reason));
+    assert!(head.starts_with("{\"id\":\"msg_1\""));
+    (blocks.to_owned(), reason.to_owned())
+}
+
+#[test]
+fn a_body_becomes_what_its_stream_does() {
+    let think = Dialect::find("think").unwrap();
+    let is = |blocks: &str, wanted: &str| assert_eq!(body(&think, &options(), blocks, "end_turn").0, wanted);
+    // The last content has the block's other members.
+    is(
+        r#"[{"text":"a<think>b</think>c","type":"text", "x":1}]"#,
+        r#"[{"type":"text","text":"a"},{"type":"thinking","thinking":"b","signature":""},{"text":"c","type":"text", "x":1}]"#,
+    );
+    // Markers alone leave no block, wherever it stands; one without text stays.
+    let block = r#"{"type":"text","text":"<think></think>"}"#;
+    let other = r#"{"type":"image"}"#;
+    is(&format!("[ {block} ]"), "[  ]");
+    is(&format!("[{block} , {block}, {other} , {block},{block} , {other}]"), &format!("[{other} , {other}]"));
+    is(&format!("[{other} , {block}, {block} ]"), &format!("[{other} ]"));
+    for same in
+        [r#"[{"type":"text","text":""}]"#, "[ ]", r#"[{"type":"text","text":7},"text",null,{"text":"<think>a"}]"#]
+    {
+        is(same, same);
+    }
+    // From the server's own thinking on, texts pass.
+    let own = r#"{"type":"thinking","thinking":"x"}"#;
+    let text = r#"{"type":"text","text":"<think>a</think>b"}"#;
+    let split = r#"{"type":"thinking","thinking":"a","signature":""},{"type":"text","text":"b"}"#;
+    is(&format!("[{text},{own},{text}]"), &format!("[{split},{own},{text}]"));
+    // Only the first text begins where the stream does.
+    let options = options().start(Start::Channel(Channel::Thinking));
+    let text = r#"{"type":"text","text":"a</think>b"}"#;
+    let blocks = format!("[{text},{}]", r#"{"type":"text","text":"c"}"#);
+    assert_eq!(body(&think, &options, &blocks, "end_turn").0, format!("[{split},{}]", r#"{"type":"text","text":"c"}"#));
+    // More changes than have blocks of their own.
+    let text = json!([{"type": "text", "text": "<think>a</think>b".repeat(3000)}]).to_string();
+    let long = format!("{{\"type\":\"message\",\"content\":{text}}}");
+    let out = rewrite(&think, &self::options(), [long.as_bytes()]);
+    assert!(out.len() < long.len(), "{}", out.len());
+    assert_eq!((out.matches("\"type\":\"text\"").count(), out.matches("\"type\":\"thinking\"").count()), (17, 17));
+}
+
+#[test]
+fn calls_of_a_body_are_blocks_with_objects() {
+    let text = |text: &str| json!({"type": "text", "text": text}).to_string();
+    let call = r#"{"type":"tool_use","id":"toolu_msg1_0","name":"f","input":{"x":1}}"#;
+    let is = |blocks: &str, wanted: &str, reason: &str| {
+        let (blocks, is) = body(&tags(), &wanting(), blocks, "end_turn");
+        assert_eq!((&*blocks, &*is), (wanted, reason));
+    };
+    is(&format!("[{}]", text(F)), &format!("[{call}]"), "tool_use");
+    let both = format!("[{},{}]", text(&format!("Go.{F}")), text(F));
+    let second = call.replace("_0", "_1");
+    is(&both, &format!("[{},{call},{second}]", text("Go.")), "tool_use");
+    // Arguments that are not an object stay text, and so do calls that break off.
+    for left in ["<tool_call>{\"name\":\"f\",\"arguments\":[1]}</tool_call>", &F[..40]] {
+        is(&format!("[{}]", text(left)), &format!("[{}]", text(left)), "end_turn");
+    }
+    // After the server's own, calls stay text.
+    let own = r#"{"type":"tool_use","id":"t","name":"f","input":{}}"#;
+    is(&format!("[{},{own},{}]", text(F), text(F)), &format!("[{call},{own},{}]", text(F)), "tool_use");
+}
+
+// ------------------------------------------------------------------------------------------- thinking without an answer
+
+#[test]
+fn thinking_without_an_answer_is_sent_once_more() {
+    let promoting = options().promote_empty(true);
+    let own = json!({"type": "thinking", "thinking": "w"});
+    let mut server = Server::default();
+    let of_server = server
+        .begin()
+        .start(0, &own)
+        .delta(0, &json!({"type": "thinking_delta", "thinking": "hy"}))
+        .stop(0)
+        .end("end_turn");
+    for (stream, wanted) in [
+        (
+            Server::default().begin().texts(0, &["<think>wh", "y"]).end("end_turn"),
+            &[("thinking", "why"), ("text", "why")][..],
+        ),
+        (
+            Server::default().begin().texts(0, &["<think>w"]).texts(1, &["<think>hy"]).end("end_turn"),
+            &[("thinking", "w"), ("thinking", "hy"), ("text", "why")],
+        ),
+        (of_server, &[("thinking", "why"), ("text", "why")]),
+        // There is something to show, or nothing at all.
+        (
+            Server::default().begin().texts(0, &["<think>why</think>Hi"]).end("end_turn"),
+            &[("thinking", "why"), ("text", "Hi")],
+        ),
+        (
+            Server::default().begin().texts(0, &["<think>why"]).call(1).end("end_turn"),
+            &[("thinking", "why"), ("tool_use", "{\"a\":1}")],
+        ),
+        (Server::default().begin().texts(0, &["<think></think>"]).end("end_turn"), &[]),
+        // It did not end by itself.
+        (Server::default().begin().texts(0, &["<think>why"]).end("max_tokens"), &[("thinking", "why")]),
+    ] {
+        let out = at_every_cut(&qwen3(), &promoting, &stream);
+        assert_eq!(Client::read(&out).texts(), texts(wanted), "{out}");
+        // A second message is read anew.
+        let twice = rewrite(&qwen3(), &promoting, [stream.repeat(2).as_bytes()]);
+        assert_eq!(twice, out.repeat(2));
+        if wanted.len() > 1 && wanted[0].1 == wanted[1].1 {
+            assert_ne!(at_every_cut(&qwen3(), &options(), &stream), out);
+        }
+    }
+    // An error, and a stream that breaks off.
+    let open = Server::default().begin().texts(0, &["<think>why"]).stream.clone();
+    for end in ["", "data: {\"type\":\"error\",\"error\":{}}\n\n"] {
+        assert_eq!(rewrite(&qwen3(), &promoting, [format!("{open}{end}").as_bytes()]).matches("why").count(), 1);
+    }
+}
+
+#[test]
+fn too_much_thinking_is_not_sent_twice() {
+    let stream =
+        Server::default().begin().texts(0, &["<think>", &"why ".repeat(60), &"why ".repeat(60)]).end("end_turn");
+    for (most, unpromoted) in [(400, 1), (500, 0)] {
+        let options = options().promote_empty(true).max_event(most);
+        let mut rewriter = aside::sse::Rewriter::new(&qwen3(), &options).unwrap();
+        let mut out = Vec::new();
+        rewriter.feed(&stream, &mut out).unwrap();
+        assert_eq!(rewriter.stats().unpromoted, unpromoted);
+        let texts = Client::read(std::str::from_utf8(&out).unwrap()).texts();
+        assert_eq!(texts.len(), 2 - unpromoted as usize, "{texts:?}");
+    }
+    // After an event that was too long to be read, which may have been content.
+    let mut server = Server::default();
+    server.begin().text_start(0).text(0, "<think>why").text(0, &"x".repeat(500)).stop(0);
+    let out = rewrite(&qwen3(), &options().promote_empty(true).max_event(400), [server.end("end_turn").as_bytes()]);
+    assert_eq!(out.matches("why").count(), 1);
+}
+
+#[test]
+fn thinking_of_a_body_is_its_answer_too() {
+    let promoting = options().promote_empty(true);
+    let text = |text: &str| json!({"type": "text", "text": text}).to_string();
+    let thinking = |text: &str| format!(r#"{{"type":"thinking","thinking":"{text}","signature":""}}"#);
+    let promoted = r#"{"type":"text","text":"why"}"#;
+    let is = |blocks: &str, wanted: &str| assert_eq!(body(&qwen3(), &promoting, blocks, "end_turn").0, wanted);
+    is(&format!("[{}]", text("<think>why")), &format!("[{},{promoted}]", thinking("why")));
+    is(&format!("[{} ]", thinking("why")), &format!("[{} ,{promoted}]", thinking("why")));
+    is(&format!("[{},{}]", thinking("why"), text("Hi")), &format!("[{},{}]", thinking("why"), text("Hi")));
+    is("[]", "[]");
+    let long = format!("[{}]", text("<think>why"));
+    assert_eq!(body(&qwen3(), &promoting, &long, "max_tokens").0, format!("[{}]", thinking("why")));
+}
+
+// --------------------------------------------------------------------------------------------------------------- counts
+
+#[test]
+fn what_is_written_and_left_out_is_counted() {
+    let count = |stream: &str| {
+        let mut rewriter = aside::sse::Rewriter::new(&qwen3(), &options()).unwrap();
+        rewriter.feed(stream, &mut Vec::new()).unwrap();
+        let stats = rewriter.stats();
+        ([stats.events, stats.changed, stats.added], [stats.thinking_bytes, stats.content_bytes, stats.split_by_server])
+    };
+    let stream = Server::default().begin().texts(0, &["<think>why</think>Hi"]).end("end_turn");
+    // The start, which waits, the delta and the end change; a start, thinking, a signature and an end are added.
+    assert_eq!(count(&stream), ([6, 3, 4], [3, 2, 0]));
+    let mut server = Server::default();
+    server.begin().start(0, &json!({"type": "thinking", "thinking": ""})).stop(0);
+    assert_eq!(count(&server.texts(1, &["Hi"]).end("end_turn")), ([8, 0, 0], [0, 0, 1]));
 }

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::json::{Reader, Span, name};
 use crate::memory::{self, TryBox, append};
 use crate::sse::edits::{Edits, decode};
-use crate::sse::text::{Call, CallPart, Parts, Run, Setup, Target};
+use crate::sse::text::{Call, Parts, Run, Setup, Target};
 
 /// The members of a message that are rewritten, and where they stand.
 #[derive(Default)]
@@ -154,7 +154,7 @@ impl Messages {
         let Messages { message, edits, parts, decoded, .. } = self;
         let said = decode(&data[text.clone()], decoded)?;
         let mut stream = message.begin_text(setup)?;
-        setup.look_for_calls(&mut stream, || Message::id_prefix(&message.id_prefix), true)?;
+        setup.look_for_objects(&mut stream, || Message::id_prefix(&message.id_prefix), true)?;
         parts.clear();
         setup.scan(&mut stream, Call::Feed(said), parts)?;
         setup.scan(&mut stream, Call::Finish, parts)?;
@@ -203,19 +203,10 @@ fn write(parts: &Parts, runs: &[Run], data: &[u8], text: &Span, out: &mut Vec<u8
 
 /// Writes the blocks of calls, each of which is whole.
 fn write_calls(parts: &Parts, runs: &[Run], comma: &mut &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
-    let mut begun = None;
-    for run in runs {
-        match parts.call_part(run) {
-            Some(CallPart::Begin { id, name }) => begun = Some((id, name)),
-            Some(CallPart::Arguments(input)) => {
-                if let Some((id, name)) = begun.take() {
-                    append(out, comma)?;
-                    call_block(id, name, input, out)?;
-                    *comma = b",";
-                }
-            }
-            None => {}
-        }
+    for [id, name, input] in runs.iter().filter_map(|run| parts.object(run)) {
+        append(out, comma)?;
+        call_block(id, name, input, out)?;
+        *comma = b",";
     }
     Ok(())
 }

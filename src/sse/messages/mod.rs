@@ -136,7 +136,7 @@ impl Message {
         self.is_split && (self.has_own_calls || !setup.has_calls())
     }
 
-    /// Returns how ids begin that the model does not write.
+    /// Returns how ids begin that the model does not write, if the message has this prefix.
     fn id_prefix(prefix: &str) -> Result<String, Error> {
         let mut copy = String::new();
         append_text(&mut copy, if prefix.is_empty() { "toolu_" } else { prefix })?;
@@ -213,6 +213,8 @@ impl Messages {
 
     /// Writes what is held back of all text blocks, and the starts of those that have no text yet.
     pub fn release(&mut self, setup: &mut Setup, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        // What comes now is not read, and may be content.
+        self.message.promotion.close();
         self.release_some(setup, call, None, out)
     }
 
@@ -269,7 +271,7 @@ impl Messages {
             (Kind::BlockDelta, Some(index)) => self.block_delta(setup, last, index, &fields, event, out)?,
             (Kind::BlockStop, Some(index)) => self.block_stop(setup, index, &fields, out)?,
             (Kind::MessageStart, _) => {
-                self.release(setup, Call::Finish, out)?;
+                self.release_some(setup, Call::Finish, None, out)?;
                 self.begin_message(setup);
                 if let Some(id) = &fields.id {
                     self.message.set_id(&data[id.clone()])?;
@@ -277,12 +279,12 @@ impl Messages {
                 true
             }
             (Kind::MessageDelta, _) => {
-                self.release(setup, Call::Flush, out)?;
+                self.release_some(setup, Call::Flush, None, out)?;
                 self.message_delta(setup, &fields, data, out)?;
                 true
             }
             (Kind::MessageStop, _) => {
-                self.release(setup, Call::Finish, out)?;
+                self.release_some(setup, Call::Finish, None, out)?;
                 self.begin_message(setup);
                 true
             }
@@ -321,7 +323,7 @@ impl Messages {
         let is_text = fields.part.is(data, b"\"text\"");
         let is_thinking = fields.part.is(data, b"\"thinking\"") || fields.part.is(data, b"\"redacted_thinking\"");
         let is_call = fields.part.is(data, b"\"tool_use\"");
-        self.release(setup, if is_thinking { Call::Finish } else { Call::Flush }, out)?;
+        self.release_some(setup, if is_thinking { Call::Finish } else { Call::Flush }, None, out)?;
         let message = &mut self.message;
         if is_text && message.texts.len() < BLOCKS && !message.passes_texts(setup) {
             return self.text_start(setup, last, index, fields, event, out);
@@ -438,7 +440,7 @@ impl Messages {
                 None => {
                     // Its start was left out.
                     self.message.promotion.close();
-                    self.release(setup, Call::Flush, out)?;
+                    self.release_some(setup, Call::Flush, None, out)?;
                     let to = self.outgoing.take_index();
                     self.message.know(index, to)?;
                     to

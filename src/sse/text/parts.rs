@@ -118,6 +118,13 @@ impl Parts {
         }
     }
 
+    /// Returns the id, the name and the arguments of a stretch that is a whole call, whose arguments are an object.
+    pub fn object(&self, run: &Run) -> Option<[&[u8]; 3]> {
+        let What::Object { name, arguments, .. } = run.what else { return None };
+        let Span { start, end } = run.text;
+        Some([&self.text[start..name], &self.text[name..arguments], &self.text[arguments..end]])
+    }
+
     /// Returns whether there is something for a field.
     pub fn has(&self, target: Target) -> bool {
         self.runs.iter().any(|run| run.target() == target)
@@ -200,13 +207,15 @@ impl Parts {
     pub fn write_objects(&self, runs: &[Run], out: &mut Vec<u8>) -> memory::Result<()> {
         let mut before = &b"["[..];
         for run in runs {
-            let What::Object { index, name, arguments } = run.what else { continue };
+            let (What::Object { index, .. }, Some([id, name, arguments])) = (run.what, self.object(run)) else {
+                continue;
+            };
             append_all(out, &[before, b"{\"id\":\""])?;
-            escape(&self.text[run.text.start..name], out)?;
+            escape(id, out)?;
             append_all(out, &[b"\",\"function\":{\"index\":", decimal(index, &mut [0; 20]).as_bytes()])?;
             append(out, b",\"name\":\"")?;
-            escape(&self.text[name..arguments], out)?;
-            append_all(out, &[b"\",\"arguments\":", &self.text[arguments..run.text.end], b"}}"])?;
+            escape(name, out)?;
+            append_all(out, &[b"\",\"arguments\":", arguments, b"}}"])?;
             before = b",";
         }
         append(out, b"]")
