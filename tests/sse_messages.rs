@@ -579,7 +579,7 @@ fn calls_become_blocks() {
         (vec![format!("{F}Done.")], &[("tool_use", "{\"x\":1}"), ("text", "Done.")], "tool_use"),
         // In pieces of one character.
         (think(F).chars().map(String::from).collect(), &[("thinking", "why"), ("tool_use", "{\"x\":1}")], "tool_use"),
-        // A call that breaks off is not a reason to stop, and one that is none stays text.
+        // A call that breaks off does not change the reason to stop, and a region without a call stays text.
         (vec![F[..40].to_owned()], &[("tool_use", &F[35..40])], "end_turn"),
         (vec!["<tool_call>no</tool_call>".to_owned()], &[("text", "<tool_call>no</tool_call>")], "end_turn"),
     ] {

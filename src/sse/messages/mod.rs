@@ -15,7 +15,7 @@ use super::options::Options;
 use super::text::{Call, CallPart, Calls, Parts, Run, Setup, Target, TextStream};
 use crate::Error;
 use crate::json::Span;
-use crate::memory::{TryBox, append, append_text, push};
+use crate::memory::{self, TryBox, append, append_text, push};
 use block::{Open, TextBlock, set_index, set_text};
 use fields::{Fields, Kind, Part};
 use outgoing::{Delta, Outgoing, empty, text_block};
@@ -258,6 +258,9 @@ impl Messages {
         let fields = Fields::read(data);
         let start = out.len();
         self.edits.clear();
+        // One large event must not cost memory in all that come after it.
+        self.parts.clear();
+        memory::clear(&mut self.decoded);
         self.owes_line_feed = false;
         self.outgoing.is_named = !event.name().is_empty();
         self.outgoing.line_end = event.event.line_end;
