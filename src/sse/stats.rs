@@ -11,7 +11,7 @@
 /// rewriter.feed("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"<think>hm</think>Yes. <\"}}]}\n\n", &mut out)?;
 /// let stats = rewriter.stats();
 /// assert_eq!((stats.events, stats.changed, stats.added), (1, 1, 1));
-/// assert_eq!((stats.thinking_bytes, stats.content_bytes, stats.held), (2, 4, 2));
+/// assert_eq!((stats.thinking_bytes, stats.content_bytes, stats.held), (2, 5, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
