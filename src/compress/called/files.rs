@@ -25,6 +25,11 @@ pub fn only_runs(input: &Input) -> bool {
     printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run))
 }
 
+/// Whether any program whose output is seen shows what is in files or logs, or searches.
+pub fn reads_or_searches(input: &Input) -> bool {
+    input.invocations().iter().any(|run| run.prints() && (reads_files(run) || searches(run)))
+}
+
 /// Whether the output of any program that is seen went through `head`, `grep` and the like, so it may be only a part.
 pub fn is_piped(input: &Input) -> bool {
     input.invocations().iter().any(|run| run.prints() && run.is_piped())

@@ -39,6 +39,9 @@ pub struct Failures {
     leads: Patterns,
     help: Patterns,
     ends_message: Patterns,
+    /// What looks like a diagnostic, and what says that there is none.
+    weak: Patterns,
+    nothing: Patterns,
 }
 
 /// The literals of all rules and sections. A process that sees few lines with one does without the automaton that is fast
@@ -140,6 +143,8 @@ struct File {
     leads: Extent,
     help: Extent,
     ends_message: Extent,
+    weak: Vec<Extent>,
+    nothing: Extent,
 }
 
 #[derive(Deserialize)]
@@ -205,6 +210,8 @@ struct Section {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(test), allow(dead_code))]
 struct Extent {
+    #[serde(default)]
+    name: String,
     patterns: Vec<String>,
     #[serde(default)]
     yes: Vec<String>,
@@ -278,6 +285,7 @@ impl Failures {
             }
             LineRule { patterns: set(patterns), class, block: line.block, message: line.message }
         });
+        let weak: Vec<&String> = file.weak.iter().flat_map(|weak| &weak.patterns).collect();
         let passed: Vec<&String> =
             file.except.iter().filter(|except| except.ends_region).flat_map(|except| &except.patterns).collect();
         Failures {
@@ -294,6 +302,8 @@ impl Failures {
             leads: set(&file.leads.patterns),
             help: set(&file.help.patterns),
             ends_message: set(&file.ends_message.patterns),
+            weak: set(&weak),
+            nothing: set(&file.nothing.patterns),
         }
     }
 
@@ -340,6 +350,13 @@ impl Failures {
     /// Whether this line, which has no prefix, comes after the message of a failure.
     pub fn ends_message(&self, line: &[u8]) -> bool {
         self.ends_message.is_match(line)
+    }
+
+    /// Whether this line, which has no prefix, looks like a diagnostic of some tool.
+    pub fn is_weak(&self, line: &[u8]) -> bool {
+        self.weak.is_match(line)
+            && !self.nothing.is_match(line)
+            && !self.except.iter().any(|(these, unless)| these.is_match(line) && !unless.is_match(line))
     }
 
     /// Returns what a program puts before each line of what it says of an error, such as `npm error`. It may be empty.
@@ -492,8 +509,12 @@ mod tests {
             ("leads", &file.leads),
             ("help", &file.help),
             ("ends_message", &file.ends_message),
+            ("nothing", &file.nothing),
         ] {
             check(name, set(&extent.patterns), &[], &extent.yes, &extent.no);
+        }
+        for weak in &file.weak {
+            check(&weak.name, set(&weak.patterns), &[], &weak.yes, &weak.no);
         }
     }
 }

@@ -3,8 +3,12 @@
 
 pub mod class;
 pub mod failures;
+pub mod headings;
 pub mod hunks;
 pub mod layout;
 pub mod patterns;
 pub mod protect;
+pub mod records;
 pub mod regions;
+pub mod verdict;
+pub mod weak;

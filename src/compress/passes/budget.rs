@@ -2,7 +2,12 @@
 //! keeps whole lines, with markers that say exactly what is missing. If a verdict of failure must go, no verdict of
 //! success stays.
 
-use std::ops::Range;
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+use twox_hash::XxHash3_64;
 
 use super::{
     long_lines::{LINE_SHARE, middle},
@@ -10,7 +15,14 @@ use super::{
 };
 use crate::compress::{
     called::input::Input,
-    lines::{class::Class, layout::Text},
+    lines::{
+        class::Class,
+        failures, headings,
+        layout::Text,
+        records,
+        verdict::is_unexplained,
+        weak::{may_have_weak, weak},
+    },
     text::{
         edit::{Edit, EditKind},
         marker::Marker,
@@ -28,6 +40,14 @@ pub const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
 /// A quarter of a region that is cut is for failure lines in its middle.
 const FAILURES_SHARE: usize = 4;
+/// A region that is kept has at least this share of what is free, within these bounds.
+const LEAST_SHARE: usize = 16;
+const LEAST_OF_REGION: (usize, usize) = (160, 600);
+/// What is left for regions of rare kinds before the others.
+const RARE_SHARE: usize = 4;
+/// The share of lines that may be diagnostics, beside error regions and where a run failed of which nothing is known.
+const WEAK_SHARE: usize = 8;
+const UNKNOWN_SHARE: usize = 2;
 
 /// Leaves out what does not fit into a budget.
 pub struct Budget;
@@ -45,34 +65,54 @@ impl Pass for Budget {
         Stage::Last
     }
 
-    fn edits(&self, text: Text<'_>, _: &Input, limit: usize) -> Vec<Edit> {
-        edits(text, limit)
+    fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
+        edits(text, input, limit)
     }
 }
 
 /// Returns edits after which the text has at most `limit` bytes.
-pub fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
-    let mut selection = Selection::new(text, limit);
-    let regions = regions(text);
+pub fn edits(text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
+    let classes = classes(text);
+    let regions = regions(&classes);
+    let weak = if may_have_weak(input) { weak(text, failures::built_in()) } else { Vec::new() };
+    let mut selection = Selection::new(text, &classes, &weak, limit);
+    let has_verdict = |class: &Class| class.has(Class::FAILED_VERDICT) || class.has(Class::PASSED_VERDICT);
+    let is_failed = input.exit_code().is_some_and(|code| code != 0);
+    if is_unexplained(input, classes.iter().copied()) {
+        selection.last_line();
+    }
+    if is_failed && regions.is_empty() && !classes.iter().any(has_verdict) {
+        selection.weak(&weak, limit / UNKNOWN_SHARE);
+    }
     selection.verdicts();
     selection.tail(limit / TAIL_SHARE);
     selection.regions(&regions);
     selection.around(&regions, limit / AROUND_SHARE);
+    selection.weak(&weak, if regions.is_empty() { limit } else { limit / WEAK_SHARE });
     selection.close();
     selection.head(limit / HEAD_SHARE);
     selection.tail(limit);
     selection.head(limit);
     selection.no_false_green();
+    selection.drop_orphans();
     selection.join_omissions();
     selection.edits(&regions)
 }
 
+/// Returns what each line is, also in a stream of records.
+fn classes(text: Text<'_>) -> Vec<Class> {
+    let mut classes: Vec<Class> = (0..text.len()).map(|line| text.class(line)).collect();
+    if records::has_records(text) {
+        records::mark(text, &mut classes);
+    }
+    classes
+}
+
 /// Returns the error regions without their help text: each goes from a first line to the next one, or to the end of the
 /// lines that belong to it.
-fn regions(text: Text<'_>) -> Vec<Range<usize>> {
+fn regions(classes: &[Class]) -> Vec<Range<usize>> {
     let mut regions: Vec<Range<usize>> = Vec::new();
-    for line in (0..text.len()).filter(|&line| !text.class(line).has(Class::HELP)) {
-        let class = text.class(line);
+    for (line, class) in classes.iter().enumerate().filter(|(_, class)| !class.has(Class::HELP)) {
         match regions.last_mut() {
             Some(last) if last.end == line && class.has(Class::REGION) && !class.has(Class::START) => last.end += 1,
             _ if class.has(Class::REGION) => regions.push(line..line + 1),
@@ -82,10 +122,111 @@ fn regions(text: Text<'_>) -> Vec<Range<usize>> {
     regions
 }
 
+/// Returns the headings of indented failure lines and diagnostics.
+fn headings(text: Text<'_>, classes: &[Class], weak: &[Range<usize>]) -> Vec<Option<u32>> {
+    let mut of = vec![None; text.len()];
+    let is_indented = |line: usize| text.line(line).starts_with(b" ") || text.line(line).starts_with(b"\t");
+    let failures = (0..text.len()).filter(|&line| classes[line].has(Class::FAILURE) && !classes[line].has(Class::HELP));
+    let problems = failures.chain(weak.iter().map(|lines| lines.start)).filter(|&line| is_indented(line));
+    let problems: Vec<usize> = problems.collect();
+    if !problems.is_empty() {
+        let parents = headings::parents(text);
+        for line in problems {
+            of[line] = parents[line].and_then(|parent| headings::heading(text, parent));
+        }
+    }
+    of
+}
+
+/// Returns what all regions cost if none may be larger than a cap. Each has its size and that of its first line.
+fn total(sizes: &[(usize, usize)], cap: usize, marker: usize) -> usize {
+    let cost = |size, first| if size <= cap { size } else { cap.max(first) + marker };
+    sizes.iter().map(|&(size, first)| cost(size, first) + marker).sum()
+}
+
+/// The order in which regions are kept, as indices. A build says its cause first or last, not evenly; a failure of its
+/// own kind between many that are alike says more than another of those.
+struct Order {
+    /// The first and the last.
+    ends: Vec<usize>,
+    /// Those of kinds that occur at most twice, where another kind occurs often.
+    rare: Vec<usize>,
+    /// All but the first, the last, and copies, from the end.
+    others: Vec<usize>,
+    /// Those that only repeat an earlier one, from the end.
+    copies: Vec<usize>,
+}
+
+impl Order {
+    fn of(selection: &Selection<'_>, regions: &[Range<usize>]) -> Order {
+        const RARE: usize = 2;
+        const OFTEN: usize = 3;
+        let kinds: Vec<u64> = regions.iter().map(|region| kind(selection.text, selection.classes, region)).collect();
+        let mut counts: HashMap<u64, usize> = HashMap::new();
+        kinds.iter().for_each(|kind| *counts.entry(*kind).or_default() += 1);
+        let is_any_often = counts.values().any(|&count| count > OFTEN);
+        let mut seen = HashSet::new();
+        let is_copy: Vec<bool> = regions.iter().map(|region| !seen.insert(content(selection, region))).collect();
+        let mut order = Order { ends: Vec::new(), rare: Vec::new(), others: Vec::new(), copies: Vec::new() };
+        for at in (0..regions.len()).rev() {
+            let group = match () {
+                _ if at == 0 || at + 1 == regions.len() => &mut order.ends,
+                _ if is_copy[at] => &mut order.copies,
+                _ => &mut order.others,
+            };
+            group.push(at);
+        }
+        order.ends.reverse();
+        order.rare = order.others.clone();
+        order.rare.retain(|&at| is_any_often && counts[&kinds[at]] <= RARE);
+        order
+    }
+
+    /// Returns what has its turn after what, each with the share of what is left that it may take: one in so many.
+    fn steps(&self) -> [(&[usize], usize); 4] {
+        [(&self.ends, 1), (&self.rare, RARE_SHARE), (&self.others, 1), (&self.copies, 1)]
+    }
+
+    /// Returns all but the copies.
+    fn originals(&self) -> impl Iterator<Item = usize> {
+        self.ends.iter().chain(&self.others).copied()
+    }
+}
+
+/// Returns a hash of a region's kind: the words of its first failure line that hold no digit and no slash.
+fn kind(text: Text<'_>, classes: &[Class], region: &Range<usize>) -> u64 {
+    let line = region.clone().find(|&line| classes[line].has(Class::FAILURE)).unwrap_or(region.start);
+    let line = failures::built_in().without_prefix(text.line(line));
+    let is_plain = |word: &&[u8]| !word.iter().any(|byte| byte.is_ascii_digit() || b"/\\".contains(byte));
+    let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(is_plain).collect();
+    XxHash3_64::oneshot(&words.join(&b' '))
+}
+
+/// Returns a hash of a region's lines without their digits, and without what machines put before them; and of the
+/// heading that it stands under.
+fn content(selection: &Selection<'_>, region: &Range<usize>) -> u64 {
+    let text = selection.text;
+    let mut content = Vec::new();
+    if let Some(heading) = region.clone().find_map(|line| selection.headings[line]) {
+        content.extend_from_slice(text.line(heading as usize));
+    }
+    for line in region.clone() {
+        let line = failures::built_in().without_prefix(text.line(line));
+        content.push(b'\n');
+        content.extend(line.iter().filter(|byte| !byte.is_ascii_digit()));
+    }
+    XxHash3_64::oneshot(&content)
+}
+
 struct Selection<'a> {
     text: Text<'a>,
+    classes: &'a [Class],
     limit: usize,
     kept: Vec<bool>,
+    /// The heading of each problem that stands under one.
+    headings: Vec<Option<u32>>,
+    /// The lines in the order in which they were kept, so that steps can be taken back.
+    order: Vec<usize>,
     /// What the kept lines and the markers between them cost.
     spent: usize,
     /// What a marker line costs.
@@ -93,13 +234,22 @@ struct Selection<'a> {
 }
 
 impl<'a> Selection<'a> {
-    fn new(text: Text<'a>, limit: usize) -> Selection<'a> {
+    fn new(text: Text<'a>, classes: &'a [Class], weak: &[Range<usize>], limit: usize) -> Selection<'a> {
         // A marker for less than the whole text is shorter. As a rule, one of them counts error regions.
         let cost = |regions| {
             let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions };
             most.to_string().len() + 1
         };
-        Selection { text, limit, kept: vec![false; text.len()], spent: cost(text.len()), marker: cost(0) }
+        Selection {
+            text,
+            classes,
+            limit,
+            kept: vec![false; text.len()],
+            headings: headings(text, classes, weak),
+            order: Vec::new(),
+            spent: cost(text.len()),
+            marker: cost(0),
+        }
     }
 
     fn longest_line(&self) -> usize {
@@ -125,8 +275,28 @@ impl<'a> Selection<'a> {
         lines.map(|line| self.price(line)).sum()
     }
 
-    /// Keeps these lines if the limit allows it. The parts of a line that was cut before stay together.
-    fn take(&mut self, mut lines: Range<usize>, limit: usize) -> bool {
+    /// Keeps these lines if the limit allows it, and with them the headings of problems. The parts of a line that was
+    /// cut before stay together.
+    fn take(&mut self, lines: Range<usize>, limit: usize) -> bool {
+        let (spent, mut at) = (self.spent, self.order.len());
+        let first = at;
+        self.add(lines);
+        while let Some(&line) = self.order.get(at) {
+            at += 1;
+            if let Some(heading) = self.headings[line].map(|heading| heading as usize).filter(|&line| !self.kept[line])
+            {
+                self.add(heading..heading + 1);
+            }
+        }
+        let fits = self.order.len() == first || self.spent <= limit;
+        if !fits {
+            self.take_back(first, spent);
+        }
+        fits
+    }
+
+    /// Keeps lines and counts what they cost.
+    fn add(&mut self, mut lines: Range<usize>) {
         lines.start -= self.text.cut_before(lines.start);
         lines.end += self.text.cut_after(lines.end - 1);
         let kept = &self.kept;
@@ -135,19 +305,56 @@ impl<'a> Selection<'a> {
         let right = lines.end < kept.len() && !kept[lines.end - 1] && !kept[lines.end];
         let markers = usize::from(left) + usize::from(right);
         let cost = self.cost(lines.clone());
-        let spent = (self.spent + cost + markers * self.marker).saturating_sub(closed * self.marker);
-        if cost > 0 && spent > limit {
-            return false;
+        self.spent = (self.spent + cost + markers * self.marker).saturating_sub(closed * self.marker);
+        self.order.extend(lines.clone().filter(|&line| !kept[line]));
+        self.kept[lines].fill(true);
+    }
+
+    /// Undoes what was kept after this many lines, when this much was spent.
+    fn take_back(&mut self, order: usize, spent: usize) {
+        for line in self.order.drain(order..) {
+            self.kept[line] = false;
         }
         self.spent = spent;
-        self.kept[lines].fill(true);
-        true
+    }
+
+    /// Keeps the last line that is not blank.
+    fn last_line(&mut self) {
+        if let Some(line) = (0..self.text.len()).rev().find(|&line| !self.text.is_blank(line)) {
+            self.take(line..line + 1, self.limit);
+        }
+    }
+
+    /// Keeps lines that may be diagnostics of a tool that is not known.
+    fn weak(&mut self, weak: &[Range<usize>], share: usize) {
+        if weak.iter().all(|lines| self.cost(lines.clone()) == 0) {
+            return;
+        }
+        let limit = (self.spent + share).min(self.limit);
+        let order = Order::of(self, weak);
+        // While headings compete, each has its first line before any has another.
+        let mut headed = HashSet::new();
+        let waits: Vec<bool> = weak
+            .iter()
+            .map(|lines| self.headings[lines.start].is_some_and(|heading| !headed.insert(heading)))
+            .collect();
+        for is_late in [false, true] {
+            for (group, share) in order.steps() {
+                let most = self.spent + limit.saturating_sub(self.spent) / share;
+                for &at in group.iter().filter(|&&at| waits[at] == is_late) {
+                    let lines = &weak[at];
+                    if !self.take(lines.clone(), most) {
+                        self.take(lines.start..lines.start + 1, most);
+                    }
+                }
+            }
+        }
     }
 
     /// Keeps every verdict of failure, or the last ones if there are too many.
     fn verdicts(&mut self) {
         for line in (0..self.text.len()).rev() {
-            if self.text.class(line).has(Class::FAILED_VERDICT) && !self.take(line..line + 1, self.limit / 2) {
+            if self.classes[line].has(Class::FAILED_VERDICT) && !self.take(line..line + 1, self.limit / 2) {
                 break;
             }
         }
@@ -172,39 +379,69 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps error regions. If there is not enough room, the longest lose from their middle, then whole regions go; the
-    /// first and the last stay longest.
+    /// Keeps error regions. If there is not enough room, the longest lose from their middle, but not so much that
+    /// nothing is left of what they say; what does not fit then goes whole.
     fn regions(&mut self, regions: &[Range<usize>]) {
-        let Some(last) = regions.last() else { return };
-        let sizes = regions.iter().map(|region| (self.cost(region.clone()), self.price(region.start)));
-        let sizes: Vec<(usize, usize)> = sizes.filter(|&(size, _)| size > 0).collect();
-        let free = self.limit.saturating_sub(self.spent);
-        // What all regions cost if none may be larger than a cap.
-        let total = |cap: usize| -> usize {
-            let cost = |size, first| if size <= cap { size } else { cap.max(first) + self.marker };
-            sizes.iter().map(|&(size, first)| cost(size, first) + self.marker).sum()
+        let sizes = |this: &Self, of: &mut dyn Iterator<Item = usize>| -> Vec<(usize, usize)> {
+            of.map(|at| (this.cost(regions[at].clone()), this.price(regions[at].start)))
+                .filter(|size| size.0 > 0)
+                .collect()
         };
-        let (mut low, mut high) = (0, sizes.iter().map(|&(size, _)| size).max().unwrap_or(0));
-        if total(high) > free {
+        let free = self.limit.saturating_sub(self.spent);
+        let all = sizes(self, &mut (0..regions.len()));
+        let whole = |sizes: &[(usize, usize)]| sizes.iter().map(|size| size.0).max().unwrap_or(0);
+        if total(&all, whole(&all), self.marker) <= free {
+            for region in regions.iter().rev() {
+                self.take(region.clone(), self.limit);
+            }
+            return;
+        }
+        let order = Order::of(self, regions);
+        let originals = sizes(self, &mut order.originals());
+        let (mut low, mut high) = (0, whole(&originals));
+        if total(&originals, high, self.marker) > free {
             while low + 1 < high {
                 let middle = low.midpoint(high);
-                if total(middle) <= free { low = middle } else { high = middle }
+                if total(&originals, middle, self.marker) <= free { low = middle } else { high = middle }
             }
         } else {
             low = high;
         }
-        self.region(&regions[0], low);
-        self.region(last, low);
-        for region in regions.iter().rev() {
-            self.region(region, low);
+        let cap = low.max((free / LEAST_SHARE).clamp(LEAST_OF_REGION.0, LEAST_OF_REGION.1));
+        // While headings compete, each has its first problem before any has a third.
+        let is_headed = |this: &Self, at: usize| {
+            regions[at]
+                .clone()
+                .any(|line| this.headings[line].is_some_and(|heading| !regions[at].contains(&(heading as usize))))
+        };
+        let headed: Vec<bool> = (0..regions.len()).map(|at| low < high && is_headed(self, at)).collect();
+        for round in 0..2 {
+            let mut is_done = vec![false; regions.len()];
+            for (group, share) in order.steps() {
+                let limit = self.spent + self.limit.saturating_sub(self.spent) / share;
+                for &at in group {
+                    if is_done[at] || round > 0 && !headed[at] {
+                        continue;
+                    }
+                    let region = &regions[at];
+                    let cap = if round == 0 && headed[at] { 0 } else { cap };
+                    is_done[at] = self.region(region, cap, limit);
+                    if !is_done[at] && order.ends.contains(&at) {
+                        self.take(region.start..region.start + 1, limit);
+                    }
+                }
+            }
         }
     }
 
-    /// Keeps lines around error regions, those of the last region first.
+    /// Keeps lines around error regions of which something is kept, those of the last region first.
     fn around(&mut self, regions: &[Range<usize>], share: usize) {
         let limit = (self.spent + share).min(self.limit);
         let (before, after) = AROUND;
         for region in regions.iter().rev() {
+            if !region.clone().any(|line| self.kept[line]) {
+                continue;
+            }
             let lines = region.start.saturating_sub(before)..region.start;
             let end = (region.end + after).min(self.kept.len());
             if !lines.is_empty() && !self.take(lines, limit) || region.end < end && !self.take(region.end..end, limit) {
@@ -213,17 +450,19 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps a region's first line, its failure lines, and as much of its two ends as the cap allows.
-    fn region(&mut self, region: &Range<usize>, cap: usize) {
+    /// Keeps a region's first line, its failure lines, and as much of its two ends as the cap allows. Keeps nothing if
+    /// that does not fit.
+    fn region(&mut self, region: &Range<usize>, cap: usize, limit: usize) -> bool {
         if self.cost(region.clone()) <= cap {
-            self.take(region.clone(), self.limit);
-            return;
+            return self.take(region.clone(), limit);
         }
+        let mut failures = Vec::new();
         let mut used = 0;
         for line in (region.start + 1..region.end).rev() {
             let cost = self.price(line) + self.marker;
-            if self.text.class(line).has(Class::FAILURE) && used + cost <= cap / FAILURES_SHARE {
-                used += if self.take(line..line + 1, self.limit) { cost } else { 0 };
+            if self.classes[line].has(Class::FAILURE) && used + cost <= cap / FAILURES_SHARE {
+                used += cost;
+                failures.push(line);
             }
         }
         let cap = cap - used;
@@ -244,9 +483,17 @@ impl<'a> Selection<'a> {
         let first = self.price(region.start);
         let rest = cap.saturating_sub(first.max(cap / 2));
         let tail = sizes(region.start + head, region.end, rest, self, true);
-        if self.take(region.start..region.start + head, self.limit) && tail > 0 {
-            self.take(region.end - tail..region.end, self.limit);
+        // What the tail leaves is for the head.
+        let used = self.cost(region.end - tail..region.end);
+        let head = head.max(sizes(region.start, region.end - tail, cap.saturating_sub(used), self, false));
+        let (order, spent) = (self.order.len(), self.spent);
+        let mut fits = self.take(region.start..region.start + head, limit);
+        fits = fits && (tail == 0 || self.take(region.end - tail..region.end, limit));
+        fits = fits && failures.iter().all(|&line| self.take(line..line + 1, limit));
+        if !fits {
+            self.take_back(order, spent);
         }
+        fits
     }
 
     /// Keeps lines between kept ones if they are no longer than the marker in their place.
@@ -262,8 +509,8 @@ impl<'a> Selection<'a> {
 
     /// If a verdict of failure is not kept, keeps no verdict of success.
     fn no_false_green(&mut self) {
-        let text = self.text;
-        let has = |line: usize, class: Class| text.class(line).has(class);
+        let classes = self.classes;
+        let has = |line: usize, class: Class| classes[line].has(class);
         if (0..self.text.len()).any(|line| !self.kept[line] && has(line, Class::FAILED_VERDICT)) {
             for line in 0..self.text.len() {
                 if has(line, Class::PASSED_VERDICT) {
@@ -282,6 +529,15 @@ impl<'a> Selection<'a> {
         start -= self.text.cut_before(start);
         end += self.text.cut_after(end - 1);
         self.kept[start..end].fill(false);
+    }
+
+    /// Leaves out problems whose heading went.
+    fn drop_orphans(&mut self) {
+        for line in 0..self.kept.len() {
+            if self.headings[line].is_some_and(|heading| self.kept[line] && !self.kept[heading as usize]) {
+                self.give_up(line);
+            }
+        }
     }
 
     /// Leaves out markers next to lines that go, or next to each other. One marker then counts them all.

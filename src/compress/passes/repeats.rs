@@ -11,6 +11,7 @@ use crate::compress::{
     called::{files::shows_files, input::Input},
     lines::{
         class::Class,
+        failures,
         layout::Text,
         patterns::{Patterns, set},
     },
@@ -98,6 +99,17 @@ fn is_movable(text: Text<'_>, line: usize) -> bool {
     !class.must_stay() && !class.has(Class::HUNK)
 }
 
+/// Returns a line without its line end, and without what a machine put before it.
+fn unstamped<'a>(text: Text<'a>, line: usize) -> &'a [u8] {
+    failures::built_in().without_prefix(text.line(line))
+}
+
+/// Whether the first lines of a text have something that a machine put before them.
+fn is_stamped(text: Text<'_>) -> bool {
+    const FIRST: usize = 64;
+    (0..text.len().min(FIRST)).any(|line| unstamped(text, line).len() < text.line(line).len())
+}
+
 fn hash(text: Text<'_>, line: usize) -> u64 {
     XxHash3_64::oneshot(text.line(line))
 }
@@ -110,6 +122,9 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
 /// last line of a run of progress lines.
 fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
+    // What a program read from a file is as it is there.
+    let is_stamped = !of_files && is_stamped(text);
+    let said = |line: usize| if is_stamped { unstamped(text, line) } else { text.line(line) };
     let may_show_progress = if of_files { vec![false; text.len()] } else { with_signs_of_progress(text) };
     // The last lines with their hashes. A collision only hides a repeat.
     let mut last = [(0, usize::MAX); 256];
@@ -127,20 +142,26 @@ fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
             line += run;
             continue;
         }
-        let run = if may_show_progress[line] { progress_run(text, line) } else { 0 };
+        let run = if may_show_progress[line] { progress_run(text, line, said) } else { 0 };
         if run > 2 {
             edits.push(Edit::leave_out(text.spans(line..line + run - 1)));
             line += run;
             continue;
         }
-        let hash = hash(text, line);
+        let hash = XxHash3_64::oneshot(said(line));
         let (other, before) = std::mem::replace(&mut last[(hash & 0xff) as usize], (hash, line));
         if hash == other && before < line && line - before <= LONGEST_PERIOD {
             let period = line - before;
-            let long = (line..text.len()).take_while(|&next| is_movable(text, next) && same(text, next, next - period));
+            let long =
+                (line..text.len()).take_while(|&next| is_movable(text, next) && said(next) == said(next - period));
             let repeats = long.count() / period * period;
+            // The last line of a run has its own time.
+            let has_times = (line..line + repeats).any(|next| !same(text, next, next - period));
+            let gone = repeats - usize::from(has_times).min(repeats);
+            if gone > 0 {
+                edits.push(Edit { range: text.spans(line..line + gone), kind: EditKind::AsAbove });
+            }
             if repeats > 0 {
-                edits.push(Edit { range: text.spans(line..line + repeats), kind: EditKind::AsAbove });
                 line += repeats;
                 continue;
             }
@@ -177,12 +198,13 @@ fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [
     }
 }
 
-/// Returns how many lines from here on differ only in how far something has come.
-fn progress_run(text: Text<'_>, first: usize) -> usize {
-    let Some(progress) = Progress::read(text.line(first)) else { return 0 };
+/// Returns how many lines from here on differ only in how far something has come. `said` returns a line as it is looked
+/// at.
+fn progress_run<'a>(text: Text<'a>, first: usize, said: impl Fn(usize) -> &'a [u8]) -> usize {
+    let Some(progress) = Progress::read(said(first)) else { return 0 };
     let mut percent = progress.percent;
     let goes_on = |&line: &usize| {
-        let next = Progress::read(text.line(line)).filter(|next| is_movable(text, line) && progress.is_of(next));
+        let next = Progress::read(said(line)).filter(|next| is_movable(text, line) && progress.is_of(next));
         // Progress goes up; the rows of a table go up and down.
         next.is_some_and(|next| std::mem::replace(&mut percent, next.percent) <= next.percent)
     };

@@ -188,7 +188,7 @@ impl Stream {
             if self.inside_line {
                 retention.end_line();
             }
-            let result = retention.result(budget);
+            let result = retention.result(&self.input, budget);
             self.report.after += units(&result);
             if !self.report.filters.iter().any(|id| id == "budget") {
                 self.report.filters.push("budget".to_owned());

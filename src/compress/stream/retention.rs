@@ -3,6 +3,7 @@
 
 use super::ring::{FirstAndLatest, Line, Ring};
 use crate::compress::{
+    called::input::Input,
     lines::{
         class::Class,
         failures,
@@ -159,7 +160,7 @@ impl Retention {
     }
 
     /// Returns the kept lines with markers between them, within the budget.
-    pub fn result(&mut self, budget: usize) -> Vec<u8> {
+    pub fn result(&mut self, input: &Input, budget: usize) -> Vec<u8> {
         let mut lines: Vec<Line> = Vec::new();
         let (regions, near) = (&mut self.regions, &mut self.near);
         for ring in
@@ -192,7 +193,7 @@ impl Retention {
         let mut target = budget;
         while kept.bytes.len() > budget && target > 0 {
             let text = Text::new(&kept.bytes, &layout);
-            let mut edits = budget::edits(text, target);
+            let mut edits = budget::edits(text, input, target);
             for Edit { range, kind } in &mut edits {
                 if let EditKind::LeaveOut { regions } = kind {
                     let first = marked.partition_point(|marked| marked.0 < range.start);
