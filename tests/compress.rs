@@ -887,6 +887,30 @@ fn protected_text_is_cut_if_it_does_not_fit() {
     assert!(matches!(&result.parts[1], Outcome::Text(text) if text.len() <= 6000 - json.len()));
 }
 
+/// Verdicts of success alone do not fit an exit code that says otherwise: the last line stays, and the report says so.
+#[test]
+fn a_failure_that_nothing_explains_is_reported() {
+    let passed = "test result: ok. 40 passed; 0 failed\n";
+    let log = format!("{}{passed}{}", lines(200, "word"), "the last line\n");
+    let unexplained = |text: &str, code: i64| {
+        let json = format!("{{\"command\": \"./run\", \"exit_code\": {code}}}");
+        let (whole, streamed) = (Input::from_json(&json).unwrap(), Input::from_json(&json).unwrap());
+        let compressor = std::sync::Arc::new(new().budget(1024).unwrap());
+        let result = compressor.compress(&Call::new("bash", &whole), &[Part::Text(text.as_bytes())]);
+        let mut shown = Vec::new();
+        let mut stream = Stream::new(compressor, "bash", streamed, 4096).unwrap();
+        stream.feed(text.as_bytes(), |bytes| shown.extend_from_slice(bytes));
+        let report = stream.finish(|bytes| shown.extend_from_slice(bytes));
+        assert_eq!(report.unexplained, result.report.unexplained, "{code} {text}");
+        assert!(shown.ends_with(b"the last line\n") || shown.is_empty() || !text.ends_with("the last line\n"));
+        result.report.unexplained
+    };
+    assert!(unexplained(&log, 1) && !unexplained(&log, 0));
+    assert!(unexplained(passed, 1), "short texts count too");
+    assert!(!unexplained(&format!("{log}error: no\n"), 1));
+    assert!(!unexplained(&lines(200, "word"), 1));
+}
+
 #[test]
 fn a_small_budget_is_an_error() {
     assert!(new().budget(1023).is_err());

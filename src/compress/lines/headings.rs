@@ -2,10 +2,10 @@
 //! found, so both stay or neither.
 
 use super::layout::Text;
-use crate::compress::text::bytes::is_blank;
+use crate::compress::text::{bytes::is_blank, marker::Marker};
 
 /// The most lines from a heading to a line under it.
-const FARTHEST: usize = 400;
+pub const FARTHEST: usize = 400;
 /// The most lines from the rule under a table's head up to the line that names its file.
 const TABLE_HEAD: usize = 4;
 
@@ -18,6 +18,11 @@ pub fn parents(text: Text<'_>) -> Vec<Option<u32>> {
         let line = text.line(at);
         if is_blank(line) {
             open.clear();
+            parents.push(None);
+            continue;
+        }
+        // Under which heading lines stand does not change if others went.
+        if Marker::parse(line).is_some() {
             parents.push(None);
             continue;
         }
@@ -40,7 +45,8 @@ pub fn heading(text: Text<'_>, parent: u32) -> Option<u32> {
     above.take_while(|&line| !text.is_blank(line)).find(|&line| names_file(text.line(line))).map(|line| line as u32)
 }
 
-fn indent(line: &[u8]) -> usize {
+/// Returns how many blanks a line begins with.
+pub fn indent(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
@@ -121,6 +127,7 @@ mod tests {
             parents(text).into_iter().map(|parent| heading(text, parent?)).collect()
         };
         assert_eq!(heads("a.js\n  1:1 x\n    more\n  2:1 y\n"), [None, Some(0), None, Some(0)]);
+        assert_eq!(heads("a.js\n[… 9 lines, 900 bytes left out]\n  1:1 x\n"), [None, None, Some(0)]);
         assert_eq!(heads("a.js\n\n  1:1 x\ncart\n  2:1 y\n"), [None; 5]);
         assert_eq!(heads(" ---- ---\n  Line   a.php\n ---- ---\n  3  no\n"), [None, None, None, Some(1)]);
         let far = format!("a.js\n{}", "  x\n".repeat(401));

@@ -1,12 +1,35 @@
 //! Whether what a text says of a run fits its exit code.
 
-use super::class::Class;
+use super::{
+    class::Class,
+    failures,
+    layout::{Layout, Text},
+};
 use crate::compress::called::input::Input;
 
-/// Whether a command failed of which the lines say only that it passed.
-pub fn is_unexplained(input: &Input, mut classes: impl Iterator<Item = Class> + Clone) -> bool {
-    let fails = |class: Class| class.has(Class::FAILURE) || class.has(Class::FAILED_VERDICT);
-    input.exit_code().is_some_and(|code| code != 0)
-        && classes.clone().any(|class| class.has(Class::PASSED_VERDICT))
-        && !classes.any(fails)
+/// What the lines of a result say of a run.
+#[derive(Clone, Copy, Default)]
+pub struct Said {
+    passed: bool,
+    failed: bool,
+}
+
+impl Said {
+    /// Adds what a line says.
+    pub fn add(&mut self, class: Class) {
+        self.passed |= class.has(Class::PASSED_VERDICT);
+        self.failed |= class.has(Class::FAILURE) || class.has(Class::FAILED_VERDICT);
+    }
+
+    /// Adds what the lines of a text say.
+    pub fn read(&mut self, bytes: &[u8]) {
+        let layout = Layout::new(bytes, failures::built_in());
+        let text = Text::new(bytes, &layout);
+        (0..text.len()).for_each(|line| self.add(text.class(line)));
+    }
+
+    /// Whether the command failed and the text says only that it passed.
+    pub fn is_unexplained(self, input: &Input) -> bool {
+        input.exit_code().is_some_and(|code| code != 0) && self.passed && !self.failed
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{class::Class, failures::Failures, layout::Text};
+use super::{class::Class, failures::Failures, headings, layout::Text};
 use crate::compress::{
     called::{files::reads_or_searches, input::Input},
     text::bytes::is_blank,
@@ -30,10 +30,10 @@ pub fn weak(text: Text<'_>, failures: &Failures) -> Vec<Range<usize>> {
         if !is_free(start) || !is_weak(text.line(start), failures) {
             continue;
         }
-        let indent = indent(text.line(start));
+        let indent = headings::indent(text.line(start));
         let goes_on = |&next: &usize| {
             let bytes = text.line(next);
-            is_free(next) && !is_blank(bytes) && self::indent(bytes) > indent && !is_weak(bytes, failures)
+            is_free(next) && !is_blank(bytes) && headings::indent(bytes) > indent && !is_weak(bytes, failures)
         };
         line += (line..text.len()).take(MOST_LINES).take_while(goes_on).count();
         found.push(start..line);
@@ -44,8 +44,4 @@ pub fn weak(text: Text<'_>, failures: &Failures) -> Vec<Range<usize>> {
 /// Whether the line may be a diagnostic.
 pub fn is_weak(line: &[u8], failures: &Failures) -> bool {
     line.len() <= LONGEST && failures.is_weak(failures.without_prefix(line))
-}
-
-fn indent(line: &[u8]) -> usize {
-    line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

@@ -12,6 +12,7 @@ use super::{
     report::{Failed, PartReport, Report},
 };
 use crate::compress::{
+    lines::verdict::Said,
     passes::{
         pass::{Stage, is_for},
         terminal::TERMINAL,
@@ -133,6 +134,17 @@ impl Compressor {
                     outcomes[index] = Outcome::Text([shorter.banner.as_bytes(), &shorter.text].concat());
                 }
             }
+        }
+        if call.input.exit_code().is_some_and(|code| code != 0) {
+            let mut said = Said::default();
+            for (part, outcome) in parts.iter().zip(&outcomes) {
+                match outcome {
+                    Outcome::Same => said.read(part.text().unwrap_or_default()),
+                    Outcome::Text(text) => said.read(text),
+                    Outcome::Gone => {}
+                }
+            }
+            report.unexplained = said.is_unexplained(call.input);
         }
         for cache in self.caches(call.tool_id) {
             let record = || cache.record(call.tool_id, call.input, &raw, call.now);

@@ -203,6 +203,8 @@ pub struct Report {
     pub failed: Vec<Failed>,
     /// Text of a machine format, or text that was compressed before, was cut: it did not fit into the budget.
     pub cut_protected: bool,
+    /// The command failed, by its exit code, and what is left says only that it passed.
+    pub unexplained: bool,
     /// The parts that were changed by filters. Empty for a stream that outgrew its memory.
     pub parts: Vec<PartReport>,
 }

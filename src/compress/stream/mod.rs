@@ -13,6 +13,8 @@ use crate::compress::{
         failures,
         layout::{Layout, Text},
         protect::may_be_protected,
+        verdict::Said,
+        weak::may_have_weak,
     },
     passes::terminal::TERMINAL,
     pipeline::{
@@ -68,6 +70,8 @@ pub struct Stream {
     mode: Mode,
     /// The buffer begins inside a line whose beginning has left it already.
     inside_line: bool,
+    /// What came out says of the run.
+    said: Said,
     report: Report,
 }
 
@@ -138,6 +142,7 @@ impl Stream {
             reminder_len: 0,
             mode: Mode::Whole,
             inside_line: false,
+            said: Said::default(),
             report,
         })
     }
@@ -172,13 +177,16 @@ impl Stream {
             match self.compressor.part(&call, 0, &original, self.compressor.limit(), &mut self.report) {
                 Some(shorter) => {
                     self.report.after = units(&shorter.text);
+                    self.say(&shorter.text);
                     out(&shorter.text);
                 }
                 None => {
                     self.report.after = self.report.before;
+                    self.say(&text);
                     out(&text);
                 }
             }
+            self.report.unexplained = self.said.is_unexplained(&self.input);
             return self.report;
         }
         while self.buffer.len() > self.reminder_len {
@@ -193,9 +201,18 @@ impl Stream {
             if !self.report.filters.iter().any(|id| id == "budget") {
                 self.report.filters.push("budget".to_owned());
             }
+            self.say(&result);
             out(&result);
         }
+        self.report.unexplained = self.said.is_unexplained(&self.input);
         self.report
+    }
+
+    /// Notes what a text that comes out says, if the command failed.
+    fn say(&mut self, text: &[u8]) {
+        if self.input.exit_code().is_some_and(|code| code != 0) {
+            self.said.read(text);
+        }
     }
 
     /// Decides what becomes of a text that has outgrown the memory.
@@ -209,7 +226,7 @@ impl Stream {
             None => Mode::Passing,
             Some(_) => {
                 self.report.cut_protected = is_protected;
-                Mode::Keeping(Box::new(Retention::new(self.memory / 2)))
+                Mode::Keeping(Box::new(Retention::new(self.memory / 2, may_have_weak(&self.input))))
             }
         };
     }
@@ -233,10 +250,14 @@ impl Stream {
         self.reminder_len = if self.inside_line { 0 } else { reminder.len() };
         self.buffer.splice(0..0, reminder.into_iter().take(self.reminder_len));
         let call = Call::new(&self.tool_id, &self.input);
+        let is_failed = self.input.exit_code().is_some_and(|code| code != 0);
         match &mut self.mode {
             Mode::Whole => unreachable!("a window is cut when the text does not fit"),
             Mode::Unchanged => {
                 self.report.after += units(window);
+                if is_failed {
+                    self.said.read(window);
+                }
                 out(window);
             }
             Mode::Passing => {
@@ -252,6 +273,9 @@ impl Stream {
                 }
                 for piece in [head, &edited.bytes[from..], broken].into_iter().filter(|piece| !piece.is_empty()) {
                     self.report.after += units(piece);
+                    if is_failed {
+                        self.said.read(piece);
+                    }
                     out(piece);
                 }
             }

@@ -1,16 +1,21 @@
 //! What is kept of a text that outgrows a stream's memory under a budget: its head, its tail and its error regions,
 //! with exact markers between them. Lines pass only once, so every line must be kept or counted when it comes.
 
+use std::collections::HashSet;
+
 use super::ring::{FirstAndLatest, Line, Ring};
 use crate::compress::{
     called::input::Input,
     lines::{
         class::Class,
         failures,
+        headings::{FARTHEST, indent, names_file},
         layout::{Layout, Text},
+        weak::is_weak,
     },
     passes::budget,
     text::{
+        bytes::is_blank,
         edit::{Edit, EditKind},
         edited::EditedText,
         marker::Marker,
@@ -28,7 +33,11 @@ pub struct Retention {
     regions: FirstAndLatest,
     /// Lines around error regions, and failure lines of regions that had to go.
     near: FirstAndLatest,
+    /// Lines that may be diagnostics of a tool that is not known, if they are kept.
+    weak: Option<FirstAndLatest>,
     tail: Ring,
+    /// The last line that names a file, while no blank line and no other came after it that is not indented.
+    heading: Option<Line>,
     /// The lines since the last line of an error region, and since the last failure line of regions that had to go.
     gap: Gap,
     gap_of_gone: Gap,
@@ -65,9 +74,9 @@ impl Gap {
 }
 
 impl Retention {
-    /// Uses an eighth of the memory for the head, a half for the tail, and three eighths for error regions and the
-    /// lines around them.
-    pub fn new(memory: usize) -> Retention {
+    /// Uses an eighth of the memory for the head, three eighths for error regions and the lines around them, a sixteenth
+    /// for lines that may be diagnostics, if they are wanted, and the rest for the tail.
+    pub fn new(memory: usize, keeps_weak: bool) -> Retention {
         Retention {
             lines: 0,
             bytes: 0,
@@ -76,7 +85,9 @@ impl Retention {
             head: Ring::new(memory / 8),
             regions: FirstAndLatest::new(memory / 8),
             near: FirstAndLatest::new(memory / 16),
-            tail: Ring::new(memory / 2),
+            weak: keeps_weak.then(|| FirstAndLatest::new(memory / 32)),
+            tail: Ring::new(memory / 2 - if keeps_weak { memory / 16 } else { 0 }),
+            heading: None,
             gap: Gap::default(),
             gap_of_gone: Gap::default(),
             near_left: 0,
@@ -104,7 +115,12 @@ impl Retention {
             let bytes = text.bytes[text.span(line)].into();
             let class = text.class(line);
             self.begun = self.begun.saturating_add(u32::from(class.has(Class::START)));
-            let kept = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, bytes };
+            let is_weak = self.weak.is_some()
+                && !class.must_stay()
+                && !class.has(Class::HUNK)
+                && is_weak(text.line(line), failures::built_in());
+            let mut kept = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, heading: 0, bytes };
+            let heading = self.heading_of(&mut kept, text.line(line), is_weak);
             self.failed_verdicts += usize::from(class.has(Class::FAILED_VERDICT));
             self.lines += 1;
             self.bytes += kept.bytes.len();
@@ -118,13 +134,35 @@ impl Retention {
                 continue;
             }
             self.keep_near(&kept);
+            if let Some(weak) = self.weak.as_mut().filter(|_| is_weak) {
+                for line in heading.iter().chain([&kept]) {
+                    weak.keep(line, |_| {});
+                }
+            }
             if class.must_stay() {
-                for line in between.iter().chain([&kept]) {
+                for line in heading.iter().chain(&between).chain([&kept]) {
                     self.keep_region(line);
                 }
             }
             self.tail.latest(&kept);
         }
+    }
+
+    /// If the line is a problem under a heading, notes that, and returns the heading.
+    fn heading_of(&mut self, line: &mut Line, text: &[u8], is_weak: bool) -> Option<Line> {
+        if is_blank(text) {
+            self.heading = None;
+        } else if names_file(text) {
+            self.heading = Some(line.clone());
+        } else if indent(text) == 0 {
+            self.heading = None;
+        } else if is_weak || line.class.has(Class::FAILURE) {
+            let heading = self.heading.clone().filter(|heading| indent(&heading.bytes) < indent(text));
+            let distance = heading.as_ref().and_then(|heading| u16::try_from(line.number - heading.number).ok());
+            line.heading = distance.filter(|&distance| usize::from(distance) <= FARTHEST).unwrap_or(0);
+            return heading.filter(|_| line.heading > 0);
+        }
+        None
     }
 
     fn keep_region(&mut self, line: &Line) {
@@ -168,10 +206,17 @@ impl Retention {
         {
             lines.extend(ring.lines.drain(..));
         }
+        if let Some(weak) = &mut self.weak {
+            lines.extend(weak.first.lines.drain(..).chain(weak.latest.lines.drain(..)));
+        }
         lines.sort_by_key(|line| line.number);
         lines.dedup_by_key(|line| line.number);
+        // A problem without its file cannot be found.
+        let numbers: HashSet<usize> = lines.iter().map(|line| line.number).collect();
+        lines.retain(|line| numbers.contains(&(line.number - usize::from(line.heading))));
         let class = Class::default();
-        let end = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, bytes: Box::default() };
+        let (number, offset, begun) = (self.lines, self.bytes, self.begun);
+        let end = Line { number, offset, class, begun, heading: 0, bytes: Box::default() };
         lines = widened(lines, &end);
         // If a verdict of failure was lost, no verdict of success stays.
         if lines.iter().filter(|line| line.class.has(Class::FAILED_VERDICT)).count() < self.failed_verdicts {

@@ -12,6 +12,8 @@ pub struct Line {
     pub class: Class,
     /// How many error regions have begun up to this line.
     pub begun: u32,
+    /// How many lines further up the heading is that the line stays with. 0: it has none.
+    pub heading: u16,
     pub bytes: Box<[u8]>,
 }
 
