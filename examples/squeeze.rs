@@ -234,6 +234,9 @@ fn told(report: &Report) -> String {
     if report.cut_protected {
         text.push_str("squeeze: text of a machine format was cut\n");
     }
+    if report.unexplained {
+        text.push_str("squeeze: it failed, and what is left says only that it passed\n");
+    }
     text
 }
 

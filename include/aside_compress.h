@@ -482,10 +482,15 @@ typedef struct aside_report {
     size_t part_count;
     /** The cache that had the same output; empty if none had. */
     struct aside_bytes hit;
-    /** 1 if text of a machine format was cut, because it outgrew a stream's memory and there was a budget; otherwise 0. */
+    /**
+     * 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
+     * otherwise 0.
+     */
     uint32_t cut_protected;
-    /** 0. */
-    uint32_t reserved;
+    /**
+     * 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0.
+     */
+    uint32_t unexplained;
 } aside_report;
 
 /**

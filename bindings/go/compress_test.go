@@ -74,7 +74,7 @@ func TestCompress(t *testing.T) {
 	if results[1] != nil || &results[2][0] != &short[0] {
 		t.Error("parts that must stay do not")
 	}
-	if report.Before != 4021 || report.After >= 400 || len(report.Failed) != 0 || report.Hit != "" || report.CutProtected ||
+	if report.Before != 4021 || report.After >= 400 || len(report.Failed) != 0 || report.Hit != "" || report.CutProtected || report.Unexplained ||
 		strings.Join(report.Filters, " ") != "repeats" || len(report.Parts) != 1 {
 		t.Errorf("%+v", report)
 	}

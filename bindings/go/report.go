@@ -20,9 +20,11 @@ type Report struct {
 	// The parts that filters changed. Empty for a stream that outgrew its memory.
 	Parts []PartReport
 	Hit   string // the id of the cache that had the same output, or ""
-	// CutProtected reports whether text of a machine format was cut. That happens only to a stream with a budget whose text
-	// outgrew its memory.
+	// CutProtected reports whether text of a machine format, or text that was compressed before, was cut, because it did not
+	// fit into the budget.
 	CutProtected bool
+	// Unexplained reports whether the command failed, by its exit code, and what is left says only that it passed.
+	Unexplained bool
 
 	c *compressed // shared by copies of the report
 }
@@ -91,6 +93,7 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 		After:        int(raw.after),
 		Hit:          text(raw.hit),
 		CutProtected: raw.cut_protected != 0,
+		Unexplained:  raw.unexplained != 0,
 		Failed:       failed,
 		c:            &compressed{c: c},
 	}

@@ -127,7 +127,7 @@ int main(void)
         CHECK(offsetof(aside_report, filter_count) == 32 && offsetof(aside_report, failed) == 40);
         CHECK(offsetof(aside_report, failed_count) == 48 && offsetof(aside_report, parts) == 56);
         CHECK(offsetof(aside_report, part_count) == 64 && offsetof(aside_report, hit) == 72);
-        CHECK(offsetof(aside_report, cut_protected) == 88 && offsetof(aside_report, reserved) == 92);
+        CHECK(offsetof(aside_report, cut_protected) == 88 && offsetof(aside_report, unexplained) == 92);
         CHECK(sizeof(aside_command) == 56 && offsetof(aside_command, name) == 0);
         CHECK(offsetof(aside_command, subcommand) == 16 && offsetof(aside_command, words) == 32);
         CHECK(offsetof(aside_command, word_count) == 40 && offsetof(aside_command, prints) == 48);

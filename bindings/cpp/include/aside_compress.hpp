@@ -296,7 +296,8 @@ struct Report {
     std::vector<Failed> failed;
     std::vector<PartReport> parts; ///< that filters changed. None for a stream that outgrew its memory
     std::string_view hit;          ///< the cache that had the same output; empty if none had
-    bool cut_protected;            ///< text of a machine format was cut: it outgrew a stream with a budget
+    bool cut_protected;            ///< text that should stay whole was cut: it did not fit into the budget
+    bool unexplained;              ///< the command failed, and what is left says only that it passed
 };
 
 /// What came out of a call, and its report. Empty until one is moved into it.
@@ -320,7 +321,8 @@ public:
         aside_report raw{};
         raw.size = sizeof raw;
         detail::check_status(aside_compressed_report(handle_.get(), &raw));
-        Report report{raw.before, raw.after, {}, {}, {}, detail::view(raw.hit), raw.cut_protected != 0};
+        Report report{raw.before,          raw.after, {}, {}, {}, detail::view(raw.hit), raw.cut_protected != 0,
+                      raw.unexplained != 0};
         for (std::size_t at = 0; at < raw.filter_count; at++)
             report.filters.push_back(detail::view(raw.filters[at]));
         for (std::size_t at = 0; at < raw.failed_count; at++)

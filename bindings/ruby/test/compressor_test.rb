@@ -111,8 +111,11 @@ class CompressorTest < Minitest::Test
     assert_equal "the noise\n[… 399 lines as above]\nerror: the end.\n", rest
     assert_equal [Encoding::UTF_8, false, true], [result.text.encoding, result.text.frozen?, result.compressed?]
     report = result.report
-    assert_equal ["bash", 4016, result.text.size, ["repeats"], [], nil, false],
-                 [report.tool_id, report.before, report.after, report.filters, report.failed, report.hit, report.cut_protected?]
+    assert_equal ["bash", 4016, result.text.size, ["repeats"], [], nil, false, false],
+                 [report.tool_id, report.before, report.after, report.filters, report.failed, report.hit, report.cut_protected?,
+                  report.unexplained?]
+    passed = compressor.compress("2 passed\n", tool_id: :bash, input: { command: "make" }, exit_code: 2)
+    assert_predicate passed.report, :unexplained?
     short = "short".encode("UTF-16LE")
     assert_same short, compressor.compress(short, tool_id: "bash").text
     assert_equal result.text, compressor.compress(LOG.encode("UTF-16LE"), tool_id: "bash").text

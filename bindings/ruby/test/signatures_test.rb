@@ -151,7 +151,8 @@ body = "object"
     compressed = compressor.compress([log, 1], tool_id: :bash, input: { command: "make" }, exit_code: 0)
     [compressed.parts, compressed.text, compressed.to_s, compressed.compressed?]
     report = compressed.report
-    [report.tool_id, report.before, report.after, report.filters, report.failed, report.hit, report.cut_protected?]
+    [report.tool_id, report.before, report.after, report.filters, report.failed, report.hit, report.cut_protected?,
+     report.unexplained?]
     report.parts.each { |part| part.stretches.each { |stretch| report.slice(part.part, log, stretch.range) } }
     report.close
     stream = compressor.stream(tool_id: "bash", memory: 4096)

@@ -57,7 +57,7 @@ fn record(line: &[u8]) -> Option<Map<String, Value>> {
     (line.first() == Some(&b'{') && line.last() == Some(&b'}')).then(|| serde_json::from_slice(line).ok()).flatten()
 }
 
-/// Whether the record says how something ended: any of its values that do is no message.
+/// Whether the record says how something ended: a value that does is not a message.
 fn ends(record: &Map<String, Value>) -> bool {
     const ENDED: [&str; 6] = ["pass", "passed", "skip", "skipped", "ok", "success"];
     let ended = |value: &str| ENDED.contains(&value);

@@ -45,7 +45,7 @@ const LEAST_SHARE: usize = 16;
 const LEAST_OF_REGION: (usize, usize) = (160, 600);
 /// What is left for regions of rare kinds before the others.
 const RARE_SHARE: usize = 4;
-/// The share of lines that may be diagnostics, beside error regions and where a run failed of which nothing is known.
+/// The share of lines that may be diagnostics: next to error regions, and where a run failed of which nothing is known.
 const WEAK_SHARE: usize = 8;
 const UNKNOWN_SHARE: usize = 2;
 
@@ -184,7 +184,7 @@ impl Order {
         order
     }
 
-    /// Returns what has its turn after what, each with the share of what is left that it may take: one in so many.
+    /// Returns what has its turn after what, each with its share of what is left, as a divisor.
     fn steps(&self) -> [(&[usize], usize); 4] {
         [(&self.ends, 1), (&self.rare, RARE_SHARE), (&self.others, 1), (&self.copies, 1)]
     }

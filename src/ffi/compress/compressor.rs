@@ -274,7 +274,7 @@ pub unsafe extern "C" fn aside_compressed_report(
                 part_count: borrowed.parts.len(),
                 hit: shown(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
                 cut_protected: compressed.report.cut_protected.into(),
-                reserved: 0,
+                unexplained: compressed.report.unexplained.into(),
             };
             // SAFETY: it is as large as its size says.
             unsafe { fill_sized(report, size, filled) };

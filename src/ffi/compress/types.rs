@@ -159,14 +159,15 @@ pub struct aside_report {
     pub part_count: size_t,
     /// The cache that had the same output; empty if none had.
     pub hit: aside_bytes,
-    /// 1 if text of a machine format was cut, because it outgrew a stream's memory and there was a budget; otherwise 0.
+    /// 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
+    /// otherwise 0.
     pub cut_protected: u32,
-    /// 0.
-    pub reserved: u32,
+    /// 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0.
+    pub unexplained: u32,
 }
 
 impl Versioned for aside_report {
-    const FIRST: usize = offset_of!(aside_report, reserved) + size_of::<u32>();
+    const FIRST: usize = offset_of!(aside_report, unexplained) + size_of::<u32>();
 }
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
@@ -181,7 +182,7 @@ const _: () = {
     layout!(aside_part_report 40: part 0, len 8, hash 16, stretches 24, stretch_count 32);
     layout!(aside_failed 32: id 0, reason 16);
     layout!(aside_report 96: size 0, before 8, after 16, filters 24, filter_count 32, failed 40, failed_count 48,
-        parts 56, part_count 64, hit 72, cut_protected 88, reserved 92);
+        parts 56, part_count 64, hit 72, cut_protected 88, unexplained 92);
     assert!(aside_compressor_options::FIRST == 32);
     assert!(aside_call::FIRST == 48);
     assert!(aside_report::FIRST == 96);

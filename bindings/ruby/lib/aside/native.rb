@@ -69,7 +69,7 @@ module Aside
     CALL_SIZE = 48
     HOST_FILTER_SIZE = 72
     HOST_CACHE_SIZE = 80
-    REPORT = "x8Q2J8L"
+    REPORT = "x8Q2J8L2"
     REPORT_SIZE = 96
     FAILED = ["J4", 32].freeze
     PART_REPORT = ["JQ2J2", 40].freeze

@@ -50,7 +50,7 @@ module Aside
       @tool_id = tool_id.freeze # already a copy
       report = [Native::REPORT_SIZE].pack("J").ljust(Native::REPORT_SIZE, "\0")
       Error.check(Native.aside_compressed_report(address, report))
-      @before, @after, filters, filter_count, failed, failed_count, parts, part_count, hit, hit_len, cut =
+      @before, @after, filters, filter_count, failed, failed_count, parts, part_count, hit, hit_len, cut, unexplained =
         report.unpack(Native::REPORT)
       @filters = Native.array(filters, filter_count, *Native::BYTES).map { |at, len| Native.text(at, len).freeze }.freeze
       @failed = failures(Native.array(failed, failed_count, *Native::FAILED), errors.dup).freeze
@@ -60,6 +60,7 @@ module Aside
         [*fields, Native.text(stretches, count * Native::STRETCH.last)]
       end
       @cut_protected = cut == 1
+      @unexplained = unexplained == 1
     end
 
     # Returns an Array of Part: the parts that filters changed. Empty for a stream that outgrew its memory.
@@ -67,10 +68,15 @@ module Aside
       @parts ||= @changed.map { |fields| part(*fields) }.freeze
     end
 
-    # Returns whether text of a machine format was cut. That happens only to a stream with a budget whose text outgrew its
-    # memory.
+    # Returns whether text of a machine format, or text that was compressed before, was cut, because it did not fit into the
+    # budget.
     def cut_protected?
       @cut_protected
+    end
+
+    # Returns whether the command failed, by its exit code, and what is left says only that it passed.
+    def unexplained?
+      @unexplained
     end
 
     # Returns the bytes at +range+ of a part's original, so that what was left out can be shown after all. +original+ is the
