@@ -8,7 +8,7 @@ use aside::{Channel, Dialect, Kind, Scanner, Start};
 use samples::{Random, Texts};
 use serde_json::{Value, json};
 use support::messages::{Client, Server};
-use support::rewriting::{at_every_cut, at_random_cuts, case, examples, pieces, rewrite};
+use support::rewriting::{at_every_cut, at_random_cuts, case, damaged, examples, pieces, rewrite, sorted};
 use support::told::{Said, told};
 
 fn qwen3() -> Dialect {
@@ -71,6 +71,16 @@ fn without_the_format_nothing_changes() {
 }
 
 // ------------------------------------------------------------------------------------------------------------- streams
+
+#[test]
+fn damaged_streams_without_markers_keep_every_event() {
+    for name in ["anthropic.raw.sse", "anthropic.split.sse"] {
+        for stream in damaged(&case(name)) {
+            // What is not read may pass the start of a text.
+            assert_eq!(sorted(&rewrite(&foreign(), &options(), [stream.as_bytes()])), sorted(&stream));
+        }
+    }
+}
 
 #[test]
 fn each_change_of_kind_is_a_block_of_its_own() {

@@ -705,6 +705,12 @@ fn thinking_alone_is_said_again() {
     assert_eq!(ids(&items), ["rs_msg_0", "msg_0"]);
     let body = at_every_cut(&qwen3(), &options, &body(&stream));
     assert_eq!(said(serde_json::from_str::<Value>(&body).unwrap()["output"].as_array().unwrap()), said(&items));
+    // A message without text has its own id already.
+    let stream = Server::new().whole(0, &["<think>a"]).whole::<&str>(1, &[]).end("completed");
+    let items = Client::whole(&at_every_cut(&qwen3(), &options, &stream));
+    assert_eq!(ids(&items), ["rs_msg_0", "msg_1", "msg_0"]);
+    let body = at_every_cut(&qwen3(), &options, &self::body(&stream));
+    assert_eq!(ids(serde_json::from_str::<Value>(&body).unwrap()["output"].as_array().unwrap()), ids(&items));
     // Not if there is anything else, or if it was cut off.
     for stream in [
         one(&["<think>a</think>b"]),

@@ -199,7 +199,7 @@ impl Messages {
     /// Begins again, after `[DONE]` or an error, or for a new stream.
     pub fn restart(&mut self) {
         self.message = Message::new(Promotion::new(self.most_promoted));
-        self.outgoing.next = 0;
+        self.outgoing.begin_message();
         self.owes_line_feed = false;
     }
 
@@ -327,6 +327,7 @@ impl Messages {
         let is_thinking = fields.part.is(data, b"\"thinking\"") || fields.part.is(data, b"\"redacted_thinking\"");
         let is_call = fields.part.is(data, b"\"tool_use\"");
         self.release_some(setup, if is_thinking { Call::Finish } else { Call::Flush }, None, out)?;
+        self.outgoing.begin_block(index);
         let message = &mut self.message;
         if is_text && message.texts.len() < BLOCKS && !message.passes_texts(setup) {
             return self.text_start(setup, last, index, fields, event, out);
@@ -444,6 +445,7 @@ impl Messages {
                     // Its start was left out.
                     self.message.promotion.close();
                     self.release_some(setup, Call::Flush, None, out)?;
+                    self.outgoing.begin_block(index);
                     let to = self.outgoing.take_index();
                     self.message.know(index, to)?;
                     to

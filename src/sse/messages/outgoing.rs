@@ -1,5 +1,5 @@
 //! The blocks that go out: which index is free, and the events that no event of the server has a place for. Clients take the
-//! indexes for places in a list, so there must be no gap.
+//! indexes for places in a list, so no gap may come from here; the server's own stay as long as no block was put in or left out.
 
 use crate::json::{decimal, escape};
 use crate::memory::{self, append, append_all};
@@ -7,7 +7,9 @@ use crate::memory::{self, append, append_all};
 /// The way out of one message.
 pub struct Outgoing {
     /// The next free index.
-    pub next: u64,
+    next: u64,
+    /// The index after the server's last one.
+    server_next: u64,
     /// The server says the type of an event in a line of its own, too.
     pub is_named: bool,
     pub line_end: &'static [u8],
@@ -16,11 +18,25 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    pub const START: Outgoing = Outgoing { next: 0, is_named: false, line_end: b"\n", added: 0 };
+    pub const START: Outgoing = Outgoing { next: 0, server_next: 0, is_named: false, line_end: b"\n", added: 0 };
 
+    /// Begins a message.
+    pub fn begin_message(&mut self) {
+        (self.next, self.server_next) = (0, 0);
+    }
+
+    /// Notes that a block of the server begins. If as many have gone out as came, its index is the next one.
+    pub fn begin_block(&mut self, index: u64) {
+        if self.next == self.server_next {
+            self.next = index;
+        }
+        self.server_next = index.saturating_add(1);
+    }
+
+    /// Returns the next free index.
     pub fn take_index(&mut self) -> u64 {
         let index = self.next;
-        self.next += 1;
+        self.next = index.saturating_add(1);
         index
     }
 

@@ -430,6 +430,11 @@ impl Message {
         Ok(way.outgoing.pass(event, fields, edits, None, way.out)?)
     }
 
+    /// Returns whether it was thinking, and no message has gone out for it.
+    pub fn is_thinking_alone(&self) -> bool {
+        (self.has_reasoning || self.pair > 1) && !self.has_message
+    }
+
     fn next_pair(&mut self) {
         self.pair += 1;
         (self.has_reasoning, self.has_message) = (false, false);

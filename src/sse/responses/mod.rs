@@ -888,12 +888,14 @@ impl Responses {
             message.close(status, &mut Way { outgoing, edits, out })?;
         }
         let mut promoted = None;
+        // Its id is free.
+        let thought = messages.iter().rfind(|message| message.is_thinking_alone());
         let has_thinking = !self.thinking.is_empty() || self.is_thinking_cut;
         if self.promotes && is_complete && has_thinking && !self.has_more {
             if self.is_thinking_cut {
                 setup.stats.unpromoted += 1;
-            } else if let Some(message) = messages.last() {
-                let place = outgoing.places.insert(message.index);
+            } else if let (Some(message), Some(last)) = (thought, messages.last()) {
+                let place = outgoing.places.insert(last.index);
                 outgoing.promote(outgoing::Target { out: place, id: &message.id, pair: 1 }, &self.thinking, out)?;
                 promoted = Some(place);
             }
@@ -912,7 +914,7 @@ impl Responses {
                 index += 1;
             });
             added?;
-            if let (Some(place), Some(message)) = (promoted, messages.last()) {
+            if let (Some(place), Some(message)) = (promoted, thought) {
                 items.promote(&message.id, place, &self.thinking)?;
             }
             if items.is_changed {

@@ -219,8 +219,6 @@ impl<'a> Items<'a> {
             return Ok(self.copy(data, object, out)?);
         };
         let id = inside(data, id);
-        self.id.clear();
-        append(&mut self.id, id)?;
         let mut entries = self.entries(data, content.clone(), id, record)?;
         let stretches = match record.and_then(|record| record.pieces.as_ref().map(|pieces| (record, pieces))) {
             Some((record, pieces)) => self.as_sent(&mut entries, pieces, record)?,
@@ -427,6 +425,8 @@ impl<'a> Items<'a> {
                         }
                     }
                     append(&mut self.thinking, &text)?;
+                    self.id.clear();
+                    append(&mut self.id, id)?;
                     write_reasoning(target, &text, status, self.outgoing.is_summary, &mut self.json)?;
                 }
                 (To::Call(number), Some(split)) => {

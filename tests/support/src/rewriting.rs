@@ -85,3 +85,20 @@ pub fn examples(page: &str) -> Vec<[String; 2]> {
     assert_eq!(blocks.len() % 2, 0, "a block without its other half");
     blocks.chunks(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect()
 }
+
+/// Returns a stream with one event left out, and with one letter or digit changed, each in turn.
+pub fn damaged(stream: &str) -> Vec<String> {
+    let events: Vec<&str> = stream.split_inclusive("\n\n").collect();
+    let mut all: Vec<String> =
+        (0..events.len()).map(|at| [&events[..at], &events[at + 1..]].concat().concat()).collect();
+    let letters = stream.char_indices().filter(|(_, character)| character.is_ascii_alphanumeric());
+    all.extend(letters.map(|(at, _)| format!("{}4{}", &stream[..at], &stream[at + 1..])));
+    all
+}
+
+/// Returns the events of a stream in an order that does not depend on theirs.
+pub fn sorted(stream: &str) -> Vec<&str> {
+    let mut events: Vec<&str> = stream.split("\n\n").collect();
+    events.sort_unstable();
+    events
+}
