@@ -26,8 +26,21 @@ const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "ope
 const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
 /// The least that a method of Ruby's can cost that calls the library.
 const METHOD: &str = "empty call in a method";
-const PARTS: [&str; 12] =
-    ["instructions", "openers", "calls", "times", "c", "memory", "many", "cold", "peers", "go", "ruby", "compress"];
+const PARTS: [&str; 13] = [
+    "instructions",
+    "openers",
+    "calls",
+    "rewriter",
+    "times",
+    "c",
+    "memory",
+    "many",
+    "cold",
+    "peers",
+    "go",
+    "ruby",
+    "compress",
+];
 
 fn main() {
     let folder = env::args().nth(1).expect("the folder of the lines");
@@ -40,6 +53,7 @@ fn main() {
     report += &crossings(&figures);
     report += &places(&figures);
     report += &calls(&figures);
+    report += &rewriter(&figures);
     report += &times(&figures);
     report += &peers(&figures, &root);
     report += &growth(&figures);
@@ -66,6 +80,7 @@ with what ran in the same run, and are best read as ratios. Instruction counts (
 | W7 | a message as W1, but Chinese, Japanese, Korean and emoji, in tokens |
 | W7c4, W7c64 | the same in chunks of 4 and of 64 bytes, which also cut characters |
 | W8 | 100,000 scanners in the middle of a thinking, each fed a short token, in random order |
+| W9 | frames of about 224 bytes as servers write them, each with a token of a message |
 | W10 | tool results of 64 kB, without failures, after the first one |
 | W11 | cold start: a process from its start to the first event; the first result of a compressor |
 
@@ -699,6 +714,43 @@ fn memory(figures: &Figures) -> String {
             ]
         }),
     )
+}
+
+/// Tokens a second of a stream whose streams are counted for each core.
+const TOKENS_A_SECOND: f64 = 100.0;
+
+fn rewriter(figures: &Figures) -> String {
+    const SERVERS: [&str; 5] = ["vLLM", "llama.cpp", "OpenAI", "Ollama", "Ollama's own"];
+    const WAYS: [&str; 4] = ["rewriter", "rewriter, cut in two", "serde_json", "sonic-rs"];
+    let mut text = "\n## Event streams (W9)\n\nInstructions a frame: what the rewriter takes to split it, and what it takes to \
+                    parse the frame's JSON into a `Value` and write that again, which whoever changes a field does at least. A \
+                    stable envelope is that of the frame before; in a changing one, token ids, times or padding are others in \
+                    each frame.\n"
+        .to_owned();
+    let counts = SERVERS.iter().flat_map(|server| {
+        ["stable", "changing"].map(|envelope| {
+            let count = |way| show(figures.each(&["frame", server, envelope, way]), 0);
+            [(*server).to_owned(), envelope.to_owned(), count(WAYS[0]), count(WAYS[1]), count(WAYS[2]), count(WAYS[3])]
+        })
+    });
+    text += &table(["frames of", "envelope", WAYS[0], WAYS[1], WAYS[2], WAYS[3]], counts);
+    text += "\nNanoseconds a frame in one run, and how many streams of 100 tokens a second one core rewrites, if it does nothing \
+             else.\n";
+    let times = SERVERS.iter().flat_map(|server| {
+        ["stable", "changing"].map(|envelope| {
+            let time = |way| figures.number(&["frametime", server, envelope, way], 0);
+            let streams = time(WAYS[0]).map(|time| (1e9 / (time * TOKENS_A_SECOND)).round());
+            [
+                (*server).to_owned(),
+                envelope.to_owned(),
+                show(time(WAYS[0]), 0),
+                show(time(WAYS[2]), 0),
+                show(time(WAYS[3]), 0),
+                show(streams, 0),
+            ]
+        })
+    });
+    text + &table(["frames of", "envelope", WAYS[0], WAYS[2], WAYS[3], "streams a core"], times)
 }
 
 fn cold(figures: &Figures) -> String {
