@@ -154,6 +154,9 @@ fn work() {
         compressor = compressor.budget(budget).unwrap();
     }
     let input = Input::of_command("grep x");
+    // What a process makes once it has read many lines with a word of failure is not in the counts.
+    let failures = "error: expected `;`\n".repeat(5000);
+    let _ = compressor.compress(&Call::new("bash", &input), &[Part::Text(failures.as_bytes())]);
     for unit in TRAPS {
         for size in SIZES {
             let text = trap(unit, size, budget > 0);
