@@ -66,7 +66,7 @@ static aside_report report_of(const aside_compressed *compressed)
 
     report.size = sizeof report;
     CHECK_STATUS(aside_compressed_report(compressed, &report), ASIDE_OK);
-    CHECK(report.size == sizeof report && report.reserved == 0);
+    CHECK(report.size == sizeof report && report.unexplained == 0);
     CHECK(is_address(report.filters) && is_address(report.failed) && is_address(report.parts));
     return report;
 }
