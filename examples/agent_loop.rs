@@ -3,7 +3,7 @@
 //!
 //!     cargo run --release --example agent_loop -- 'ls -lR /usr/lib' 'make -C somewhere'
 //!
-//! A command that prints what it printed before costs the model one line. `squeeze` has the same as a stream.
+//! A command that prints what it printed before costs the model one line. `aside squeeze` does it as a stream.
 
 use std::io::Read;
 use std::process::{Command, ExitCode};

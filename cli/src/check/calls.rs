@@ -1,4 +1,4 @@
-//! The calls of an example, for `split --check`: what a client gets, and the scanner's events, which no cut may change.
+//! The calls of an example, as `aside check` compares them: what a client gets, and the scanner's events, which no cut may change.
 
 use std::{fmt::Write, sync::Arc};
 

@@ -1,19 +1,17 @@
-//! Runs `examples/squeeze.rs` as a user does: in a pipe, around a command, on filter files.
-
-#![cfg(feature = "compress")]
+//! Runs `aside squeeze` as a user does: in a pipe, around a command, on a file.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::OnceLock;
-use support::program::{err, of_example, out, run, scratch};
+use support::ROOT;
+use support::program::{err, out, run, scratch};
 
 #[test]
 fn a_pipe_comes_out_shorter_and_says_so_if_asked() {
     let text = format!("{}make: *** [all] Error 1\n", "the same warning\n".repeat(200));
     let output = feed(&["--report", "--command", "make", "--exit-code", "2"], text.as_bytes());
     assert_eq!(out(&output), "the same warning\n[… 199 lines as above]\nmake: *** [all] Error 1\n");
-    assert_eq!(err(&output), "squeeze: 3424 → 64 chars, by repeats\n");
+    assert_eq!(err(&output), "aside squeeze: 3424 → 64 chars, by repeats\n");
     assert!(output.status.success());
     assert_eq!(err(&feed(&[], text.as_bytes())), "");
     assert_eq!(out(&feed(&[], b"short")), "short");
@@ -37,7 +35,7 @@ fn a_command_is_run_and_its_status_kept() {
     let output = run(squeeze().args(["--report", "--", "sh", "-c", script]));
     assert_eq!(out(&output), "the same\n[… 299 lines as above]\nerror: no\n");
     assert_eq!(output.status.code(), Some(7));
-    assert!(err(&output).starts_with("squeeze: 2710 → "), "{}", err(&output));
+    assert!(err(&output).starts_with("aside squeeze: 2710 → "), "{}", err(&output));
     assert_eq!(run(squeeze().args(["--", "/"])).status.code(), Some(126));
     let killed = run(squeeze().args(["--", "sh", "-c", "kill -9 $$"]));
     assert_eq!(killed.status.code(), Some(137));
@@ -66,14 +64,13 @@ fn bytes_that_are_no_text_and_output_without_end() {
     assert!(feed(&["--budget", "4k"], &bytes).stdout.len() <= 4096);
     assert!(feed(&[], &plain).stdout.len() <= plain.len());
     // Whoever reads has gone: the command ends by its own pipe, and its status counts.
-    let script =
-        format!("{} -- sh -c 'yes | head -200000; exit 3' | head -1; exit ${{PIPESTATUS[0]}}", program().display());
+    let script = format!("{PROGRAM} squeeze -- sh -c 'yes | head -200000; exit 3' | head -1; exit ${{PIPESTATUS[0]}}");
     let output = run(Command::new("bash").args(["-c", &script]));
     assert_eq!((out(&output).as_str(), output.status.code()), ("y\n", Some(3)));
     // Nor does a command without an end go on, run or piped.
-    for ending in ["{} --memory 64k -- yes | head -2", "yes | {} --memory 64k | head -2"] {
+    for ending in ["{} squeeze --memory 64k -- yes | head -2", "yes | {} squeeze --memory 64k | head -2"] {
         let script = format!("timeout 60 bash -c \"{ending}; exit \\${{PIPESTATUS[0]}}\"");
-        let output = run(Command::new("bash").args(["-c", &script.replace("{}", program().to_str().unwrap())]));
+        let output = run(Command::new("bash").args(["-c", &script.replace("{}", PROGRAM)]));
         assert!(out(&output).starts_with("y\n[… "), "{}", out(&output));
         // The status of `yes`, which its pipe ended.
         assert_eq!(output.status.code(), Some(141), "{ending}");
@@ -83,7 +80,7 @@ fn bytes_that_are_no_text_and_output_without_end() {
 /// What the manual shows first is what comes out.
 #[test]
 fn the_first_screen_of_the_manual_is_true() {
-    let manual = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tool-results.md")).unwrap();
+    let manual = fs::read_to_string(Path::new(ROOT).join("docs/tool-results.md")).unwrap();
     let mut texts = manual.split("```text\n").skip(1).map(|text| text.split_once("```").unwrap().0);
     let (before, after) = (texts.next().unwrap(), texts.next().unwrap());
     let (head, tail) = before.split_once(" ✔ Adds item number 0\n").unwrap();
@@ -93,66 +90,48 @@ fn the_first_screen_of_the_manual_is_true() {
     let args = ["--report", "--command", "vendor/bin/phpunit --testdox", "--exit-code", "1"];
     let output = feed(&args, input.as_bytes());
     assert_eq!(out(&output), after);
-    assert_eq!(err(&output), "squeeze: 4914 → 260 chars, by phpunit\n");
+    assert_eq!(err(&output), "aside squeeze: 4914 → 260 chars, by phpunit\n");
     assert!(manual.contains("prints 4,914 characters") && manual.contains("reads 260:"));
 }
 
 #[test]
-fn filter_files_are_checked() {
-    let good = Path::new(env!("CARGO_MANIFEST_DIR")).join("filters/cargo.toml");
-    let output = run(squeeze().arg("--check").arg(&good));
-    assert!(output.status.success() && out(&output).ends_with("cargo.toml: ok\n"), "{}", err(&output));
-    let bad = scratch("bad.toml");
-    fs::write(&bad, "id = \"bad\"\nwrong = 1\n").unwrap();
-    let output = run(squeeze().arg("--check").arg(&bad).arg(&good));
-    assert_eq!(output.status.code(), Some(1));
-    assert!(err(&output).contains("bad.toml: line 2, wrong: "), "{}", err(&output));
-    assert!(out(&output).contains("cargo.toml: ok"));
-    // A test that fails: what was expected, what is different, and why.
-    let text = fs::read_to_string(&good).unwrap().replacen("Compiling", "Building", 1);
-    fs::write(&bad, text).unwrap();
-    let output = run(squeeze().arg("--check").arg(&bad));
-    assert_eq!(output.status.code(), Some(1));
-    for words in ["bad.toml: line ", "expected:\n", "actual:\n", "(- expected, + actual):\n", "stayed: "] {
-        assert!(err(&output).contains(words), "no {words:?} in: {}", err(&output));
-    }
-    fs::write(&bad, b"id = 'bad'\n# \xff").unwrap();
-    let output = run(squeeze().arg("--check").arg(&bad));
-    assert!(err(&output).ends_with("bad.toml: line 2: not UTF-8\n"), "{}", err(&output));
-}
-
-#[test]
 fn wrong_use_is_an_error() {
-    for args in [
-        &["--budget", "1k", "--nothing"][..],
-        &["--budget"],
-        &["--budget", "ten"],
-        &["--budget", "1000"],
-        &["--budget", "1m", "--memory", "1m"],
-        &["--exit-code", "x"],
-        &["--exit-code="],
-        &["--budget="],
-        &["--report=yes"],
-        &["--"],
-        &["--check"],
+    for (args, says) in [
+        (&["--budget", "1k", "--budgets"][..], "a similar argument exists: '--budget'"),
+        (&["--budget"], "a value is required for '--budget <N>'"),
+        (&["--budget", "ten"], "'--budget <N>': not a size: write 512, 10k or 1m"),
+        (&["--budget", "1000"], "aside squeeze: "),
+        (&["--budget", "1m", "--memory", "1m"], "aside squeeze: "),
+        (&["--exit-code", "x"], "'--exit-code <N>'"),
+        (&["--exit-code="], "'--exit-code <N>'"),
+        (&["--budget="], "'--budget <N>'"),
+        (&["--report=yes"], "'--report'"),
+        (&["--command", "make", "--", "make"], "cannot be used with"),
+        (&["build.log", "--", "make"], "cannot be used with"),
     ] {
         let output = run(squeeze().args(args));
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(err(&output).starts_with("squeeze: ") && err(&output).contains("--help"), "{args:?}: {}", err(&output));
+        assert!(err(&output).contains(says) && err(&output).contains("--help"), "{args:?}: {}", err(&output));
     }
-    assert_eq!(run(squeeze().args(["--filter", "/no/such/file"])).status.code(), Some(1));
-    for help in ["--help", "-h"] {
-        assert!(out(&run(squeeze().arg(help))).contains("--budget N"));
+    for args in [["--filter", "/no/such/file"], ["--budget=1k", "/no/such/file"]] {
+        let output = run(squeeze().args(args));
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(err(&output), "aside squeeze: /no/such/file: No such file or directory\n");
     }
-    for version in ["--version", "-V"] {
-        assert!(out(&run(squeeze().arg(version))).starts_with("squeeze "));
-    }
+}
+
+#[test]
+fn a_file_is_read_as_a_pipe_is() {
+    let path = scratch("build.log");
+    fs::write(&path, "the same\n".repeat(300)).unwrap();
+    let output = run(squeeze().arg(&path));
+    assert_eq!(out(&output), "the same\n[… 299 lines as above]\n");
 }
 
 #[test]
 fn values_come_apart_and_joined() {
     let text: String = (0..3000).map(|line| format!("line {line}\n")).collect();
-    let filter = concat!(env!("CARGO_MANIFEST_DIR"), "/filters/cargo.toml");
+    let filter = concat!(env!("CARGO_MANIFEST_DIR"), "/../filters/cargo.toml");
     for (option, value) in [
         ("--budget", "10k"),
         ("--budget", "10K"),
@@ -169,16 +148,14 @@ fn values_come_apart_and_joined() {
         assert_eq!((out(&apart), err(&apart)), (out(&joined), err(&joined)), "{option}");
     }
     assert!(feed(&["--budget=10k"], text.as_bytes()).stdout.len() <= 10 << 10);
-    assert!(run(squeeze().arg(format!("--check={filter}"))).status.success());
 }
 
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| of_example("squeeze"))
-}
+const PROGRAM: &str = env!("CARGO_BIN_EXE_aside");
 
 fn squeeze() -> Command {
-    Command::new(program())
+    let mut command = Command::new(PROGRAM);
+    command.arg("squeeze");
+    command
 }
 
 fn feed(args: &[&str], input: &[u8]) -> Output {

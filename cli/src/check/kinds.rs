@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::calls::{Call, Called};
+use super::calls::{Call, Called};
 
 #[derive(Deserialize)]
 pub struct Span {

@@ -1,5 +1,4 @@
-//! `split --check FILE`: loads a dialect file and runs its examples, whole and cut everywhere, as the project's own tests do
-//! with those that are built in.
+//! Runs the examples of a dialect file, whole and cut everywhere, as the project's own tests do with those that are built in.
 
 use std::{
     fmt::{self, Write},
@@ -10,7 +9,7 @@ use aside::{Channel, Dialect, Error, Event, Kind, Options, Scanner, Start, call_
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{
+use super::{
     calls::{self, Call, Called},
     kinds,
 };

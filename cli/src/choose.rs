@@ -1,0 +1,105 @@
+//! Which dialect a stream is read in, and where it starts: options that `split` and `resplit` share.
+
+use std::path::PathBuf;
+
+use aside::{Dialect, Start, StrayClose};
+use clap::{Args, ValueEnum};
+
+use crate::files::read_text;
+use crate::stop::Stop;
+
+/// What is read where no dialect is given: the markers of all families.
+const DEFAULT: &str = "any";
+
+#[derive(Args)]
+pub struct Source {
+    /// How the model marks its thinking; `aside dialects` lists the names
+    #[arg(long, value_name = "NAME", group = "source")]
+    dialect: Option<String>,
+
+    /// A dialect of your own, in TOML
+    #[arg(long, value_name = "FILE", group = "source")]
+    dialect_file: Option<PathBuf>,
+
+    /// The dialect of this model: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
+    #[arg(long, value_name = "NAME", group = "source")]
+    model: Option<String>,
+
+    /// The dialect and the start that this chat template (Jinja) asks for
+    #[arg(long, value_name = "FILE", group = "source")]
+    template: Option<PathBuf>,
+
+    /// What the template is rendered with, such as {"enable_thinking": true}; needs the feature `templates`
+    #[arg(long, value_name = "JSON", requires = "template", conflicts_with_all = ["dialect", "dialect_file", "model"])]
+    variables: Option<String>,
+
+    /// What is open at the first byte: content, thinking, narration, tool or header [default: as the dialect says]
+    #[arg(long, value_name = "WHAT", value_parser = start)]
+    start: Option<Start>,
+
+    /// What becomes of a closer of the thinking without an opener, after content
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Stray::Dialect)]
+    stray_close: Stray,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Stray {
+    /// What the dialect says
+    Dialect,
+    /// It stays as text, for a model that does not think
+    Text,
+}
+
+fn start(text: &str) -> Result<Start, String> {
+    text.parse().map_err(|unknown: aside::UnknownStart| unknown.to_string())
+}
+
+/// A dialect, and what a stream in it begins with.
+pub struct Chosen {
+    pub dialect: Dialect,
+    pub start: Option<Start>,
+    pub stray_close: StrayClose,
+    /// It was asked for, and is not the default.
+    pub is_given: bool,
+}
+
+impl Source {
+    pub fn choose(&self) -> Result<Chosen, Stop> {
+        let usage = |message: String| Stop::Usage(message);
+        let (mut begins, mut is_given) = (None, true);
+        let dialect = if let Some(name) = &self.dialect {
+            Dialect::find(name).map_err(|unknown| usage(unknown.to_string()))?
+        } else if let Some(file) = &self.dialect_file {
+            let text = read_text(file)?;
+            Dialect::from_toml(&text).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?
+        } else if let Some(model) = &self.model {
+            Dialect::find_for_model(model).map_err(|unknown| usage(unknown.to_string()))?
+        } else if let Some(file) = &self.template {
+            let found = find_for_template(&read_text(file)?, self.variables.as_deref().unwrap_or_default());
+            let (dialect, start) = found.map_err(|message| Stop::Failed(format!("{}: {message}", file.display())))?;
+            begins = Some(start);
+            dialect
+        } else {
+            is_given = false;
+            Dialect::find(DEFAULT).map_err(|unknown| usage(unknown.to_string()))?
+        };
+        let stray_close = match self.stray_close {
+            Stray::Dialect => StrayClose::Dialect,
+            Stray::Text => StrayClose::Text,
+        };
+        Ok(Chosen { dialect, start: self.start.or(begins), stray_close, is_given })
+    }
+}
+
+#[cfg(feature = "templates")]
+fn find_for_template(template: &str, variables: &str) -> Result<(Dialect, Start), String> {
+    Dialect::find_for_template_with(template, variables).map_err(|unknown| unknown.to_string())
+}
+
+#[cfg(not(feature = "templates"))]
+fn find_for_template(template: &str, variables: &str) -> Result<(Dialect, Start), String> {
+    if !variables.is_empty() {
+        return Err("this program reads templates, and renders none: build it with --features templates".to_owned());
+    }
+    Dialect::find_for_template(template).map_err(|unknown| unknown.to_string())
+}

@@ -1,0 +1,73 @@
+//! `aside dialects`: which dialects there are, and the facts of one.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use aside::Dialect;
+use clap::Args;
+
+use crate::files::write_out;
+use crate::stop::Stop;
+
+/// Lists the dialects, or says what one of them is
+///
+/// The list has a line for each dialect: its name, what is open at the first byte, how many bytes are held back at most, and its
+/// other names. With MODEL, the dialect of that model.
+#[derive(Args)]
+pub struct Arguments {
+    /// The dialects to show, by a name of theirs
+    names: Vec<String>,
+
+    /// Shows the dialect of this model instead: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
+    #[arg(long, value_name = "MODEL", conflicts_with = "names")]
+    model: Option<String>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    let mut text = String::new();
+    if let Some(model) = &arguments.model {
+        let dialect = Dialect::find_for_model(model).map_err(|unknown| Stop::Usage(unknown.to_string()))?;
+        facts(&dialect, &mut text);
+    } else if arguments.names.is_empty() {
+        list(&mut text);
+    } else {
+        for (number, name) in arguments.names.iter().enumerate() {
+            let dialect = Dialect::find(name).map_err(|unknown| Stop::Usage(unknown.to_string()))?;
+            text += if number > 0 { "\n" } else { "" };
+            facts(&dialect, &mut text);
+        }
+    }
+    write_out(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(text: &mut String) {
+    let _ = writeln!(text, "{:22}{:10}{:>6}  other names", "dialect", "start", "holds");
+    for dialect in Dialect::names().filter_map(|name| Dialect::find(name).ok()) {
+        let (name, start, holds) = (dialect.name(), dialect.start().as_str(), dialect.max_hold());
+        let line = format!("{name:22}{start:10}{holds:>6}  {}", dialect.aliases().join(" "));
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+/// Says what a dialect is, a line for each fact.
+fn facts(dialect: &Dialect, text: &mut String) {
+    let _ = writeln!(text, "{}", dialect.name());
+    let mut line = |what: &str, value: String| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "  {what:14}{value}");
+        }
+    };
+    line("other names", dialect.aliases().join(", "));
+    line("start", dialect.start().as_str().to_owned());
+    line("holds", format!("at most {} bytes", dialect.max_hold()));
+    let mut rule = 0;
+    while let Some(family) = dialect.family(rule) {
+        let mut openers = Vec::new();
+        while let Some(opener) = dialect.opener(rule, openers.len() as u32) {
+            openers.push(format!("{opener:?}"));
+        }
+        line("rule", format!("{rule}: {family} {}", openers.join(" ")).trim_end().to_owned());
+        rule += 1;
+    }
+}

@@ -1,0 +1,91 @@
+//! The program `aside`: the library on the command line. Each subcommand has a file of its own; this one only chooses between them
+//! and turns what they return into an exit status.
+
+mod check;
+mod choose;
+mod dialects;
+mod files;
+mod generate;
+mod resplit;
+mod size;
+mod split;
+mod squeeze;
+mod stop;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use stop::Stop;
+
+/// Splits what a language model writes into thinking, content and tool calls, and makes what tools print shorter before a model
+/// reads it.
+#[derive(Parser)]
+#[command(name = "aside", version, propagate_version = true, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    after_help = "Exit status: 0 on success, 1 if something failed, 2 for options that are wrong. `aside squeeze -- COMMAND` \
+    exits as COMMAND does."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Subcommands,
+}
+
+#[derive(Subcommand)]
+enum Subcommands {
+    Split(split::Arguments),
+    Resplit(resplit::Arguments),
+    Squeeze(squeeze::Arguments),
+    Dialects(dialects::Arguments),
+    Check(check::Arguments),
+    Completions(generate::Completions),
+    Man(generate::Man),
+}
+
+impl Subcommands {
+    fn name(&self) -> &'static str {
+        match self {
+            Subcommands::Split(_) => "split",
+            Subcommands::Resplit(_) => "resplit",
+            Subcommands::Squeeze(_) => "squeeze",
+            Subcommands::Dialects(_) => "dialects",
+            Subcommands::Check(_) => "check",
+            Subcommands::Completions(_) => "completions",
+            Subcommands::Man(_) => "man",
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    let name = command.name();
+    let done = match command {
+        Subcommands::Split(arguments) => split::run(&arguments),
+        Subcommands::Resplit(arguments) => resplit::run(&arguments),
+        Subcommands::Squeeze(arguments) => squeeze::run(&arguments),
+        Subcommands::Dialects(arguments) => dialects::run(&arguments),
+        Subcommands::Check(arguments) => check::run(&arguments),
+        Subcommands::Completions(arguments) => generate::completions(&arguments),
+        Subcommands::Man(arguments) => generate::man(&arguments),
+    };
+    let (message, code) = match done {
+        Ok(code) => return code,
+        // Whoever reads our output has seen enough (`| head -1`).
+        Err(Stop::PipeClosed) => return ExitCode::SUCCESS,
+        Err(Stop::Failed(message)) => (message, 1),
+        Err(Stop::NotRun(message, code)) => (message, code),
+        Err(Stop::Usage(message)) => (format!("{message}\nTry `aside {name} --help`."), 2),
+    };
+    let _ = writeln!(io::stderr(), "aside {name}: {message}");
+    ExitCode::from(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_are_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

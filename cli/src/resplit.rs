@@ -1,0 +1,164 @@
+//! `aside resplit`: the rewriter of event streams as a filter. It shows a host what to do with its own answers.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use aside::call_writer::Tools;
+use aside::sse::{self, Options, Rewriter};
+use clap::{Args, ValueEnum};
+
+use crate::choose;
+use crate::files::{Input, READ, read_text, write_out};
+use crate::stop::Stop;
+
+/// Splits a server's answer: an event stream, lines of JSON, or one JSON body
+///
+/// The thinking moves from `content` to a field of its own, and with --calls tool calls to `tool_calls`; in formats that have other
+/// places for them, to those. Without a dialect, the markers of all families are looked for (the dialect any).
+#[derive(Args)]
+pub struct Arguments {
+    /// The answer; without FILE, or with -, standard input
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    dialect: choose::Source,
+
+    /// The field for the thinking
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Field::ReasoningContent)]
+    field: Field,
+
+    /// Makes `tool_calls` of the calls in the text, if the dialect says how calls are written
+    #[arg(long)]
+    calls: bool,
+
+    /// The `tools` of the request, a JSON array: calls of other tools stay content. Without it, every call becomes `tool_calls`
+    #[arg(long, value_name = "FILE", requires = "calls")]
+    tools: Option<PathBuf>,
+
+    /// The formats of answers that are split, with commas between them
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_value = "chat")]
+    formats: Vec<Format>,
+
+    /// What the thinking becomes in responses
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = As::ReasoningText)]
+    responses_as: As,
+
+    /// Mends what makes clients fail in a stream of events
+    #[arg(long)]
+    repair: bool,
+
+    /// Sends the thinking once more as content if an answer has neither content nor a call
+    #[arg(long)]
+    promote_empty: bool,
+
+    /// Writes one chunk for each that came, the thinking before the content
+    #[arg(long)]
+    merge: bool,
+
+    /// Says at the end, on standard error, what was counted
+    #[arg(long)]
+    stats: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Field {
+    ReasoningContent,
+    Reasoning,
+    Thinking,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum As {
+    ReasoningText,
+    Summary,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Chat,
+    Completions,
+    Responses,
+    Messages,
+    Ollama,
+    All,
+}
+
+impl Format {
+    fn formats(self) -> sse::Formats {
+        match self {
+            Format::Chat => sse::Formats::CHAT,
+            Format::Completions => sse::Formats::COMPLETIONS,
+            Format::Responses => sse::Formats::RESPONSES,
+            Format::Messages => sse::Formats::MESSAGES,
+            Format::Ollama => sse::Formats::OLLAMA,
+            Format::All => sse::Formats::ALL,
+        }
+    }
+}
+
+impl Arguments {
+    fn options(&self) -> Result<Options, Stop> {
+        let field = match self.field {
+            Field::ReasoningContent => sse::Field::ReasoningContent,
+            Field::Reasoning => sse::Field::Reasoning,
+            Field::Thinking => sse::Field::Thinking,
+        };
+        let responses_as = match self.responses_as {
+            As::ReasoningText => sse::ResponsesAs::ReasoningText,
+            As::Summary => sse::ResponsesAs::Summary,
+        };
+        let formats = self.formats.iter().map(|format| format.formats()).reduce(|all, format| all | format);
+        let tools = self.tools.as_deref().map(read_tools).transpose()?;
+        Ok(Options::new()
+            .field(field)
+            .responses_as(responses_as)
+            .formats(formats.unwrap_or(sse::Formats::CHAT))
+            .calls(self.calls)
+            .tools(tools)
+            .repair(self.repair)
+            .promote_empty(self.promote_empty)
+            .merge(self.merge))
+    }
+}
+
+fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
+    let tools = Tools::read(&read_text(file)?);
+    Ok(Arc::new(tools.map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?))
+}
+
+/// Reads, feeds, writes: what every gateway does.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    let failed = |error: aside::Error| Stop::Failed(error.to_string());
+    let chosen = arguments.dialect.choose()?;
+    let options = arguments.options()?.stray_close(chosen.stray_close);
+    let mut rewriter = Rewriter::new(&chosen.dialect, &options).map_err(failed)?;
+    // A gateway keeps its rewriters, and sets this for each answer, as its request says.
+    let started = rewriter.start_at(chosen.start);
+    started.map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
+    let mut input = Input::open(arguments.file.as_deref())?;
+    let mut buffer = vec![0; READ];
+    let mut out = Vec::new();
+    loop {
+        let len = input.read(&mut buffer)?;
+        if len == 0 {
+            break;
+        }
+        rewriter.feed(&buffer[..len], &mut out).map_err(failed)?;
+        write_out(&out)?;
+        out.clear();
+    }
+    rewriter.finish(&mut out).map_err(failed)?;
+    write_out(&out)?;
+    let mut err = io::stderr().lock();
+    if rewriter.is_encoded() {
+        let _ = writeln!(err, "aside resplit: the stream is compressed, and has passed as it came: decode it first");
+    }
+    if arguments.stats {
+        let _ = writeln!(err, "{:#?}", rewriter.stats());
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,138 @@
+//! `aside split`: shows what a model wrote, by channel, as it arrives.
+
+mod summary;
+mod view;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use aside::call_writer::{self, CallWriter};
+use aside::{Channel, Options, Scanner};
+use clap::{Args, ValueEnum};
+
+use crate::choose;
+use crate::files::{Input, READ, write_out};
+use crate::size;
+use crate::stop::Stop;
+use summary::Summary;
+use view::{Show, View};
+
+/// Splits what a language model writes into its channels, as it arrives
+///
+/// A terminal shows thinking dimmed; a pipe, or NO_COLOR, gets a line such as [thinking] before each part. Counts follow on
+/// standard error, so that standard output holds the text alone. Without a dialect, the markers of all families are looked for
+/// (the dialect any).
+#[derive(Args)]
+pub struct Arguments {
+    /// What the model wrote; without FILE, or with -, standard input
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    dialect: choose::Source,
+
+    /// Shows tool calls one by one, each with its name and its arguments as JSON; with --events, their names, keys and values as
+    /// events. For dialects that say how calls are written
+    #[arg(long, conflicts_with = "only")]
+    calls: bool,
+
+    /// Feeds the scanner N bytes at a time: 7, 4k. The result is the same for every N
+    #[arg(long, value_name = "N", value_parser = chunk)]
+    chunk: Option<usize>,
+
+    /// Writes the bytes of that channel and nothing else
+    #[arg(long, value_name = "CHANNEL", conflicts_with = "events")]
+    only: Option<Part>,
+
+    /// Writes one JSON object per event and line; bytes that are not UTF-8 come as text_hex
+    #[arg(long)]
+    events: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Part {
+    Content,
+    Thinking,
+    Narration,
+    Tool,
+}
+
+impl Part {
+    fn channel(self) -> Channel {
+        match self {
+            Part::Content => Channel::Content,
+            Part::Thinking => Channel::Thinking,
+            Part::Narration => Channel::Narration,
+            Part::Tool => Channel::Tool,
+        }
+    }
+}
+
+fn chunk(text: &str) -> Result<usize, String> {
+    match size::parse(text) {
+        Ok(len @ 1..=READ) => Ok(len),
+        _ => Err(format!("not a number from 1 to {READ}")),
+    }
+}
+
+/// Reads, feeds, shows: what every host does.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    let chosen = arguments.dialect.choose()?;
+    let mut input = Input::open(arguments.file.as_deref())?;
+    let options = Options::new().start(chosen.start).stray_close(chosen.stray_close).calls(arguments.calls);
+    let mut scanner = Scanner::with_options(&chosen.dialect, &options)
+        .map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
+    if !chosen.is_given && io::stderr().is_terminal() {
+        let name = chosen.dialect.name();
+        let _ = writeln!(
+            io::stderr(),
+            "aside split: no dialect was given, so `{name}` is taken; see --dialect and --model"
+        );
+    }
+    let show = match (arguments.only, arguments.events) {
+        (Some(part), _) => Show::Only(part.channel()),
+        (None, true) => Show::Events,
+        (None, false) if has_styles() => Show::Styled,
+        (None, false) => Show::Labelled,
+    };
+    let calls = arguments.calls.then(|| CallWriter::new(call_writer::Options::default()));
+    let mut view = View::new(show, &chosen.dialect, calls);
+    let mut summary = Summary::default();
+
+    // The buffer has room for whole feeds of N bytes, so that only the last one of a read can be shorter.
+    let feed = arguments.chunk.unwrap_or(READ);
+    let mut buffer = vec![0; feed * (READ / feed).max(1)];
+    loop {
+        let len = input.read(&mut buffer)?;
+        if len == 0 {
+            break;
+        }
+        for chunk in buffer[..len].chunks(feed) {
+            let fed = scanner.feed(chunk, |event| {
+                summary.add(&event);
+                view.show(&event);
+            });
+            fed.map_err(|error| Stop::Failed(error.to_string()))?;
+        }
+        write_out(&view.out)?;
+        view.out.clear();
+    }
+    let finished = scanner.finish(|event| {
+        summary.add(&event);
+        view.show(&event);
+    });
+    finished.map_err(|error| Stop::Failed(error.to_string()))?;
+
+    view.end();
+    write_out(&view.out)?;
+    if arguments.only.is_none() {
+        let _ = io::stderr().write_all(summary.text(&scanner).as_bytes());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn has_styles() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb
+}

@@ -1,0 +1,174 @@
+//! How `aside split` shows events: as text in parts, as JSON, or one channel alone.
+
+use aside::call_writer::CallWriter;
+use aside::{Channel, Dialect, Event, Kind};
+
+/// How events are shown.
+pub enum Show {
+    /// With the styles of a terminal.
+    Styled,
+    /// With a label before each part.
+    Labelled,
+    /// As JSON.
+    Events,
+    /// The text of one channel.
+    Only(Channel),
+}
+
+/// Turns events into what is written. `out` is written and cleared after each read.
+pub struct View<'a> {
+    pub how: Show,
+    dialect: &'a Dialect,
+    pub out: Vec<u8>,
+    /// The channel of the part that is being shown.
+    part: Option<Channel>,
+    /// What the markers of the next part say, such as a tool's name.
+    attributes: String,
+    line_start: bool,
+    /// Makes calls of the events, if calls are shown.
+    calls: Option<CallWriter>,
+}
+
+impl View<'_> {
+    pub fn new(how: Show, dialect: &Dialect, calls: Option<CallWriter>) -> View<'_> {
+        View { how, dialect, out: Vec::new(), part: None, attributes: String::new(), line_start: true, calls }
+    }
+
+    pub fn show(&mut self, event: &Event<'_>) {
+        match self.how {
+            Show::Styled | Show::Labelled => {
+                self.show_call(event);
+                self.show_part(event);
+            }
+            Show::Events => self.show_json(event),
+            Show::Only(channel) => {
+                if event.channel == channel && matches!(event.kind, Kind::Text) {
+                    self.out.extend_from_slice(event.bytes);
+                }
+            }
+        }
+    }
+
+    /// Shows what an event adds to a call: one part for each, with the name in its label.
+    fn show_call(&mut self, event: &Event<'_>) {
+        let Some(mut writer) = self.calls.take() else { return };
+        let written = writer.event(self.dialect, event, |delta| {
+            if let Some(name) = delta.name {
+                self.attributes = format!(" call={name:?} id={:?}", delta.id.unwrap_or_default());
+                self.begin(Channel::Tool);
+            }
+            self.text(Channel::Tool, delta.arguments.as_bytes());
+            if let Some(end) = delta.end.filter(|end| !end.is_whole) {
+                self.text(Channel::Tool, format!(" [{}]", end.cause.as_str()).as_bytes());
+            }
+            if delta.end.is_some() {
+                self.part = None;
+            }
+        });
+        // Without memory for what is held, the calls to come are not shown.
+        self.calls = written.is_ok().then_some(writer);
+    }
+
+    fn show_part(&mut self, event: &Event<'_>) {
+        match &event.kind {
+            // A wrapper around content, such as a box, belongs to the part that it stands in.
+            Kind::Open { .. } if event.channel == Channel::Content => {}
+            Kind::Open { .. } => self.part = None,
+            Kind::Attribute(attribute) => {
+                self.part = None;
+                let (name, value) = (String::from_utf8_lossy(attribute.name), String::from_utf8_lossy(attribute.value));
+                self.attributes += &format!(" {name}={value:?}");
+            }
+            Kind::Text => {
+                if self.part != Some(event.channel) {
+                    self.begin(event.channel);
+                }
+                self.text(event.channel, event.bytes);
+            }
+            // A span without text is still worth a line if its marker says something.
+            Kind::Close(_) if !self.attributes.is_empty() => self.begin(event.channel),
+            Kind::Reclassify => {
+                self.begin(Channel::Content);
+                self.text(Channel::Content, b"[all content above was thinking]\n");
+                self.part = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Starts a part on a line of its own, below its label.
+    fn begin(&mut self, channel: Channel) {
+        self.end();
+        if matches!(self.how, Show::Labelled) || !self.attributes.is_empty() {
+            let label = format!("[{}{}]\n", channel.as_str(), self.attributes);
+            self.text(channel, label.as_bytes());
+        }
+        self.attributes.clear();
+        self.part = Some(channel);
+    }
+
+    fn text(&mut self, channel: Channel, bytes: &[u8]) {
+        let style = match channel {
+            _ if !matches!(self.how, Show::Styled) => "",
+            Channel::Content => "",
+            Channel::Thinking => "\x1b[2m",
+            Channel::Narration => "\x1b[3m",
+            Channel::Tool => "\x1b[36m",
+        };
+        // Switched off after each piece: whoever interrupts us keeps a clean terminal.
+        let plain = if style.is_empty() { "" } else { "\x1b[0m" };
+        self.out.extend_from_slice(&[style.as_bytes(), bytes, plain.as_bytes()].concat());
+        self.line_start = bytes.ends_with(b"\n");
+    }
+
+    /// Ends the line that a part stopped in.
+    pub fn end(&mut self) {
+        if !self.line_start {
+            self.out.push(b'\n');
+            self.line_start = true;
+        }
+    }
+
+    fn show_json(&mut self, event: &Event<'_>) {
+        let (kind, more) = match &event.kind {
+            Kind::Open { rule, tag } => {
+                let family = self.dialect.family(*rule).unwrap_or_default();
+                let opener = self.dialect.opener(*rule, *tag).unwrap_or_default();
+                let words = json("family", family.as_bytes()) + &json("opener", opener.as_bytes());
+                ("open", format!(r#","rule":{rule},"tag":{tag}{words}"#))
+            }
+            Kind::Attribute(a) => ("attribute", json("name", a.name) + &json("value", a.value)),
+            Kind::Text => ("text", String::new()),
+            Kind::Framing => ("framing", String::new()),
+            Kind::Close(cause) => ("close", format!(r#","cause":"{}""#, cause.as_str())),
+            Kind::Reclassify => ("reclassify", String::new()),
+            Kind::Budget => ("budget", String::new()),
+            Kind::Call { rule, table, index } => ("call", format!(r#","index":{index},"rule":{rule},"table":{table}"#)),
+            Kind::CallName(name) => ("call_name", name.map_or(String::new(), |name| json("name", name))),
+            Kind::CallId => ("call_id", String::new()),
+            Kind::CallKey => ("call_key", String::new()),
+            Kind::CallType => ("call_type", String::new()),
+            Kind::CallValue => ("call_value", String::new()),
+            Kind::CallValueEnd => ("call_value_end", String::new()),
+            Kind::CallEnd { index, cause } => ("call_end", format!(r#","index":{index},"cause":"{}""#, cause.as_str())),
+            _ => ("other", String::new()),
+        };
+        let (offset, channel, length) = (event.offset, event.channel.as_str(), event.bytes.len());
+        let text = if kind == "attribute" { String::new() } else { json("text", event.bytes) };
+        let line =
+            format!(r#"{{"offset":{offset},"length":{length},"event":"{kind}","channel":"{channel}"{more}{text}}}"#);
+        self.out.extend_from_slice(line.as_bytes());
+        self.out.push(b'\n');
+    }
+}
+
+/// A field of a JSON object; bytes that JSON cannot say are written in hexadecimal.
+fn json(key: &str, bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => format!(r#","{key}":{}"#, serde_json::Value::from(text)),
+        Err(_) => {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!(r#","{key}_hex":"{hex}""#)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Runs `aside check` as those do who write a dialect or a filter file: on files that are right, and on each kind that is not.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use support::ROOT;
+use support::program::{err, out, run, scratch};
+
+fn check_of() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
+    command.arg("check");
+    command
+}
+
+/// A dialect file with one span of tags with attributes, to which examples are added.
+const CHECKED: &str = r#"name = "own"
+[[span]]
+channel = "thinking"
+tag = { names = ["t"], attributes = 99, self_close = true }
+thought = { text = "thought", type = "kind", confidence = "confidence" }
+"#;
+
+/// Runs the program on a file that ends with these lines: whether it passes, and what it says.
+fn check(file: &str, lines: &str) -> (Option<i32>, String) {
+    let path = scratch(file);
+    fs::write(&path, format!("{CHECKED}{lines}")).unwrap();
+    let output = run(check_of().arg(&path));
+    let said = if output.stdout.is_empty() { err(&output).to_owned() } else { out(&output) };
+    (output.status.code(), said.replace(path.to_str().unwrap(), "FILE"))
+}
+
+#[test]
+fn a_file_with_right_examples_passes() {
+    let (code, said) = check(
+        "right.toml",
+        r#"
+[[example]]
+input = "a<t kind='x' confidence='.5'>b</t>c<t thought='d'/>e"
+content = "ace"
+thinking = "b"
+thoughts = [{ thought = "b", thought_type = "x", confidence = 0.5 }, "d"]
+attributes = [["kind", "x"], ["confidence", ".5"], ["thought", "d"]]
+causes = ["marker", "marker"]
+
+[[example]]
+start = "thinking"
+input = "b"
+thinking = "b"
+causes = ["end of stream"]
+"#,
+    );
+    assert_eq!((code, said.as_str()), (Some(0), "FILE: 2 examples of `own`, right however the text is cut\n"));
+    // Those that are built in are files like any other.
+    for entry in fs::read_dir(Path::new(ROOT).join("dialects")).unwrap() {
+        let output = run(check_of().arg(entry.unwrap().path()));
+        assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
+        assert!(!out(&output).contains("no example shows"), "{}", out(&output));
+    }
+}
+
+#[test]
+fn each_key_of_an_example_is_judged() {
+    let wrong = |line: &str, says: [&str; 3]| {
+        let right = "input = \"a<t kind='x'>b</t>c\"\nabout = \"the usual\"\n";
+        let (code, said) = check("wrong.toml", &format!("[[example]]\n{right}{line}\n"));
+        assert_eq!(code, Some(1), "{said}");
+        assert!(
+            said.starts_with("FILE, line 6, example 1: the usual\n  input       \"a<t kind='x'>b</t>c\"\n"),
+            "{said}"
+        );
+        let [key, wanted, got] = says;
+        let fault = format!("  {key:<10}  expected {wanted}\n{:14}actual   {got}\n", "");
+        assert!(said.contains(&fault), "no {fault} in {said}");
+        assert!(said.ends_with("FILE: 1 example of `own`, 1 not right\n"), "{said}");
+    };
+    let texts = "content = \"ac\"\nthinking = \"b\"\n";
+    wrong("content = \"ac\"", ["thinking", r#""""#, r#""b""#]);
+    wrong("thinking = \"b\"\ncontent = \"a c\"", ["content", r#""a c""#, r#""ac""#]);
+    wrong(&format!("{texts}tool = \"x\""), ["tool", r#""x""#, r#""""#]);
+    wrong(&format!("{texts}narration = \"x\""), ["narration", r#""x""#, r#""""#]);
+    wrong(&format!("{texts}thoughts = [\"c\"]"), ["thoughts", r#"["c"]"#, r#"["b"]"#]);
+    wrong(&format!("{texts}thoughts = []"), ["thoughts", "[]", r#"["b"]"#]);
+    wrong(
+        &format!("{texts}thoughts = [{{ thought = \"b\", thought_type = \"y\" }}]"),
+        ["thoughts", r#"["b" (type Some("y"), confidence None)]"#, r#"["b" (type Some("x"), confidence None)]"#],
+    );
+    wrong(
+        &format!("{texts}attributes = [[\"kind\", \"y\"]]"),
+        ["attributes", r#"[("kind", "y")]"#, r#"[("kind", "x")]"#],
+    );
+    wrong(&format!("{texts}causes = [\"implied\"]"), ["causes", r#"["implied"]"#, r#"["marker"]"#]);
+    wrong(&format!("{texts}start = \"thinking\""), ["thinking", r#""b""#, r#""a<t kind='x'>b""#]);
+}
+
+#[test]
+fn a_file_that_cannot_be_checked() {
+    let (code, said) = check("no-examples.toml", "");
+    assert!(code == Some(1) && said.contains("no [[example]]") && said.contains("empty thinking"), "{said}");
+    let (code, said) = check("start.toml", "[[example]]\ninput = \"a\"\nstart = \"tool\"\ntool = \"a\"\n");
+    assert!(code == Some(1) && said.contains("start       \"tool\": the dialect has nothing"), "{said}");
+    let (code, said) = check("unknown.toml", "[[example]]\ninput = \"a\"\nanswer = \"a\"\n");
+    assert!(code == Some(1) && said.starts_with("aside check: FILE: line 8") && said.contains("answer"), "{said}");
+    let (code, said) = check("broken.toml", "[[example]\n");
+    assert!(code == Some(1) && said.starts_with("aside check: FILE: line 6"), "{said}");
+    assert_eq!(said, "aside check: FILE: line 6, example: unclosed array table, expected `]`\n");
+    let (_, said) = check("no-name.toml", "");
+    let kinds: Vec<&str> = said.lines().skip(1).collect();
+    assert!(kinds.len() > 3 && kinds.iter().all(|kind| kind.starts_with("  ") && !kind.starts_with("   ")), "{said}");
+    let path = scratch("latin1.toml");
+    fs::write(&path, b"name = 'x'\n# \xfc\n").unwrap();
+    let output = run(check_of().arg(&path));
+    assert_eq!(err(&output), format!("aside check: {}: line 2: not UTF-8\n", path.display()));
+    fs::write(&path, "start = 'content'\n").unwrap();
+    let output = run(check_of().arg(&path));
+    assert_eq!(err(&output), format!("aside check: {}: the file has no `name`\n", path.display()));
+    let output = run(check_of().arg("no/such.toml"));
+    assert_eq!(
+        (output.status.code(), err(&output)),
+        (Some(1), "aside check: no/such.toml: No such file or directory\n")
+    );
+}
+
+#[test]
+fn filter_files_are_checked() {
+    let good = Path::new(ROOT).join("filters/cargo.toml");
+    let output = run(check_of().arg(&good));
+    assert!(output.status.success() && out(&output).ends_with("cargo.toml: every test passes\n"), "{}", err(&output));
+    let bad = scratch("bad.toml");
+    fs::write(&bad, "id = \"bad\"\nwrong = 1\n").unwrap();
+    let output = run(check_of().arg(&bad).arg(&good));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out(&output).contains("bad.toml: line 2, wrong: "), "{}", out(&output));
+    assert!(out(&output).contains("cargo.toml: every test passes"));
+    // A test that fails: what was expected, what is different, and why.
+    let text = fs::read_to_string(&good).unwrap().replacen("Compiling", "Building", 1);
+    fs::write(&bad, text).unwrap();
+    let output = run(check_of().arg(&bad));
+    assert_eq!(output.status.code(), Some(1));
+    for words in ["bad.toml: line ", "expected:\n", "actual:\n", "(- expected, + actual):\n", "stayed: "] {
+        assert!(out(&output).contains(words), "no {words:?} in: {}", out(&output));
+    }
+    fs::write(&bad, b"id = 'bad'\n# \xff").unwrap();
+    let output = run(check_of().arg(&bad));
+    assert!(err(&output).ends_with("bad.toml: line 2: not UTF-8\n"), "{}", err(&output));
+}
+
+#[test]
+fn wrong_use_is_an_error() {
+    let output = run(&mut check_of());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("<FILE>..."), "{}", err(&output));
+}
