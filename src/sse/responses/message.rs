@@ -383,6 +383,16 @@ impl Message {
         Ok(())
     }
 
+    /// Writes the start of a part of the open message whose text is over, unless something was taken out of it.
+    pub fn release_part_start(&mut self, part: usize, way: &mut Way<'_>) -> Result<(), Error> {
+        let here = &self.parts[part];
+        let is_held = !here.is_open && !here.is_over && !here.is_changed && !here.added.is_empty();
+        if self.open == Open::Message && is_held {
+            self.open_message(Some(part), here.index, way)?;
+        }
+        Ok(())
+    }
+
     /// Writes an event that was held, or once more.
     fn replay(&self, raw: &[u8], content: Option<u64>, way: &mut Way<'_>) -> Result<(), Error> {
         if raw.is_empty() {

@@ -183,10 +183,15 @@ impl Responses {
         let Some(text) = &mut here.text else { return Ok(()) };
         self.parts.clear();
         setup.scan(text, call, &mut self.parts)?;
-        if let Call::Finish = call {
+        let is_over = matches!(call, Call::Finish);
+        if is_over {
             here.text = None;
         }
         self.write_runs(message, part, None, out)?;
+        if is_over {
+            let Responses { messages, outgoing, edits, .. } = self;
+            messages[message].release_part_start(part, &mut Way { outgoing, edits, out })?;
+        }
         Ok(())
     }
 

@@ -98,6 +98,30 @@ struct Entry {
     stretches: Vec<(u64, u64)>,
 }
 
+impl Entry {
+    /// Returns whether its text is content as it is.
+    fn is_content(&self) -> bool {
+        let Some(split) = &self.split else { return true };
+        split.content == self.said && split.thinking.is_empty() && split.calls.is_empty()
+    }
+
+    /// Returns whether it has something other than an empty text.
+    fn has_content(&self) -> bool {
+        self.split.is_none() || !self.said.is_empty()
+    }
+}
+
+/// Returns the place of the one message that got all of these parts, if it did: then it stays as the server writes it, also where
+/// that contradicts the events before.
+fn place_of_all(entries: &[Entry], record: &Message) -> Option<u64> {
+    let pieces = record.pieces.as_ref()?;
+    let first = pieces.first()?;
+    let is_one = pieces
+        .iter()
+        .all(|piece| matches!(piece.to, To::Message | To::Verbatim) && piece.out == first.out && piece.pair == 1);
+    (is_one && entries.iter().all(Entry::is_content)).then_some(first.out)
+}
+
 /// What goes to an item: a range of an entry's thinking or content, or one of its calls.
 struct Stretch {
     to: To,
@@ -220,6 +244,10 @@ impl<'a> Items<'a> {
         };
         let id = inside(data, id);
         let mut entries = self.entries(data, content.clone(), id, record)?;
+        if let Some(out) = record.and_then(|record| place_of_all(&entries, record)) {
+            self.has_more |= entries.iter().any(Entry::has_content);
+            return Ok(self.copy(data, object, out)?);
+        }
         let stretches = match record.and_then(|record| record.pieces.as_ref().map(|pieces| (record, pieces))) {
             Some((record, pieces)) => self.as_sent(&mut entries, pieces, record)?,
             None => self.anew(&entries, index, record)?,
@@ -396,8 +424,7 @@ impl<'a> Items<'a> {
                     && stretch.out == stretches[0].out
             });
         if is_same {
-            let content = |entry: &Entry| entry.split.is_none() || !entry.said.is_empty();
-            self.has_more |= entries.iter().any(content);
+            self.has_more |= entries.iter().any(Entry::has_content);
             let out = match stretches.first() {
                 Some(first) => first.out,
                 None => self.outgoing.places.of(index)?,
