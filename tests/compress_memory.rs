@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
 
-use aside::compress::{Cache, Call, Compressor, Input, LastRun, Marker, Part, Registry, Stream, is_protected};
+use aside::compress::{Cache, Call, Compressor, Input, LastRun, Marker, Outcome, Part, Registry, Stream, is_protected};
 
 struct Counting;
 
@@ -196,6 +196,38 @@ fn a_call_needs_a_multiple_of_its_text() {
         let times = most(compress) as f64 / text.len() as f64;
         println!("{name}: {times:.1} times the text");
         assert!(times <= 110.0, "{name}: {times} times the text");
+    }
+}
+
+/// A host that sets a limit pays for the limit and the result, however long the text is.
+#[test]
+fn a_bounded_call_needs_a_multiple_of_its_memory() {
+    let input = Input::of_command("make");
+    for budget in [None, Some(1024), Some(10_000)] {
+        let compressor = Compressor::new(Registry::new()).memory(MEMORY);
+        let compressor = match budget {
+            Some(budget) => compressor.budget(budget).unwrap(),
+            None => compressor,
+        };
+        for (name, chunk) in OUTPUTS.into_iter().chain(SHORT_LINES) {
+            let text: Vec<u8> = (0..).flat_map(chunk).take(4 << 20).collect();
+            let mut len = 0;
+            let mut compress = || {
+                let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]);
+                if let Outcome::Text(text) = &result.parts[0] {
+                    len = text.len();
+                    assert!(budget.is_none_or(|budget| len <= budget), "{name}, {budget:?}: {len}");
+                }
+            };
+            // Patterns are compiled when they are first used, and stay.
+            compress();
+            let held = most(compress);
+            // Without a budget, the result grows as it comes, whether it counts in the end or not.
+            let result = if budget.is_none() { 4 * text.len() } else { 4 * len };
+            let times = held.saturating_sub(result) as f64 / MEMORY as f64;
+            println!("{name}, {budget:?}: {times:.1} times the memory, besides the result");
+            assert!(times <= 30.0, "{name}, {budget:?}: {times} times the memory");
+        }
     }
 }
 

@@ -415,6 +415,191 @@ fn a_stream_does_not_depend_on_its_chunks() {
     }
 }
 
+/// Text of a kind that a compressor treats in a way of its own.
+fn kind(random: &mut Random, kind: usize) -> Vec<u8> {
+    let lines = 60 + random.below(400);
+    let mut text = String::new();
+    for line in 0..lines {
+        let (failed, number) = (random.below(30) == 0, random.below(1000));
+        text += &match kind {
+            // Records of a test runner.
+            0 => {
+                let action = ["output", "pass", "fail", "run"][if failed { 2 } else { random.below(4) }];
+                format!(
+                    "{{\"Action\":\"{action}\",\"Package\":\"p\",\"Test\":\"T{}\",\"Output\":\"at {number}\"}}\n",
+                    line / 4
+                )
+            }
+            // Log lines with a time.
+            1 => {
+                let level = if failed { "ERROR" } else { "INFO" };
+                format!(
+                    "2024-05-0{} 12:{:02}:{:02} {level} [worker-{}] step {number}\n",
+                    line % 9 + 1,
+                    line % 60,
+                    number % 60,
+                    number % 4
+                )
+            }
+            // Problems under the file that they are in.
+            2 if line % 9 == 0 => format!("src/part_{line}.js\n"),
+            2 => format!(
+                "  {line}:{}  {}  Something is not used  no-unused\n",
+                number % 80,
+                if failed { "error" } else { "warning" }
+            ),
+            // Diagnostics that no pattern knows.
+            3 => format!(
+                "lib/part{line}.x({number},{}): {} E{number:04}: it cannot be so\n",
+                line % 7,
+                if failed { "severe" } else { "note" }
+            ),
+            // A table, a section, a stage.
+            4 => format!(
+                "{}{line:<8}{number:<8}Running   {}d\n",
+                ["pod-", "[stage 1/2]\n", "---\n", "| "][usize::from(line == 0) * 2 + usize::from(failed)],
+                line % 40
+            ),
+            // A hunk.
+            5 if line % 20 == 0 => {
+                format!("diff --git a/f{line} b/f{line}\n--- a/f{line}\n+++ b/f{line}\n@@ -{line},3 +{line},3 @@\n")
+            }
+            5 => format!("{}error: {number}\n", [" ", "+", "-"][random.below(3)]),
+            // Passed tests with a failed one between them.
+            6 if failed => format!("  ✗ adds {number}\n    Expected: 3\n      Actual: {number}\n"),
+            6 => format!("  ✓ adds {number} ({} ms)\n", line % 30),
+            // One long line.
+            7 => format!("{number} word "),
+            // XML, and help text after an error.
+            8 if line == 0 => "<?xml version=\"1.0\"?>\n<list>\n".to_owned(),
+            8 => format!("<item n=\"{number}\"/>\n"),
+            _ if line == 0 => "npm error cannot find it\nnpm error Usage:\n".to_owned(),
+            _ => format!("npm error   --option-{line} <n>\n"),
+        };
+    }
+    text.into_bytes()
+}
+
+const KINDS: usize = 10;
+
+/// Every kind of text, as a call and as a stream that has room for it: both say the same, whatever the command was and however it
+/// ended. The exit code of a stream is told before its first byte or after its last.
+#[test]
+fn a_stream_that_fits_is_a_call() {
+    let mut random = Random::announced("a_stream_that_fits_is_a_call");
+    let commands = [
+        "",
+        "make",
+        "cargo test",
+        "go test -json ./...",
+        "npm ci",
+        "npx eslint .",
+        "grep -rn error .",
+        "git diff",
+        "kubectl get pods",
+        "a | tail",
+    ];
+    for round in 0..600 {
+        let text = kind(&mut random, round % KINDS);
+        let command = *random.pick(&commands);
+        let code = *random.pick(&[None, Some(0), Some(1), Some(101)]);
+        let budget = *random.pick(&[None, Some(1024), Some(4000)]);
+        let compressor = match budget {
+            Some(budget) => Compressor::new(Registry::new()).budget(budget).unwrap(),
+            None => Compressor::new(Registry::new()),
+        };
+        let compressor = Arc::new(compressor);
+        let input = |code: Option<i64>| {
+            let input = match code {
+                Some(code) => serde_json::json!({ "command": command, "exit_code": code }),
+                None => serde_json::json!({ "command": command }),
+            };
+            Input::from_json(&input.to_string()).unwrap()
+        };
+        let called = compressor.compress(&Call::new("bash", &input(code)), &[Part::Text(&text)]);
+        let whole = match &called.parts[0] {
+            Outcome::Text(text) => body(text),
+            _ => &text,
+        };
+        for is_told_last in [false, true] {
+            let before = if is_told_last { None } else { code };
+            let mut stream = Stream::new(compressor.clone(), "bash", input(before), 1 << 17).unwrap();
+            let (mut result, mut rest) = (Vec::new(), &text[..]);
+            while !rest.is_empty() {
+                let (chunk, after) = rest.split_at((1 + random.below(2000)).min(rest.len()));
+                stream.feed(chunk, |bytes| result.extend_from_slice(bytes));
+                rest = after;
+            }
+            if let Some(code) = code.filter(|_| is_told_last) {
+                stream.set_exit_code(code);
+            }
+            let report = stream.finish(|bytes| result.extend_from_slice(bytes));
+            let context = || format!("kind {} of `{command}`, {code:?}, {budget:?}", round % KINDS);
+            assert!(
+                result == whole,
+                "{}\n{}\n---\n{}",
+                context(),
+                String::from_utf8_lossy(&result),
+                String::from_utf8_lossy(whole)
+            );
+            let of = |report: &Report| (report.filters.clone(), report.cut_protected, report.unexplained);
+            assert_eq!(of(&report), of(&called.report), "{}", context());
+        }
+    }
+}
+
+/// Every kind of text of 1,024 units and more, whole and as a longer one than a call may take.
+#[test]
+fn a_budget_is_a_limit_for_every_kind() {
+    let mut random = Random::announced("a_budget_is_a_limit_for_every_kind");
+    for round in 0..400 {
+        let mut text = kind(&mut random, round % KINDS);
+        if round % 3 == 0 {
+            let second = random.below(KINDS);
+            text.extend(kind(&mut random, second));
+        }
+        if units(&text) < 1024 {
+            continue;
+        }
+        for budget in [1024, 2000, 7000] {
+            let compressor = Compressor::new(Registry::new()).budget(budget).unwrap();
+            for compressor in [compressor, Compressor::new(Registry::new()).budget(budget).unwrap().memory(0)] {
+                let command = *random.pick(&COMMANDS);
+                let (result, report) = once(&compressor, command, &text);
+                let len = result.as_ref().map_or(text.len(), Vec::len);
+                assert!(len <= budget, "kind {} of `{command}`: {len} of {budget}", round % KINDS);
+                assert!(report.failed.is_empty(), "{:?}", report.failed);
+            }
+        }
+    }
+}
+
+/// A text that is longer than a call may take comes out as from a stream with as much memory, after a banner.
+#[test]
+fn a_long_text_of_a_call_goes_as_a_stream_does() {
+    let mut random = Random::announced("a_long_text_of_a_call_goes_as_a_stream_does");
+    for round in 0..60 {
+        let mut text = Vec::new();
+        while text.len() < 20_000 {
+            text.extend(kind(&mut random, round % KINDS));
+        }
+        let compressor = Arc::new(Compressor::new(Registry::new()).memory(8000));
+        let mut stream = Stream::new(compressor.clone(), "bash", Input::of_command("make"), 8000).unwrap();
+        let mut streamed = Vec::new();
+        stream.feed(&text, |bytes| streamed.extend_from_slice(bytes));
+        let report = stream.finish(|bytes| streamed.extend_from_slice(bytes));
+        let (result, called) = once(&compressor, "make", &text);
+        assert_eq!((called.before, called.parts.len()), (report.before, 0));
+        match result {
+            Some(result) => {
+                assert_eq!(body(&result), streamed);
+                assert_eq!((called.filters, called.after), (report.filters, units(&result)));
+            }
+            None => assert!(report.filters.is_empty() || streamed.len() + 200 > text.len(), "{:?}", report.filters),
+        }
+    }
+}
+
 #[test]
 fn a_long_stream_keeps_head_tail_and_failures_with_exact_counts() {
     let compressor = Arc::new(Compressor::new(Registry::new()).budget(2000).unwrap());

@@ -7,20 +7,22 @@
 //! If memory runs out in this half of the library, the process ends.
 
 mod called;
+mod compressor;
 mod lines;
 mod passes;
 mod pipeline;
 mod stream;
 mod text;
+mod windows;
 
 pub use called::{
     command::Invocation,
     input::{Input, InputError},
 };
+pub use compressor::{BudgetError, Compressor, MIN_BUDGET};
 pub use lines::protect::{Format, is_protected};
 pub use pipeline::{
     call::{Call, Compressed, Outcome, Part},
-    compressor::{BudgetError, Compressor, MIN_BUDGET},
     file_tests::check_filter,
     host::{Cache, Filter, Filtered, Hit},
     last_run::LastRun,

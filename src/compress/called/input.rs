@@ -23,6 +23,7 @@ use super::command::{Invocation, only_printing};
 pub struct Input {
     value: Value,
     json: String,
+    exit_code: Option<i64>,
     invocations: OnceLock<Vec<Invocation>>,
 }
 
@@ -61,7 +62,8 @@ impl Input {
     }
 
     fn new(value: Value) -> Input {
-        Input { json: value.to_string(), value, invocations: OnceLock::new() }
+        let exit_code = value.get("exit_code").and_then(Value::as_i64);
+        Input { json: value.to_string(), value, exit_code, invocations: OnceLock::new() }
     }
 
     /// Returns the input as JSON, without white space and with sorted keys, so that equal inputs have equal text.
@@ -81,7 +83,12 @@ impl Input {
 
     /// Returns the command's exit code.
     pub fn exit_code(&self) -> Option<i64> {
-        self.value.get("exit_code")?.as_i64()
+        self.exit_code
+    }
+
+    /// Sets the exit code of a command that has ended since.
+    pub(in crate::compress) fn set_exit_code(&mut self, code: i64) {
+        self.exit_code = Some(code);
     }
 
     /// Returns the program that printed the output, as [`Invocation::parse`] does for the command line.

@@ -28,6 +28,12 @@ impl Said {
         (0..text.len()).for_each(|line| self.add(text.class(line)));
     }
 
+    /// Adds what another text of the same result says.
+    pub fn join(&mut self, other: Said) {
+        self.passed |= other.passed;
+        self.failed |= other.failed;
+    }
+
     /// Whether the command failed and the text says only that it passed.
     pub fn is_unexplained(self, input: &Input) -> bool {
         input.exit_code().is_some_and(|code| code != 0) && self.passed && !self.failed

@@ -1,4 +1,4 @@
-//! What is kept of a text that outgrows a stream's memory under a budget: its head, its tail and its error regions,
+//! What is kept of a text that outgrows its memory under a budget: its head, its tail and its error regions,
 //! with exact markers between them. Lines pass only once, so every line must be kept or counted when it comes.
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use crate::compress::{
         failures,
         headings::{FARTHEST, indent, names_file},
         layout::{Layout, Text},
-        weak::is_weak,
+        weak::{is_weak, may_have_weak},
     },
     passes::budget,
     text::{
@@ -206,7 +206,8 @@ impl Retention {
         {
             lines.extend(ring.lines.drain(..));
         }
-        if let Some(weak) = &mut self.weak {
+        // If the command has succeeded after all, no diagnostics are looked for.
+        if let Some(weak) = self.weak.as_mut().filter(|_| may_have_weak(input)) {
             lines.extend(weak.first.lines.drain(..).chain(weak.latest.lines.drain(..)));
         }
         lines.sort_by_key(|line| line.number);

@@ -1,27 +1,24 @@
 //! A call from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter or
 //! a cache does, a call returns a result that is no longer than what came in.
 
-use std::{borrow::Cow, cell::LazyCell};
+use std::borrow::Cow;
 
 use super::{
-    call::{Call, Compressed, Original, Outcome, Part},
-    filter_run::FilterRun,
-    host::Cache,
-    promises::caught,
-    registry::Registry,
-    report::{Failed, PartReport, Report},
-};
-use crate::compress::{
     lines::verdict::Said,
-    passes::{
-        pass::{Stage, is_for},
-        terminal::TERMINAL,
+    passes::{pass::is_for, terminal::TERMINAL},
+    pipeline::{
+        call::{Call, Compressed, Original, Outcome, Part},
+        filters::{Pipeline, Shorter},
+        host::Cache,
+        promises::caught,
+        registry::Registry,
+        report::{Failed, Report},
     },
     text::{
-        banner::{SWITCH_OFF, banner, has_banner},
-        edited::EditedText,
+        banner::banner,
         length::{Length, MIN_COMPRESSIBLE_LENGTH, units},
     },
+    windows::{BoundedText, Run, least_memory},
 };
 
 /// The smallest budget, in bytes. With less there would be no room for a failure and the markers around it.
@@ -47,9 +44,9 @@ pub const MIN_BUDGET: usize = 1024;
 #[derive(Debug)]
 #[must_use = "a compressor does nothing until it is called"]
 pub struct Compressor {
-    registry: Registry,
-    budget: Option<usize>,
-    switch_off: String,
+    pipeline: Pipeline,
+    /// The longest text that is worked on as a whole, in bytes.
+    memory: Option<usize>,
 }
 
 /// The error of a budget below [`MIN_BUDGET`].
@@ -72,10 +69,10 @@ impl std::fmt::Display for BudgetError {
 impl std::error::Error for BudgetError {}
 
 impl Compressor {
-    /// Returns a compressor without a budget.
+    /// Returns a compressor without a budget, for texts of any length.
     #[doc(alias = "aside_compressor_new")]
     pub fn new(registry: Registry) -> Compressor {
-        Compressor { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
+        Compressor { pipeline: Pipeline::new(registry), memory: None }
     }
 
     /// Sets how many bytes the text parts of a result may have together, banners and markers included. Short text stays
@@ -90,28 +87,53 @@ impl Compressor {
         if bytes < MIN_BUDGET {
             return Err(BudgetError(bytes));
         }
-        self.budget = Some(bytes);
+        self.pipeline.budget = Some(bytes);
         Ok(self)
     }
 
     /// Sets the banner's last sentence, which says how a user of this host switches compression off. Line ends become
     /// spaces.
     pub fn switch_off(mut self, sentence: &str) -> Compressor {
-        self.switch_off = sentence.replace(['\r', '\n'], " ");
+        self.pipeline.switch_off = sentence.replace(['\r', '\n'], " ");
+        self
+    }
+
+    /// Sets the longest text, in bytes, that is worked on as a whole. A longer one goes window by window, as in a
+    /// [`Stream`](crate::compress::Stream) with so much memory, so that a tool that prints without end cannot exhaust a host. Such a
+    /// text loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do not see it,
+    /// and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. Without this, a text
+    /// of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+    ///
+    /// ```
+    /// use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry};
+    ///
+    /// let compressor = Compressor::new(Registry::new()).budget(2000)?.memory(1 << 20);
+    /// let log = "the same line\n".repeat(1 << 20);
+    /// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+    /// let Outcome::Text(text) = &result.parts[0] else { panic!() };
+    /// assert!(text.len() <= 2000);
+    /// # Ok::<(), aside::compress::BudgetError>(())
+    /// ```
+    pub fn memory(mut self, bytes: usize) -> Compressor {
+        self.memory = Some(bytes);
         self
     }
 
     /// Compresses the parts of one result.
     #[doc(alias = "aside_compress")]
     pub fn compress(&self, call: &Call<'_>, parts: &[Part<'_>]) -> Compressed {
-        let texts: Vec<Original> = parts.iter().filter_map(|part| part.text()).map(Original::new).collect();
+        let texts: Vec<Original> =
+            parts.iter().filter_map(|part| part.text()).map(|text| self.original(text)).collect();
         let before = texts.iter().map(|text| text.length.units).sum();
         let mut report = Report { tool_id: call.tool_id.to_owned(), before, after: before, ..Report::default() };
-        let raw: Cow<[u8]> = match &texts[..] {
-            [only] => only.bytes.into(),
-            _ => texts.iter().map(|text| text.bytes).collect::<Vec<_>>().join(&b'\n').into(),
+        let raw: Option<Cow<[u8]>> = match &texts[..] {
+            [only] => Some(only.bytes.into()),
+            // Caches take all texts as one, which would be a copy of as many bytes as there are.
+            _ if texts.iter().any(|text| self.is_bounded(text.bytes)) => None,
+            _ => Some(texts.iter().map(|text| text.bytes).collect::<Vec<_>>().join(&b'\n').into()),
         };
-        let hit = self.ask_caches(call, &raw, &mut report);
+        let hit = raw.as_ref().and_then(|raw| self.ask_caches(call, raw, &mut report));
+        let mut said = Said::default();
         let mut outcomes = vec![Outcome::Same; parts.len()];
         let total = Length { bytes: texts.iter().map(|text| text.bytes.len()).sum(), units: before };
         let replacement = hit.map(|timestamp| same_output(timestamp, &texts)).filter(|line| {
@@ -129,15 +151,20 @@ impl Compressor {
             report.hit = None;
             let places = (0..parts.len()).filter(|&index| parts[index].text().is_some());
             for ((index, text), share) in places.zip(&texts).zip(self.shares(&texts)) {
-                if let Some(shorter) = self.part(call, index, text, share, &mut report) {
+                let shorter = match self.is_bounded(text.bytes) {
+                    true => self.bounded_part(call, text, share, &mut said, &mut report),
+                    false => self.pipeline.part(call, index, text, share, &mut report),
+                };
+                if let Some(shorter) = shorter {
                     report.after = report.after - text.length.units + shorter.length.units;
                     outcomes[index] = Outcome::Text([shorter.banner.as_bytes(), &shorter.text].concat());
                 }
             }
         }
         if call.input.exit_code().is_some_and(|code| code != 0) {
-            let mut said = Said::default();
-            for (part, outcome) in parts.iter().zip(&outcomes) {
+            let is_bounded =
+                |part: &Part| report.hit.is_none() && part.text().is_some_and(|text| self.is_bounded(text));
+            for (part, outcome) in parts.iter().zip(&outcomes).filter(|(part, _)| !is_bounded(part)) {
                 match outcome {
                     Outcome::Same => said.read(part.text().unwrap_or_default()),
                     Outcome::Text(text) => said.read(text),
@@ -146,15 +173,75 @@ impl Compressor {
             }
             report.unexplained = said.is_unexplained(call.input);
         }
-        for cache in self.caches(call.tool_id) {
-            let record = || cache.record(call.tool_id, call.input, &raw, call.now);
-            guarded(cache.id(), &mut report, record);
+        if let Some(raw) = &raw {
+            for cache in self.caches(call.tool_id) {
+                let record = || cache.record(call.tool_id, call.input, raw, call.now);
+                guarded(cache.id(), &mut report, record);
+            }
         }
         Compressed { parts: outcomes, report }
     }
 
+    /// Returns what is run over each text.
+    pub(in crate::compress) fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
+    /// Returns whether a text is too long to be worked on as a whole.
+    fn is_bounded(&self, text: &[u8]) -> bool {
+        self.memory.is_some_and(|memory| text.len() > memory.max(least_memory(self.pipeline.budget)))
+    }
+
+    /// Reads a text. Of one that is too long to be worked on as a whole, the format is not read either.
+    fn original<'a>(&self, text: &'a [u8]) -> Original<'a> {
+        match self.is_bounded(text) {
+            true => Original { bytes: text, length: Length::of(text), format: None, goes_on: false },
+            false => Original::new(text),
+        }
+    }
+
+    /// Compresses a text that is too long to be worked on as a whole. Returns `None` if it stays as it is.
+    fn bounded_part(
+        &self,
+        call: &Call<'_>,
+        raw: &Original<'_>,
+        limit: Option<usize>,
+        said: &mut Said,
+        report: &mut Report,
+    ) -> Option<Shorter> {
+        let head = |names: &[&str], after: usize| {
+            let switch_off = self.pipeline.switch_off_within(limit);
+            banner(names, raw.length.units, after, switch_off) + "\n"
+        };
+        let limit = limit.filter(|&limit| raw.bytes.len() > limit);
+        let budget = limit.map(|limit| limit.saturating_sub(head(&[TERMINAL, "budget"], raw.length.units).len()));
+        let memory = self.memory.unwrap_or(usize::MAX).max(least_memory(budget));
+        let (mut own, mut text) = (Report::default(), Vec::new());
+        let mut bounded = BoundedText::new(memory, budget);
+        let mut run = Run { pipeline: &self.pipeline, call, report: &mut own };
+        bounded.feed(&mut run, raw.bytes, |bytes| text.extend_from_slice(bytes));
+        said.join(bounded.finish(&mut run, |bytes| text.extend_from_slice(bytes)));
+        report.failed.append(&mut own.failed);
+        let names: Vec<&str> = own.filters.iter().map(String::as_str).collect();
+        let after = Length::of(&text);
+        let mut banner = if names == [TERMINAL] { String::new() } else { head(&names, after.units) };
+        let mut length = Length::of(banner.as_bytes());
+        length += after;
+        if names.is_empty() || !length.is_below(raw.length) {
+            banner.clear();
+            return None;
+        }
+        report.cut_protected |= own.cut_protected;
+        for id in own.filters {
+            if !report.filters.contains(&id) {
+                report.filters.push(id);
+            }
+        }
+        Some(Shorter { banner, text, length })
+    }
+
     fn caches(&self, tool_id: &str) -> impl Iterator<Item = &dyn Cache> {
-        let caches = self.registry.caches.iter().map(Box::as_ref);
+        let caches = self.pipeline.registry.caches.iter().map(Box::as_ref);
         caches.filter(move |cache| is_for(cache.tool_ids(), tool_id))
     }
 
@@ -176,7 +263,7 @@ impl Compressor {
     /// Returns how much of the budget each text may use. What is never touched comes first, and what should stay whole
     /// if all of that fits; the others share the rest by length.
     fn shares(&self, texts: &[Original]) -> Vec<Option<usize>> {
-        let Some(budget) = self.budget else { return vec![None; texts.len()] };
+        let Some(budget) = self.pipeline.budget else { return vec![None; texts.len()] };
         let sum = |of: &dyn Fn(&Original) -> bool| -> usize {
             texts.iter().filter(|text| of(text)).map(|text| text.bytes.len()).sum()
         };
@@ -190,87 +277,6 @@ impl Compressor {
         };
         texts.iter().map(share).collect()
     }
-
-    /// Returns how many bytes the text parts of a result may have together.
-    pub(crate) fn limit(&self) -> Option<usize> {
-        self.budget
-    }
-
-    /// Compresses one text part. Returns `None` if it stays as it is.
-    pub(crate) fn part(
-        &self,
-        call: &Call<'_>,
-        part: usize,
-        raw: &Original,
-        limit: Option<usize>,
-        report: &mut Report,
-    ) -> Option<Shorter> {
-        // A result is shorter than its text, so what fits needs no budget.
-        let limit = limit.filter(|&limit| raw.bytes.len() > limit);
-        if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
-            return None;
-        }
-        let ids = report.filters.len();
-        let (edited, used) = self.run(call, raw, limit, report, |_| true);
-        if used.is_empty() {
-            return None;
-        }
-        let names: Vec<&str> = used.iter().map(String::as_str).collect();
-        let mut head = banner(&names, raw.length.units, edited.length.units, self.switch_off_within(limit));
-        head.push('\n');
-        let mut length = Length::of(head.as_bytes());
-        length += edited.length;
-        if !length.is_below(raw.length) {
-            // Nothing is hidden if a text is what a terminal shows, so it needs no banner.
-            if names != [TERMINAL] {
-                report.filters.truncate(ids);
-                return None;
-            }
-            (head, length) = (String::new(), edited.length);
-        }
-        report.parts.push(PartReport::new(part, raw.bytes, &edited));
-        Some(Shorter { banner: head, text: edited.bytes, length })
-    }
-
-    /// Returns the banner's last sentence, or nothing if it would take much of the room.
-    fn switch_off_within(&self, limit: Option<usize>) -> &str {
-        if limit.is_some_and(|limit| self.switch_off.len() > limit / 4) { "" } else { &self.switch_off }
-    }
-
-    /// Runs the wanted filters over one text. Returns the edited text, and the ids of the filters that changed it.
-    pub(crate) fn run(
-        &self,
-        call: &Call<'_>,
-        raw: &Original,
-        limit: Option<usize>,
-        report: &mut Report,
-        wanted: fn(&str) -> bool,
-    ) -> (EditedText, Vec<String>) {
-        let mut run = FilterRun::new(call, raw, report);
-        // What is left for the text next to a banner without names.
-        let free = limit.map(|limit| {
-            let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
-            limit.saturating_sub(head.len() + 1)
-        });
-        let entries = &self.registry.entries;
-        // Looked for when the first fallback has its turn.
-        let is_taken = LazyCell::new(|| entries.iter().any(|entry| entry.is_for_some(call)));
-        for entry in entries.iter().filter(|entry| wanted(entry.id())) {
-            if entry.stage() != Stage::Fallback || !*is_taken {
-                run.turn(entry, free);
-            }
-        }
-        run.end()
-    }
-}
-
-/// What a text part became.
-pub(crate) struct Shorter {
-    /// The banner with its line end. It is empty if the text needs none.
-    pub banner: String,
-    pub text: Vec<u8>,
-    /// The length of both.
-    pub length: Length,
 }
 
 /// Runs code of the host. An error or a panic in it goes to the report.

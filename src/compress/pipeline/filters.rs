@@ -1,0 +1,111 @@
+//! The filters in their order, and what they make of one text: as much of a call as a stream needs too. Whatever a filter does,
+//! the result is no longer than what came in.
+
+use std::cell::LazyCell;
+
+use super::{
+    call::{Call, Original},
+    filter_run::FilterRun,
+    registry::Registry,
+    report::{PartReport, Report},
+};
+use crate::compress::{
+    passes::{pass::Stage, terminal::TERMINAL},
+    text::{
+        banner::{SWITCH_OFF, banner, has_banner},
+        edited::EditedText,
+        length::Length,
+    },
+};
+
+/// The filters of a compressor, and its settings.
+#[derive(Debug)]
+pub struct Pipeline {
+    pub registry: Registry,
+    /// How many bytes the text parts of a result may have together.
+    pub budget: Option<usize>,
+    /// The banner's last sentence.
+    pub switch_off: String,
+}
+
+impl Pipeline {
+    pub fn new(registry: Registry) -> Pipeline {
+        Pipeline { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
+    }
+
+    /// Compresses one text part. Returns `None` if it stays as it is.
+    pub fn part(
+        &self,
+        call: &Call<'_>,
+        part: usize,
+        raw: &Original,
+        limit: Option<usize>,
+        report: &mut Report,
+    ) -> Option<Shorter> {
+        // A result is shorter than its text, so what fits needs no budget.
+        let limit = limit.filter(|&limit| raw.bytes.len() > limit);
+        if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
+            return None;
+        }
+        let ids = report.filters.len();
+        let (edited, used) = self.run(call, raw, limit, report, |_| true);
+        if used.is_empty() {
+            return None;
+        }
+        let names: Vec<&str> = used.iter().map(String::as_str).collect();
+        let mut head = banner(&names, raw.length.units, edited.length.units, self.switch_off_within(limit));
+        head.push('\n');
+        let mut length = Length::of(head.as_bytes());
+        length += edited.length;
+        if !length.is_below(raw.length) {
+            // Nothing is hidden if a text is what a terminal shows, so it needs no banner.
+            if names != [TERMINAL] {
+                report.filters.truncate(ids);
+                return None;
+            }
+            (head, length) = (String::new(), edited.length);
+        }
+        report.parts.push(PartReport::new(part, raw.bytes, &edited));
+        Some(Shorter { banner: head, text: edited.bytes, length })
+    }
+
+    /// Returns the banner's last sentence, or nothing if it would take much of the room.
+    pub fn switch_off_within(&self, limit: Option<usize>) -> &str {
+        if limit.is_some_and(|limit| self.switch_off.len() > limit / 4) { "" } else { &self.switch_off }
+    }
+
+    /// Runs the wanted filters over one text. Returns the edited text, and the ids of the filters that changed it.
+    pub fn run(
+        &self,
+        call: &Call<'_>,
+        raw: &Original,
+        limit: Option<usize>,
+        report: &mut Report,
+        wanted: fn(&str) -> bool,
+    ) -> (EditedText, Vec<String>) {
+        let mut run = FilterRun::new(call, raw, report);
+        // What is left for the text next to a banner without names.
+        let free = limit.map(|limit| {
+            let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
+            limit.saturating_sub(head.len() + 1)
+        });
+        let entries = &self.registry.entries;
+        // Looked for when the first fallback has its turn.
+        let is_taken = LazyCell::new(|| entries.iter().any(|entry| entry.is_for_some(call)));
+        for entry in entries.iter().filter(|entry| wanted(entry.id())) {
+            if entry.stage() != Stage::Fallback || !*is_taken {
+                run.turn(entry, free);
+            }
+        }
+        run.end()
+    }
+}
+
+/// What a text part became.
+pub struct Shorter {
+    /// The banner with its line end. It is empty if the text needs none.
+    pub banner: String,
+    pub text: Vec<u8>,
+    /// The length of both.
+    pub length: Length,
+}

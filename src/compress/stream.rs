@@ -1,0 +1,129 @@
+//! A tool's output as it comes, in bounded memory. A program may print for hours, and its exit code is known last.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    called::input::Input,
+    compressor::Compressor,
+    pipeline::{call::Call, report::Report},
+    windows::{BoundedText, Run, least_memory},
+};
+
+/// Compresses a text that comes in chunks, in bounded memory.
+///
+/// While the text fits into the memory, the result is that of one call, without the banner, and comes at `finish`. A
+/// longer text without a budget comes out as it goes, without its repeats. With a budget it comes at `finish`: its
+/// head, its tail and its error regions, with exact markers between them. How the text was cut into chunks does not
+/// matter.
+///
+/// ```
+/// use std::sync::Arc;
+/// use aside::compress::{Compressor, Input, Registry, Stream};
+///
+/// let compressor = Arc::new(Compressor::new(Registry::new()).budget(2000)?);
+/// let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 16_000)?;
+/// let mut result = Vec::new();
+/// for line in 0..10_000 {
+///     stream.feed(format!("compiling file {line}\n").as_bytes(), |bytes| result.extend_from_slice(bytes));
+/// }
+/// let report = stream.finish(|bytes| result.extend_from_slice(bytes));
+/// assert!(result.len() <= 2000 && result.ends_with(b"compiling file 9999\n"));
+/// assert_eq!(report.before, 198_890);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a stream holds text until `finish` is called"]
+pub struct Stream {
+    compressor: Arc<Compressor>,
+    tool_id: String,
+    input: Input,
+    text: BoundedText,
+    report: Report,
+}
+
+/// The error of memory that is too small for a stream.
+///
+/// ```
+/// use std::sync::Arc;
+/// use aside::compress::{Compressor, Input, Registry, Stream};
+///
+/// let compressor = Arc::new(Compressor::new(Registry::new()));
+/// let error = Stream::new(compressor, "bash", Input::of_command("make"), 100).unwrap_err();
+/// assert!(error.to_string().starts_with("a stream needs at least 4096 bytes of memory"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryError {
+    least: usize,
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a stream needs at least {} bytes of memory, and four times its budget if it has one", self.least)
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut stream = f.debug_struct("Stream");
+        stream.field("tool_id", &self.tool_id).field("input", &self.input);
+        stream.field("held", &self.text.held()).field("report", &self.report).finish_non_exhaustive()
+    }
+}
+
+impl Stream {
+    /// Returns a stream for one tool's output, which holds at most `memory` bytes of text. With a budget, `memory` must
+    /// be at least four times as large.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError`] if `memory` is too small; it has the least that there must be.
+    #[doc(alias = "aside_tool_stream_new")]
+    pub fn new(compressor: Arc<Compressor>, tool_id: &str, input: Input, memory: usize) -> Result<Stream, MemoryError> {
+        let budget = compressor.pipeline().budget;
+        let least = least_memory(budget);
+        if memory < least {
+            return Err(MemoryError { least });
+        }
+        let report = Report { tool_id: tool_id.to_owned(), ..Report::default() };
+        let text = BoundedText::new(memory, budget);
+        Ok(Stream { compressor, tool_id: tool_id.to_owned(), input, text, report })
+    }
+
+    /// Sets the command's exit code, which is known when the command has ended: after the last byte, before `finish`. Until
+    /// then, a command without one counts as failed.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use aside::compress::{Compressor, Input, Registry, Stream};
+    ///
+    /// let compressor = Arc::new(Compressor::new(Registry::new()));
+    /// let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 16_000)?;
+    /// stream.feed(b"==== 3 passed in 0.1s ====\n", |_| {});
+    /// stream.set_exit_code(2);
+    /// assert!(stream.finish(|_| {}).unexplained);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "aside_tool_stream_set_exit_code")]
+    pub fn set_exit_code(&mut self, code: i64) {
+        self.input.set_exit_code(code);
+    }
+
+    /// Takes the next bytes. Calls `out` with the bytes that are decided.
+    #[doc(alias = "aside_tool_stream_feed")]
+    pub fn feed(&mut self, chunk: &[u8], out: impl FnMut(&[u8])) {
+        let Stream { compressor, tool_id, input, text, report } = self;
+        let call = Call::new(tool_id, input);
+        text.feed(&mut Run { pipeline: compressor.pipeline(), call: &call, report }, chunk, out);
+    }
+
+    /// Ends the text: calls `out` with the rest, and returns what was done.
+    #[doc(alias = "aside_tool_stream_finish")]
+    pub fn finish(self, out: impl FnMut(&[u8])) -> Report {
+        let Stream { compressor, tool_id, input, text, mut report } = self;
+        let call = Call::new(&tool_id, &input);
+        let said = text.finish(&mut Run { pipeline: compressor.pipeline(), call: &call, report: &mut report }, out);
+        report.unexplained = said.is_unexplained(&input);
+        report
+    }
+}
