@@ -321,11 +321,18 @@ typedef struct aside_compressor_options {
     uint64_t budget;
     /** The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one. */
     struct aside_bytes switch_off;
+    /**
+     * The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with so
+     * much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
+     * not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
+     * of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+     */
+    uint64_t memory;
 } aside_compressor_options;
 
 /**
  * Makes a compressor of a registry, which it consumes: `registry` must not be used after that, nor freed. `options`
- * may be NULL: no budget.
+ * may be NULL: no budget, and no limit to a text.
  *
  * Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails, and the registry is still
  * the caller's; `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
@@ -562,6 +569,15 @@ aside_status aside_tool_stream_feed(struct aside_tool_stream *stream,
                                     size_t len,
                                     const char **out,
                                     size_t *out_len);
+
+/**
+ * Sets the exit code of the command, which is known when the command has ended: after the last byte, before
+ * `aside_tool_stream_finish()`. Until then, a command without one counts as failed.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream,
+                                             int64_t code);
 
 /**
  * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. `*report` becomes what

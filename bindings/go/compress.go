@@ -35,6 +35,10 @@ type CompressorOptions struct {
 	// 0: no budget. Protected and short parts stay whole, and each other part may have MinBudget bytes, so that a result of
 	// 100 parts may have 100 KiB under any budget.
 	Budget int
+	// Memory is the longest text, in bytes, that Compress works on as a whole. A longer one goes window by window, as in a
+	// [ToolStream] with so much memory, and the report has no stretches of it. At least 4,096 bytes count, and at least four
+	// times the budget. 0: a text of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+	Memory int
 	// SwitchOff is the banner's last sentence, which says how to switch compression off on this host. "": a general one.
 	SwitchOff string
 }
@@ -82,6 +86,7 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 		size:       C.sizeof_aside_compressor_options,
 		budget:     C.uint64_t(max(options.Budget, 0)),
 		switch_off: pinned(&pin, options.SwitchOff),
+		memory:     C.uint64_t(max(options.Memory, 0)),
 	})
 	if c == nil {
 		return nil, lastFailure(C.aside_last_status())

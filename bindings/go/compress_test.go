@@ -688,3 +688,36 @@ func TestCommandLinesAreTakenApart(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestExitCodeOfAStreamComesLast(t *testing.T) {
+	for _, code := range []int{0, 2} {
+		var out bytes.Buffer
+		stream, err := compressorOf(t, nil).NewStream(aside.Call{ToolID: "bash", Input: []byte(`{"command": "pytest"}`)}, 1<<16, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream.Write([]byte("==== 3 passed in 0.1s ====\n"))
+		if err := stream.SetExitCode(code); err != nil {
+			t.Fatal(err)
+		}
+		report, err := stream.Finish()
+		if err != nil || report.Unexplained != (code == 2) {
+			t.Errorf("%d: %v %v", code, report, err)
+		}
+		if err := stream.SetExitCode(code); !errors.Is(err, aside.ErrOrder) {
+			t.Error(err)
+		}
+		stream.Close()
+		if err := stream.SetExitCode(code); err != aside.ErrClosed {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTextIsBounded(t *testing.T) {
+	text := strings.Repeat("the same line\n", 100_000)
+	results, report := compress(t, compressorOf(t, &aside.CompressorOptions{Budget: 2000, Memory: 8192}), aside.Call{}, []byte(text))
+	if len(results) != 1 || len(results[0]) > 2000 || len(report.Parts) != 0 {
+		t.Errorf("%d results, %d parts", len(results), len(report.Parts))
+	}
+}

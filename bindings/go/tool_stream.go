@@ -79,6 +79,25 @@ func (s *ToolStream) Write(p []byte) (int, error) {
 	return 0, err
 }
 
+// SetExitCode sets the exit code of the command, which is known when the command has ended: after the last Write, before Finish.
+// Until then, a command without one counts as failed. After Finish the error is [ErrOrder].
+func (s *ToolStream) SetExitCode(code int) error {
+	if !s.use.enter() {
+		return ErrBusy
+	}
+	defer s.use.leave()
+	if s.c == nil {
+		return ErrClosed
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer runtime.KeepAlive(s.c)
+	if status := C.aside_tool_stream_set_exit_code(s.c.c, C.int64_t(code)); status != C.ASIDE_OK {
+		return lastFailure(status)
+	}
+	return nil
+}
+
 // Finish ends the output, writes the rest and returns a report. The stream takes no more text after it. The report is there
 // even if the writer failed.
 func (s *ToolStream) Finish() (*Report, error) {

@@ -84,15 +84,19 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         }
     }
     drop(source);
+    // The code is known last, and says how the end is read.
+    let status = child.map(|mut child| child.wait()).transpose().map_err(|error| Stop::io("waiting", &error))?;
+    if let Some(status) = status {
+        stream.set_exit_code(code_of(status).into());
+    }
     let report = stream.finish(|bytes| write(&mut output, bytes, &mut failed));
     if let Err(error) = output.flush() {
         failed.get_or_insert(error);
     }
-    let status = child.map(|mut child| child.wait()).transpose();
     if arguments.report {
         let _ = io::stderr().write_all(told(&report).as_bytes());
     }
-    let code = status.map_err(|error| Stop::Failed(format!("waiting: {error}")))?.map_or(ExitCode::SUCCESS, exit);
+    let code = status.map_or(ExitCode::SUCCESS, |status| ExitCode::from(code_of(status)));
     match failed {
         // The command's own status counts, even if nobody reads any more.
         Some(error) if error.kind() == ErrorKind::BrokenPipe && !arguments.program.is_empty() => Ok(code),
@@ -124,17 +128,18 @@ fn open(arguments: &Arguments) -> Result<(files::Input, Option<Child>), Stop> {
     Ok((files::Input::new(reader, &name.display().to_string()), Some(child)))
 }
 
+/// Returns the exit code of a command that has ended.
 #[cfg(unix)]
-fn exit(status: ExitStatus) -> ExitCode {
+fn code_of(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
     // As shells report that a signal ended it.
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
-    ExitCode::from(code as u8)
+    code as u8
 }
 
 #[cfg(not(unix))]
-fn exit(status: ExitStatus) -> ExitCode {
-    ExitCode::from(status.code().unwrap_or(1) as u8)
+fn code_of(status: ExitStatus) -> u8 {
+    status.code().unwrap_or(1) as u8
 }
 
 /// The report in words.

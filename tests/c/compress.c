@@ -455,6 +455,53 @@ static void caches(void)
     CHECK(seen.releases == 1);
 }
 
+static void exit_codes_and_memory(void)
+{
+    aside_call call = call_of("{\"command\": \"pytest\"}");
+    aside_compressor_options options;
+    aside_compressor *compressor;
+    aside_compressed *compressed;
+    aside_report report;
+    aside_bytes part;
+    const char *out;
+    char *long_text;
+    size_t len, i;
+    int64_t code;
+
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.budget = 2000;
+    options.memory = 8192;
+    compressor = aside_compressor_new(registry_new(), &options);
+    CHECK(compressor != NULL);
+    for (code = 0; code <= 2; code += 2) {
+        aside_tool_stream *stream = aside_tool_stream_new(compressor, &call, 8192);
+
+        CHECK_STATUS(aside_tool_stream_set_exit_code(NULL, code), ASIDE_ERROR_NULL);
+        CHECK_STATUS(aside_tool_stream_feed(stream, "==== 3 passed in 0.1s ====\n", 27, &out, &len), ASIDE_OK);
+        CHECK_STATUS(aside_tool_stream_set_exit_code(stream, code), ASIDE_OK);
+        CHECK_STATUS(aside_tool_stream_finish(stream, &out, &len, &compressed), ASIDE_OK);
+        report.size = sizeof report;
+        CHECK_STATUS(aside_compressed_report(compressed, &report), ASIDE_OK);
+        CHECK(report.unexplained == (code == 2));
+        CHECK_STATUS(aside_tool_stream_set_exit_code(stream, code), ASIDE_ERROR_ORDER);
+        aside_compressed_free(compressed);
+        aside_tool_stream_free(stream);
+    }
+    long_text = malloc(1000000);
+    CHECK(long_text != NULL);
+    for (i = 0; i < 1000000; i += 10)
+        memcpy(long_text + i, "the noise\n", 10);
+    part.at = long_text;
+    part.len = 1000000;
+    CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &compressed), ASIDE_OK);
+    CHECK_STATUS(aside_compressed_part(compressed, 0, &out, &len), ASIDE_OK);
+    CHECK(len <= 2000 && report_of(compressed).part_count == 0);
+    aside_compressed_free(compressed);
+    aside_compressor_free(compressor);
+    free(long_text);
+}
+
 static void streams(void)
 {
     aside_compressor *compressor = compressor_new(registry_new(), 2000);
@@ -660,6 +707,7 @@ int main(void)
     release_reentry();
     caches();
     streams();
+    exit_codes_and_memory();
     misuse();
     return 0;
 }

@@ -114,8 +114,9 @@ int main(void)
         CHECK(offsetof(aside_cache, observe) == 40 && offsetof(aside_cache, lookup) == 48);
         CHECK(offsetof(aside_cache, record) == 56 && offsetof(aside_cache, release) == 64);
         CHECK(offsetof(aside_cache, user) == 72);
-        CHECK(sizeof(aside_compressor_options) == 32 && offsetof(aside_compressor_options, size) == 0);
+        CHECK(sizeof(aside_compressor_options) == 40 && offsetof(aside_compressor_options, size) == 0);
         CHECK(offsetof(aside_compressor_options, budget) == 8 && offsetof(aside_compressor_options, switch_off) == 16);
+        CHECK(offsetof(aside_compressor_options, memory) == 32);
         CHECK(sizeof(aside_call) == 48 && offsetof(aside_call, size) == 0 && offsetof(aside_call, tool_id) == 8);
         CHECK(offsetof(aside_call, input) == 24 && offsetof(aside_call, now) == 40);
         CHECK(sizeof(aside_failed) == 32 && offsetof(aside_failed, id) == 0 && offsetof(aside_failed, reason) == 16);

@@ -248,6 +248,33 @@ TEST(Compress, Streams)
     EXPECT_EQ(status_of([] { ToolStream(Compressor(), make, 10); }), Status::option);
 }
 
+TEST(Compress, TakesTheExitCodeOfAStreamLast)
+{
+    for (const std::int64_t code : {0, 2}) {
+        const Call pytest{"bash", "{\"command\": \"pytest\"}"};
+        ToolStream stream(Compressor(), pytest, 1 << 16);
+        stream.feed("==== 3 passed in 0.1s ====\n");
+        stream.set_exit_code(code);
+        Compressed result;
+        stream.finish(result);
+        EXPECT_EQ(result.report().unexplained, code == 2);
+        EXPECT_EQ(status_of([&] { stream.set_exit_code(1); }), Status::order);
+    }
+}
+
+TEST(Compress, BoundsWhatATextMayTake)
+{
+    std::string text;
+    for (int line = 0; line < 100000; line++)
+        text += "the same line\n";
+    aside::CompressorOptions options;
+    options.budget = 2000;
+    options.memory = 8192;
+    const Compressed result = Compressor(Registry(), options).compress(make, {text});
+    EXPECT_LE(result.text(0, text).size(), 2000u);
+    EXPECT_TRUE(result.report().parts.empty());
+}
+
 TEST(Compress, TakesCommandLinesApart)
 {
     const std::vector<aside::Command> commands = aside::commands("cd app && sudo git -C 'a b' diff | head");

@@ -389,6 +389,10 @@ struct CompressorOptions {
     std::uint64_t budget = 0;
     /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.
     std::string_view switch_off = {};
+    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a ToolStream with
+    /// so much memory, and the report has no stretches of it. 0: a text of any length is worked on as a whole, which takes some
+    /// times as much memory as it has bytes.
+    std::uint64_t memory = 0;
 };
 
 /// Makes tool results shorter.
@@ -400,6 +404,7 @@ public:
         raw.size = sizeof raw;
         raw.budget = options.budget;
         raw.switch_off = detail::lend(options.switch_off);
+        raw.memory = options.memory;
         handle_.reset(aside_compressor_new(registry.handle_.get(), &raw));
         if (!handle_)
             throw Error(last_status(), last_error());
@@ -448,6 +453,10 @@ public:
         detail::check_status(aside_tool_stream_feed(handle_.get(), chunk.data(), chunk.size(), &out, &len));
         return {out, len};
     }
+
+    /// Sets the exit code of the command, which is known when the command has ended: after the last byte, before `finish`. Until
+    /// then, a command without one counts as failed. Status::order after `finish`.
+    void set_exit_code(std::int64_t code) { detail::check_status(aside_tool_stream_set_exit_code(handle_.get(), code)); }
 
     /// Ends the output; returns the rest, and in `compressed` the report, without parts of its own. The stream takes no more
     /// text after that: Status::order.

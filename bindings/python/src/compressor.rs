@@ -22,6 +22,8 @@ pub struct Report {
     failed: Vec<(String, String)>,
     /// Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more.
     cut_protected: bool,
+    /// Whether the command failed, and what is left says only that it passed: show its exit code to the model.
+    unexplained: bool,
 }
 
 impl Report {
@@ -32,6 +34,7 @@ impl Report {
             after: report.after,
             failed: report.failed.into_iter().map(|failed| (failed.filter, failed.reason)).collect(),
             cut_protected: report.cut_protected,
+            unexplained: report.unexplained,
         }
     }
 }
@@ -53,7 +56,8 @@ pub struct Compressed {
 ///     True
 ///
 /// `budget` is the most bytes of a result. `filters` are texts of filter files, besides those that are built in. `minify_json`
-/// takes white space out of JSON. `switch_off` is the sentence at the end of the banner. A compressor never changes; all
+/// takes white space out of JSON. `memory` is the longest text, in bytes, that `compress` works on as a whole: a longer one goes
+/// window by window, as in a stream with so much memory. `switch_off` is the sentence at the end of the banner. A compressor never changes; all
 /// threads may use it.
 #[pyclass(frozen, module = "libaside")]
 pub struct Compressor {
@@ -71,11 +75,12 @@ fn input(value: &Bound<'_, PyAny>) -> PyResult<Input> {
 #[pymethods]
 impl Compressor {
     #[new]
-    #[pyo3(signature = (*, budget = None, filters = None, minify_json = false, switch_off = None))]
+    #[pyo3(signature = (*, budget = None, filters = None, minify_json = false, memory = None, switch_off = None))]
     fn new(
         budget: Option<usize>,
         filters: Option<Vec<String>>,
         minify_json: bool,
+        memory: Option<usize>,
         switch_off: Option<&str>,
     ) -> PyResult<Compressor> {
         let mut registry = Registry::new();
@@ -88,6 +93,9 @@ impl Compressor {
         let mut inner = aside::compress::Compressor::new(registry);
         if let Some(budget) = budget {
             inner = inner.budget(budget).map_err(errors::value)?;
+        }
+        if let Some(memory) = memory {
+            inner = inner.memory(memory);
         }
         if let Some(sentence) = switch_off {
             inner = inner.switch_off(sentence);
@@ -122,13 +130,15 @@ impl Compressor {
         let input = self::input(input)?;
         let stream =
             aside::compress::Stream::new(Arc::clone(&self.inner), tool, input, memory).map_err(errors::value)?;
-        Ok(Stream { state: Exclusive::new(State { stream: Some(stream), form: None, report: None }) })
+        Ok(Stream { state: Exclusive::new(State { stream: Some(stream), form: None, tail: Vec::new(), report: None }) })
     }
 }
 
 struct State {
     stream: Option<aside::compress::Stream>,
     form: Option<Form>,
+    /// The beginning of a character that has come out.
+    tail: Vec<u8>,
     report: Option<Py<Report>>,
 }
 
@@ -151,14 +161,31 @@ impl Stream {
             py.detach(|| stream.feed(bytes, |part| out.extend_from_slice(part)));
             Ok(())
         })?;
+        let tail = std::mem::take(&mut state.tail);
+        let mut out = if tail.is_empty() { out } else { [tail, out].concat() };
+        if let Form::Str = form {
+            // A long line may be cut inside a character.
+            let whole = match std::str::from_utf8(&out) {
+                Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                _ => out.len(),
+            };
+            state.tail = out.split_off(whole);
+        }
         Ok(form.text(py, &out))
+    }
+
+    /// Set the exit code of the command, which is known when the command has ended: after the last chunk, before `finish`. Until
+    /// then, a command without one counts as failed.
+    fn set_exit_code(&self, code: i64) -> PyResult<()> {
+        self.state.enter()?.stream.as_mut().ok_or_else(ended)?.set_exit_code(code);
+        Ok(())
     }
 
     /// End the result and return what is left of it. After that, `report` says what was done.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
         let stream = state.stream.take().ok_or_else(ended)?;
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut state.tail);
         let report = guarded(|| Ok(py.detach(|| stream.finish(|part| out.extend_from_slice(part)))))?;
         state.report = Some(Py::new(py, Report::new(report))?);
         Ok(state.form.unwrap_or(Form::Str).text(py, &out))

@@ -35,3 +35,26 @@ def test_errors_say_what_to_do() -> None:
         Compressor(budget=10)
     with pytest.raises(libaside.DialectError):
         Compressor(filters=["name = 3"])
+
+
+def test_the_exit_code_of_a_stream_comes_last() -> None:
+    for code in (0, 2):
+        stream = Compressor().stream("bash", {"command": "pytest"})
+        stream.feed("==== 3 passed in 0.1s ====\n")
+        stream.set_exit_code(code)
+        stream.finish()
+        assert stream.report is not None and stream.report.unexplained == (code == 2)
+        with pytest.raises(ValueError):
+            stream.set_exit_code(code)
+
+
+def test_a_text_that_is_longer_than_the_memory() -> None:
+    text = "the same line\n" * 100_000
+    assert len(Compressor(budget=2000, memory=8192).compress("bash", "make", text).text) <= 2000
+
+
+def test_a_stream_of_str_is_not_cut_inside_a_character() -> None:
+    text = "日本語" * 20_000
+    stream = Compressor().stream("bash", "cat x", memory=4096)
+    out = "".join(stream.feed(text[at : at + 777]) for at in range(0, len(text), 777)) + stream.finish()
+    assert out == text

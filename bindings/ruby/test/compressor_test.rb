@@ -452,6 +452,29 @@ class CompressorTest < Minitest::Test
     end
   end
 
+  def test_the_exit_code_of_a_stream_comes_last
+    [0, 2].each do |code|
+      stream = Aside::Compressor.new.stream(tool_id: "bash", input: { command: "pytest" }, memory: 16_000)
+      stream.feed("==== 3 passed in 0.1s ====\n")
+      stream.exit_code = code
+      stream.finish
+      assert_equal code == 2, stream.report.unexplained?
+      assert_raises(Aside::OrderError) { stream.exit_code = 1 }
+      assert_raises(RangeError) { stream.exit_code = 2**63 }
+      stream.close
+      assert_raises(Aside::ClosedError) { stream.exit_code = 1 }
+    end
+  end
+
+  def test_a_text_that_is_longer_than_the_memory
+    text = "the same line\n" * 100_000
+    result = Aside::Compressor.new(budget: 2_000, memory: 8_192).compress(text, tool_id: "bash")
+    assert_operator result.text.bytesize, :<=, 2_000
+    assert_empty result.report.parts
+    refute_empty Aside::Compressor.new(budget: 2_000).compress(text, tool_id: "bash").report.parts
+    assert_raises(ArgumentError) { Aside::Compressor.new(memory: -1) }
+  end
+
   def test_a_frozen_stream
     stream = Aside::Compressor.new.stream(tool_id: "bash", memory: 16_000)
     stream.feed(LOG)

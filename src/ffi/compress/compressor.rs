@@ -47,7 +47,7 @@ struct Borrowed {
 }
 
 /// Makes a compressor of a registry, which it consumes: `registry` must not be used after that, nor freed. `options`
-/// may be NULL: no budget.
+/// may be NULL: no budget, and no limit to a text.
 ///
 /// Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails, and the registry is still
 /// the caller's; `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
@@ -65,6 +65,7 @@ pub unsafe extern "C" fn aside_compressor_new(
             return ptr::null_mut();
         }
         let mut budget = 0;
+        let mut memory = 0;
         let mut switch_off = "";
         // SAFETY: the caller promises a struct as large as it says, and texts that are there.
         unsafe {
@@ -73,6 +74,7 @@ pub unsafe extern "C" fn aside_compressor_new(
                     return ptr::null_mut();
                 };
                 budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
+                memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
                 let Ok(sentence) = text(options.switch_off, "options.switch_off") else { return ptr::null_mut() };
                 switch_off = sentence;
             }
@@ -91,6 +93,9 @@ pub unsafe extern "C" fn aside_compressor_new(
         let mut compressor = Compressor::new(registry);
         if budget > 0 {
             compressor = compressor.budget(budget).expect("it is large enough");
+        }
+        if memory > 0 {
+            compressor = compressor.memory(memory);
         }
         if !switch_off.is_empty() {
             compressor = compressor.switch_off(switch_off);

@@ -149,6 +149,25 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
     }
 }
 
+/// Sets the exit code of the command, which is known when the command has ended: after the last byte, before
+/// `aside_tool_stream_finish()`. Until then, a command without one counts as failed.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool_stream, code: i64) -> aside_status {
+    // SAFETY: the caller promises a stream that is NULL or there; only calls that have entered use it.
+    unsafe {
+        let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
+        handle.guard.enter(is_ready, |streaming| match &mut streaming.stream {
+            None => fail_with(ASIDE_ERROR_ORDER, "the stream is finished"),
+            Some(stream) => {
+                stream.set_exit_code(code);
+                ASIDE_OK
+            }
+        })
+    }
+}
+
 /// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. `*report` becomes what
 /// was done, without parts of its own: `aside_compressed_report()`, `aside_compressed_slice()`,
 /// `aside_compressed_free()`; `report` may be NULL. The stream takes no more text after that.

@@ -62,10 +62,15 @@ pub struct aside_compressor_options {
     pub budget: u64,
     /// The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one.
     pub switch_off: aside_bytes,
+    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with so
+    /// much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
+    /// not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
+    /// of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+    pub memory: u64,
 }
 
 impl Versioned for aside_compressor_options {
-    const FIRST: usize = offset_of!(aside_compressor_options, switch_off) + size_of::<aside_bytes>();
+    const FIRST: usize = offset_of!(aside_compressor_options, memory) + size_of::<u64>();
 }
 
 /// One tool call whose result is compressed. Set all of it to zero, then `size`.
@@ -177,13 +182,13 @@ const _: () = {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_bytes 16: at 0, len 8);
-    layout!(aside_compressor_options 32: size 0, budget 8, switch_off 16);
+    layout!(aside_compressor_options 40: size 0, budget 8, switch_off 16, memory 32);
     layout!(aside_call 48: size 0, tool_id 8, input 24, now 40);
     layout!(aside_part_report 40: part 0, len 8, hash 16, stretches 24, stretch_count 32);
     layout!(aside_failed 32: id 0, reason 16);
     layout!(aside_report 96: size 0, before 8, after 16, filters 24, filter_count 32, failed 40, failed_count 48,
         parts 56, part_count 64, hit 72, cut_protected 88, unexplained 92);
-    assert!(aside_compressor_options::FIRST == 32);
+    assert!(aside_compressor_options::FIRST == 40);
     assert!(aside_call::FIRST == 48);
     assert!(aside_report::FIRST == 96);
 };

@@ -55,6 +55,9 @@ module Aside
     # +budget+:: the limit in bytes for a result's text parts together, banners and markers included; at least 1,024. nil: no
     #            budget. Protected and short parts stay whole, and each other part may have 1,024 bytes, so that a result of
     #            100 parts may have 100 KiB under any budget
+    # +memory+:: the longest text, in bytes, that #compress works on as a whole. A longer one goes window by window, as in a
+    #            ToolStream with so much memory, and the report has no stretches of it. nil: a text of any length is worked on
+    #            as a whole, which takes some times as much memory as it has bytes
     # +switch_off+:: the banner's last sentence, which says how to switch compression off on this host
     # +built_in+:: false: leave out the built-in filters
     # +without+:: ids of built-in filters to leave out
@@ -67,12 +70,13 @@ module Aside
     #
     # Raises FilterError for a text that is not a filter file, OptionError for a budget that is too small and for an unknown
     # id, and TypeError for an object without the methods.
-    def initialize(budget: nil, switch_off: nil, built_in: true, without: [], minify_json: false, filters: [],
+    def initialize(budget: nil, memory: nil, switch_off: nil, built_in: true, without: [], minify_json: false, filters: [],
                    last_run: nil, caches: [])
       raise OptionError, "budget is below 1024" if budget&.zero?
 
       switch_off = Native.fixed(Native.utf8(switch_off || ""))
-      options = [Native::COMPRESSOR_OPTIONS_SIZE, Native.count("budget", budget || 0), switch_off, switch_off.bytesize]
+      options = [Native::COMPRESSOR_OPTIONS_SIZE, Native.count("budget", budget || 0), switch_off, switch_off.bytesize,
+                 Native.count("memory", memory || 0)]
                 .pack(Native::COMPRESSOR_OPTIONS)
       @lock = Lock.new
       @budget = budget

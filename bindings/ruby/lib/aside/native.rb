@@ -63,8 +63,8 @@ module Aside
     # A text's address and length: as an argument, and as a result.
     TEXT = "pJ"
     BYTES = ["J2", 16].freeze
-    COMPRESSOR_OPTIONS = "JQpJ"
-    COMPRESSOR_OPTIONS_SIZE = 32
+    COMPRESSOR_OPTIONS = "JQpJQ"
+    COMPRESSOR_OPTIONS_SIZE = 40
     CALL = "JpJpJQ"
     CALL_SIZE = 48
     HOST_FILTER_SIZE = 72
@@ -291,6 +291,7 @@ module Aside
       attach_function :aside_tool_stream_new, %i[address buffer_in size_t], :address
       attach_function :aside_tool_stream_free, [:address], :void
       attach_function :aside_tool_stream_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
+      attach_function :aside_tool_stream_set_exit_code, %i[address int64], :int32
       attach_function :aside_tool_stream_finish, %i[address buffer_out buffer_out buffer_out], :int32
 
       attach_function :aside_command_line_parse, %i[buffer_in size_t], :address

@@ -35,6 +35,17 @@ module Aside
       call { |at, len| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, at, len) }
     end
 
+    # Sets the exit code of the command, an Integer, which is known when the command has ended: after the last byte, before
+    # #finish. Until then, a command without one counts as failed. Raises OrderError after #finish.
+    def exit_code=(code)
+      raise FrozenError.new("can't modify a frozen #{self.class}", receiver: self) if frozen?
+
+      code = Integer(code)
+      raise RangeError, "exit_code is out of range" unless code.bit_length < 64
+
+      exclusively { Error.check(Native.aside_tool_stream_set_exit_code(address, code)) }
+    end
+
     # Ends the output, and returns the rest of the result. #report is set after it. Raises OrderError if called again.
     def finish
       out = Native.buffer(8)
