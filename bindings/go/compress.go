@@ -36,7 +36,7 @@ type CompressorOptions struct {
 	// 100 parts may have 100 KiB under any budget.
 	Budget int
 	// Memory is the longest text, in bytes, that Compress works on as a whole. A longer one goes window by window, as in a
-	// [ToolStream] with so much memory, and the report has no stretches of it. At least 4,096 bytes count, and at least four
+	// [ToolStream] with that much memory, and the report has no stretches of it. At least 4,096 bytes count, and at least four
 	// times the budget. 0: a text of any length is worked on as a whole, which takes some times as much memory as it has bytes.
 	Memory int
 	// SwitchOff is the banner's last sentence, which says how to switch compression off on this host. "": a general one.

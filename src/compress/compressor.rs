@@ -99,7 +99,7 @@ impl Compressor {
     }
 
     /// Sets the longest text, in bytes, that is worked on as a whole. A longer one goes window by window, as in a
-    /// [`Stream`](crate::compress::Stream) with so much memory, so that a tool that prints without end cannot exhaust a host. Such a
+    /// [`Stream`](crate::compress::Stream) with that much memory, so that a tool that prints without end cannot exhaust a host. Such a
     /// text loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do not see it,
     /// and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. Without this, a text
     /// of any length is worked on as a whole, which takes some times as much memory as it has bytes.
@@ -183,7 +183,7 @@ impl Compressor {
     }
 
     /// Returns what is run over each text.
-    pub(in crate::compress) fn pipeline(&self) -> &Pipeline {
+    pub(crate) fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
 

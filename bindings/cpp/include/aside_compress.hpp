@@ -390,7 +390,7 @@ struct CompressorOptions {
     /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.
     std::string_view switch_off = {};
     /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a ToolStream with
-    /// so much memory, and the report has no stretches of it. 0: a text of any length is worked on as a whole, which takes some
+    /// that much memory, and the report has no stretches of it. 0: a text of any length is worked on as a whole, which takes some
     /// times as much memory as it has bytes.
     std::uint64_t memory = 0;
 };

@@ -57,7 +57,7 @@ pub struct Compressed {
 ///
 /// `budget` is the most bytes of a result. `filters` are texts of filter files, besides those that are built in. `minify_json`
 /// takes white space out of JSON. `memory` is the longest text, in bytes, that `compress` works on as a whole: a longer one goes
-/// window by window, as in a stream with so much memory. `switch_off` is the sentence at the end of the banner. A compressor never changes; all
+/// window by window, as in a stream with that much memory. `switch_off` is the sentence at the end of the banner. A compressor never changes; all
 /// threads may use it.
 #[pyclass(frozen, module = "libaside")]
 pub struct Compressor {

@@ -87,7 +87,7 @@ impl Input {
     }
 
     /// Sets the exit code of a command that has ended since.
-    pub(in crate::compress) fn set_exit_code(&mut self, code: i64) {
+    pub(crate) fn set_exit_code(&mut self, code: i64) {
         self.exit_code = Some(code);
     }
 

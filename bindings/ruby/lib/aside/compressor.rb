@@ -56,7 +56,7 @@ module Aside
     #            budget. Protected and short parts stay whole, and each other part may have 1,024 bytes, so that a result of
     #            100 parts may have 100 KiB under any budget
     # +memory+:: the longest text, in bytes, that #compress works on as a whole. A longer one goes window by window, as in a
-    #            ToolStream with so much memory, and the report has no stretches of it. nil: a text of any length is worked on
+    #            ToolStream with that much memory, and the report has no stretches of it. nil: a text of any length is worked on
     #            as a whole, which takes some times as much memory as it has bytes
     # +switch_off+:: the banner's last sentence, which says how to switch compression off on this host
     # +built_in+:: false: leave out the built-in filters
