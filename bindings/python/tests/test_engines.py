@@ -1,0 +1,470 @@
+"""The entry files for vLLM, SGLang and LiteLLM, driven by the calls that these make, in their order. None of them is installed here:
+doubles of what the files import stand in, written after the interfaces of vLLM 0.33.0, SGLang 0.5.23 and LiteLLM 1.108.7."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from libaside import Dialect, Scanner, split
+from libaside._engine import choose_dialect, markers
+
+RECORDINGS = Path(__file__).parents[3] / "examples" / "recordings"
+
+CALL = '<tool_call>\n{"name": "run", "arguments": {"a": 1}}\n</tool_call>'
+
+# Dialect, text, reasoning, content with tool calls.
+TEXTS = [
+    ("qwen3", "<think>\nTwice 21.\n</think>\n\nIt is 42.", "Twice 21.", "It is 42."),
+    ("qwen3", "It is 42.", "", "It is 42."),
+    ("qwen3", "<think>\nhm\n</think>\n\n" + CALL, "hm", CALL),
+    ("qwen3", "<think>\nhm\n</think>\n\nLook: " + CALL, "hm", "Look: " + CALL),
+    ("qwen3", "<think>\nnever ends", "never ends", ""),
+    ("qwen3", "<think>\nhm\n</think>\n\n", "hm", ""),
+    ("harmony", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "hm", "Yes."),
+    ("glm-4.5", "\n<think>我想</think>\n答案 <b> <", "我想", "答案 <b> <"),
+]
+
+
+def cuts(text: str) -> Iterator[list[str]]:
+    """By characters, in twos at every place, by threes, and whole."""
+    yield list(text)
+    yield [text]
+    yield [text[at : at + 3] for at in range(0, len(text), 3)]
+    for at in range(1, len(text)):
+        yield [text[:at], text[at:]]
+
+
+def modules(monkeypatch: pytest.MonkeyPatch, found: dict[str, dict[str, Any]]) -> None:
+    """Lets these modules be imported, with what they have."""
+    for name, members in found.items():
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            path = ".".join(parts[:end])
+            if path not in sys.modules or end == len(parts):
+                monkeypatch.setitem(sys.modules, path, ModuleType(path))
+        for member, value in members.items():
+            setattr(sys.modules[name], member, value)
+
+
+# ---- vLLM ----
+
+
+@dataclass
+class DeltaMessage:
+    content: str | None = None
+    reasoning: str | None = None
+
+
+class ReasoningParser:
+    engine_based_streaming = False
+
+    def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
+        self.model_tokenizer = tokenizer
+
+
+class Manager:
+    lazy: dict[str, tuple[str, str]] = {}
+
+    @classmethod
+    def register_lazy_module(cls, name: str, module_path: str, class_name: str) -> None:
+        cls.lazy[name] = (module_path, class_name)
+
+
+class Tokenizer:
+    """A token is a character, but for the markers, which are one token each."""
+
+    name_or_path = "somebody/unknown"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = []
+        rest = text
+        while rest:
+            found = next((marker for marker in ("<think>", "</think>") if rest.startswith(marker)), rest[0])
+            ids.append(len(self.texts))
+            self.texts.append(found)
+            rest = rest[len(found) :]
+        return ids
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        return "".join(self.texts[token] for token in token_ids)
+
+
+@pytest.fixture
+def vllm(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
+    modules(
+        monkeypatch,
+        {
+            "vllm.reasoning": {"ReasoningParser": ReasoningParser, "ReasoningParserManager": Manager},
+            "vllm.entrypoints.generate.base.protocol": {"DeltaMessage": DeltaMessage},
+        },
+    )
+    file = importlib.import_module("libaside.vllm")
+    monkeypatch.delitem(file.__dict__, "AsideReasoningParser", raising=False)
+    # As vLLM does: the entry point registers, and the class is imported when it is asked for.
+    file.register()
+    module, name = Manager.lazy["aside"]
+    made: type[Any] = getattr(importlib.import_module(module), name)
+    return made
+
+
+@dataclass
+class Server:
+    """What `parse_delta` of vLLM 0.33.0 does with a reasoning parser, and a tool parser that only takes text."""
+
+    parser: Any
+    has_tool_parser: bool
+    reasoning: str = ""
+    content: str = ""
+    tools: str = ""
+    has_ended: bool = False
+    ids: list[int] = field(default_factory=list[int])
+
+    def prompt(self, ids: list[int]) -> None:
+        self.parser.set_prompt_token_ids(ids)
+        if self.parser.is_reasoning_end(ids):
+            self.has_ended = True
+        else:
+            self.parser.adjust_initial_state_from_prompt(ids)
+
+    def delta(self, text: str, ids: list[int], finished: bool) -> None:
+        before, self.ids = self.ids, self.ids + ids
+        message: DeltaMessage | None = None
+        has_transitioned = False
+        if not self.has_ended:
+            message = self.parser.extract_reasoning_streaming("", "", text, before, self.ids, ids)
+            if self.parser.has_engine_confirmed_reasoning_end():
+                self.has_ended = has_transitioned = True
+                self.parser.extract_content_ids(ids)
+                rest = self.parser.finish_streaming()
+                text = (message.content or "" if message else "") + (rest.content or "" if rest else "")
+                message = message or DeltaMessage()
+                message.content = None if self.has_tool_parser else text
+        if self.has_ended and self.has_tool_parser:
+            self.tools += text
+        elif message is None and self.has_ended and not has_transitioned:
+            message = DeltaMessage(content=text)
+        if finished and not self.has_ended:
+            self.add(message)
+            message = self.parser.finish_streaming()
+        self.add(message)
+
+    def add(self, message: DeltaMessage | None) -> None:
+        if message is not None:
+            self.reasoning += message.reasoning or ""
+            self.content += message.content or ""
+
+
+def serve(made: type[Any], chunks: list[str], has_tool_parser: bool, prompt: str = "") -> Server:
+    tokenizer = Tokenizer()
+    server = Server(made(tokenizer, model_config=SimpleNamespace(served_model_name=["x"], model="y")), has_tool_parser)
+    server.prompt(tokenizer.encode(prompt))
+    for number, chunk in enumerate(chunks):
+        server.delta(chunk, tokenizer.encode(chunk), number + 1 == len(chunks))
+    return server
+
+
+@pytest.mark.parametrize("has_tool_parser", [False, True])
+def test_vllm_streams_are_right_at_every_cut(
+    vllm: type[Any], has_tool_parser: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for dialect, text, reasoning, content in TEXTS:
+        monkeypatch.setenv("ASIDE_DIALECT", dialect)
+        for chunks in cuts(text):
+            server = serve(vllm, chunks, has_tool_parser)
+            said = (server.reasoning, server.tools if has_tool_parser else server.content)
+            assert said == (reasoning, content), (dialect, chunks)
+            assert not (has_tool_parser and server.content)
+
+
+def test_vllm_whole_answers_are_what_streams_are(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for dialect, text, reasoning, content in TEXTS:
+        monkeypatch.setenv("ASIDE_DIALECT", dialect)
+        parser = vllm(Tokenizer())
+        assert parser.extract_reasoning(text, None) == (reasoning or None, content or None)
+
+
+def test_vllm_prompts_that_open_or_close_the_thinking(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASIDE_DIALECT", "qwen3")
+    turn = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    for prompt, text, reasoning, content in [
+        (turn, "<think>\nhm\n</think>\n\nYes.", "hm", "Yes."),
+        (turn + "<think>\n", "hm\n</think>\n\nYes.", "hm", "Yes."),
+        (turn + "<think>\n\n</think>\n\n", "Yes.", "", "Yes."),
+        ("<think>\nold\n</think>\n\nOld.<|im_end|>\n" + turn, "<think>\nhm\n</think>\n\nYes.", "hm", "Yes."),
+    ]:
+        for chunks in cuts(text):
+            server = serve(vllm, chunks, False, prompt)
+            assert (server.reasoning, server.content) == (reasoning, content), (prompt, chunks)
+
+
+def test_vllm_thinking_again_is_left_to_vllm_or_split(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASIDE_DIALECT", "qwen3")
+    text = "<think>\na\n</think>\n\nb<think>\nc\n</think>\n\nd"
+    assert serve(vllm, list(text), False).content == "b<think>\nc\n</think>\n\nd"
+    monkeypatch.setenv("ASIDE_VLLM_STAY", "1")
+    for chunks in cuts(text):
+        server = serve(vllm, chunks, False)
+        assert (server.reasoning, server.content) == ("ac", "bd"), chunks
+
+
+def test_vllm_token_ids(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASIDE_DIALECT", "qwen3")
+    tokenizer = Tokenizer()
+    parser = vllm(tokenizer)
+    ids = tokenizer.encode("<think>\nhm\n</think>\n\nYes.")
+    assert tokenizer.decode(parser.extract_content_ids(ids)) == "\n\nYes."
+    # Of the thinking: `h` and `m`; markers and framing are none.
+    assert parser.count_reasoning_tokens(ids) == 2
+    ends = [at for at in range(1, len(ids) + 1) if parser.is_reasoning_end_streaming(ids[:at], ids[at - 1 : at])]
+    assert [tokenizer.texts[at - 1] for at in ends] == ["</think>"]
+    assert not parser.is_reasoning_end(ids[:4]) and parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n"))
+    request = SimpleNamespace(skip_special_tokens=True)
+    assert parser.adjust_request(request).skip_special_tokens is False
+
+
+# ---- SGLang ----
+
+
+class StreamingParseResult:
+    def __init__(self, normal_text: str | None = None, reasoning_text: str | None = None) -> None:
+        self.normal_text, self.reasoning_text = normal_text or "", reasoning_text or ""
+
+
+class BaseReasoningFormatDetector:
+    def __init__(
+        self,
+        think_start_token: str,
+        think_end_token: str,
+        force_reasoning: bool = False,
+        stream_reasoning: bool = True,
+        continue_final_message: bool = False,
+        previous_content: str = "",
+        force_nonempty_content: bool = False,
+    ) -> None:
+        self.think_start_token, self.think_end_token = think_start_token, think_end_token
+        self._in_reasoning, self.stream_reasoning = force_reasoning, stream_reasoning
+        self._force_nonempty_content = force_nonempty_content
+
+
+class SglangReasoningParser:
+    DetectorMap: dict[str, type[Any]] = {}
+
+
+@pytest.fixture
+def sglang(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
+    modules(
+        monkeypatch,
+        {
+            "sglang.srt.parser.reasoning_parser": {
+                "StreamingParseResult": StreamingParseResult,
+                "BaseReasoningFormatDetector": BaseReasoningFormatDetector,
+                "ReasoningParser": SglangReasoningParser,
+            },
+            "sglang.srt.runtime_context": {
+                "get_server_args": lambda: SimpleNamespace(served_model_name=None, model_path="Qwen/Qwen3-32B")
+            },
+        },
+    )
+    importlib.import_module("libaside.sglang").register()
+    return SglangReasoningParser.DetectorMap["aside"]
+
+
+def detect(detector: Any, chunks: list[str]) -> tuple[str, str]:
+    """What the chunks of a stream come to: `parse_stream_chunk` for each, then `parse_stream_end`."""
+    results = [detector.parse_streaming_increment(chunk) for chunk in chunks] + [detector.finish()]
+    return "".join(one.reasoning_text for one in results), "".join(one.normal_text for one in results)
+
+
+def test_sglang_streams_and_whole_answers(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for dialect, text, reasoning, content in TEXTS:
+        monkeypatch.setenv("ASIDE_DIALECT", dialect)
+        whole = sglang(stream_reasoning=True).detect_and_parse(text)
+        assert (whole.reasoning_text, whole.normal_text) == (reasoning, content)
+        for chunks in cuts(text):
+            for streams in (True, False):
+                assert detect(sglang(stream_reasoning=streams), chunks) == (reasoning, content), (dialect, chunks)
+
+
+def test_sglang_takes_the_model_of_the_server(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASIDE_DIALECT", raising=False)
+    detector = sglang()
+    assert (detector.think_start_token, detector.think_end_token) == ("<think>", "</think>")
+    assert detector._dialect.name == "qwen3"
+
+
+def test_sglang_reasoning_comes_at_once_if_it_is_not_streamed(sglang: type[Any]) -> None:
+    detector = sglang(stream_reasoning=False)
+    parts = [detector.parse_streaming_increment(chunk) for chunk in ["<think>\na", "b", "\n</think>\n\n", "c", "d"]]
+    assert [part.reasoning_text for part in parts] == ["", "", "", "ab", ""]
+    detector = sglang(stream_reasoning=False)
+    assert not detector.parse_streaming_increment("<think>\nab").reasoning_text
+    assert detector.finish().reasoning_text == "ab"
+
+
+def test_sglang_forced_reasoning(sglang: type[Any]) -> None:
+    for chunks in cuts("hm\n</think>\n\nYes."):
+        assert detect(sglang(force_reasoning=True), chunks) == ("hm", "Yes.")
+
+
+def test_sglang_goes_on_with_a_message(sglang: type[Any]) -> None:
+    for before, text, reasoning, content in [
+        ("<think>\na", "b\n</think>\n\nc", "b", "c"),
+        ("<think>\na\n</think>\n\nb", "c", "", "c"),
+        ("a", "b", "", "b"),
+    ]:
+        options: dict[str, Any] = {"continue_final_message": True, "previous_content": before}
+        whole = sglang(**options).detect_and_parse(text)
+        assert (whole.reasoning_text, whole.normal_text) == (reasoning, content)
+        for chunks in cuts(text):
+            assert detect(sglang(**options), chunks) == (reasoning, content), (before, chunks)
+
+
+def test_sglang_content_is_not_empty_if_that_is_asked_for(sglang: type[Any]) -> None:
+    text = "<think>\nonly this\n</think>\n\n"
+    whole = sglang(force_nonempty_content=True).detect_and_parse(text)
+    assert (whole.reasoning_text, whole.normal_text) == ("", "only this")
+    for chunks in cuts(text):
+        assert detect(sglang(force_nonempty_content=True), chunks) == ("only this", "only this")
+        assert detect(sglang(force_nonempty_content=True, stream_reasoning=False), chunks) == ("", "only this")
+    assert detect(sglang(force_nonempty_content=True), ["<think>\na\n</think>\n\nb"]) == ("a", "b")
+
+
+# ---- LiteLLM ----
+
+
+class CustomLogger:
+    pass
+
+
+@pytest.fixture
+def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
+    modules(monkeypatch, {"litellm.integrations.custom_logger": {"CustomLogger": CustomLogger}})
+    monkeypatch.setenv("ASIDE_DIALECT", "qwen3")
+    file = importlib.import_module("libaside.litellm")
+    monkeypatch.delitem(file.__dict__, "handler", raising=False)
+    return file.handler
+
+
+def chunk(index: int, content: str | None, finish: str | None = None, **more: Any) -> SimpleNamespace:
+    delta = SimpleNamespace(content=content, **more)
+    return SimpleNamespace(model="m", choices=[SimpleNamespace(index=index, delta=delta, finish_reason=finish)])
+
+
+def hooked(handler: Any, chunks: list[SimpleNamespace]) -> list[SimpleNamespace]:
+    async def stream() -> AsyncIterator[SimpleNamespace]:
+        for one in chunks:
+            yield one
+
+    async def run() -> list[SimpleNamespace]:
+        hook = handler.async_post_call_streaming_iterator_hook(None, stream(), {"model": "x"})
+        return [one async for one in hook]
+
+    return asyncio.run(run())
+
+
+def said(chunks: list[SimpleNamespace], index: int = 0) -> tuple[str, str]:
+    deltas = [choice.delta for one in chunks for choice in one.choices if choice.index == index]
+    reasoning = "".join(getattr(delta, "reasoning_content", None) or "" for delta in deltas)
+    return reasoning, "".join(delta.content or "" for delta in deltas)
+
+
+def test_litellm_streams(handler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for dialect, text, reasoning, content in TEXTS:
+        monkeypatch.setenv("ASIDE_DIALECT", dialect)
+        for parts in cuts(text):
+            for last in (True, False):
+                chunks = [chunk(0, part) for part in parts] + ([chunk(0, None, "stop")] if last else [])
+                made = hooked(handler, chunks)
+                assert said(made) == (reasoning, content), (dialect, parts)
+                finishes = [choice.finish_reason for one in made for choice in one.choices if choice.finish_reason]
+                assert finishes == (["stop"] if last else [])
+
+
+def test_litellm_choices_are_apart(handler: Any) -> None:
+    parts = ["<thi", "nk>\na", "\n</think>\n\nb"]
+    chunks = [chunk(index, part) for part in parts for index in (0, 1)]
+    made = hooked(handler, chunks)
+    assert said(made, 0) == said(made, 1) == ("a", "b")
+
+
+def test_litellm_leaves_what_is_split(handler: Any) -> None:
+    chunks = [chunk(0, None, reasoning_content="hm"), chunk(0, "<think>Yes."), chunk(0, None, "stop")]
+    assert said(hooked(handler, chunks)) == ("hm", "<think>Yes.")
+
+
+def test_litellm_whole_answers(handler: Any) -> None:
+    def answer(content: str, **more: Any) -> SimpleNamespace:
+        return SimpleNamespace(model="m", choices=[SimpleNamespace(message=SimpleNamespace(content=content, **more))])
+
+    def run(response: SimpleNamespace) -> Any:
+        return asyncio.run(handler.async_post_call_success_hook({"model": "x"}, None, response)).choices[0].message
+
+    message = run(answer("<think>\nhm\n</think>\n\nYes."))
+    assert (message.reasoning_content, message.content) == ("hm", "Yes.")
+    message = run(answer("<think>Yes.", reasoning_content="hm"))
+    assert (message.reasoning_content, message.content) == ("hm", "<think>Yes.")
+    assert not hasattr(run(answer("Yes.")), "reasoning_content")
+
+
+# ---- what they share ----
+
+
+def test_dialects_are_chosen_by_the_variable_then_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASIDE_DIALECT", raising=False)
+    assert choose_dialect(None, "my-model", "Qwen/Qwen3-32B").name == "qwen3"
+    assert choose_dialect("my-model").name == "any"
+    monkeypatch.setenv("ASIDE_DIALECT", "harmony")
+    assert choose_dialect("Qwen/Qwen3-32B").name == "harmony"
+
+
+def test_markers_of_dialects() -> None:
+    assert markers(Dialect.find("qwen3")) == ("<think>", "</think>")
+    assert markers(Dialect.find("kimi-k2"))[0]
+    assert all(all(markers(Dialect.find(name))) for name in ("harmony", "any", "gigachat-3"))
+
+
+def test_entry_points_name_the_files() -> None:
+    for group, value in [("vllm.general_plugins", "libaside.vllm"), ("sglang.srt.plugins", "libaside.sglang")]:
+        found = [point for point in entry_points(group=group) if point.name == "aside"]
+        assert [point.module for point in found] == [value]
+        assert callable(found[0].load())
+
+
+def test_without_the_host_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, attribute in [("vllm", "AsideReasoningParser"), ("sglang", "AsideDetector"), ("litellm", "handler")]:
+        if importlib.util.find_spec(name):
+            continue
+        file = importlib.import_module(f"libaside.{name}")
+        monkeypatch.delitem(file.__dict__, attribute, raising=False)
+        with pytest.raises(ImportError, match="pip install"):
+            getattr(file, attribute)
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in RECORDINGS.glob("*.txt")))
+def test_recordings_of_all_dialects(file: str, sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    name = file.removesuffix(".txt")
+    if name in ("qwen3-cut", "qwen3-tool"):
+        name = "qwen3"
+    text = (RECORDINGS / file).read_text()
+    monkeypatch.setenv("ASIDE_DIALECT", name)
+    wanted = split(text, name)
+    scanner: Scanner[str] = Scanner(name)
+    if any(event.kind == "reclassify" for event in scanner.feed(text)):
+        pytest.skip("what was content has gone out already")
+    for size in (1, 5, len(text)):
+        reasoning, content = detect(sglang(), [text[at : at + size] for at in range(0, len(text), size)])
+        assert reasoning == wanted.thinking
+        assert len(content) >= len(wanted.content + wanted.narration + wanted.tool)
