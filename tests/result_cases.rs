@@ -190,3 +190,61 @@ fn each_case_keeps_what_it_must() {
     println!("{count} cases");
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// What a reader takes for the end of a run that went well, and what tells of a failure.
+const GREEN: &str = r"^test result: ok|[1-9]\d* pass(?:ed|ing)?\b|BUILD SUCCESS|^OK\b|^PASS\b|(?i:all (?:other )?(?:tests|checks) (?:were )?pass)|^Successfully |^Done in ";
+const RED: &str = r"(?i:fail|error|fatal|panic|not ok|exception|traceback|cannot|could not|can't|unable|denied|missing|unknown|undefined|unexpected|invalid|conflict|rejected|refused|not found|no such|unmerged|abort|broken|problems?|violation|warning|critical|\*\*\*|exit(?:ed)? (?:code|status)|timed out)|[✗✘✖×●]|\^";
+
+/// Returns failing outputs with their commands: the cases, and the failing tests of filter files among noise that passed.
+fn failing() -> Vec<Value> {
+    let mut all: Vec<Value> = FILES.iter().flat_map(|file| file.lines()).map(|line| line.parse().unwrap()).collect();
+    all.retain(|case| case["exit_code"].as_i64().is_some_and(|code| code != 0));
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("filters");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths {
+        let file: Value = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        for test in file["test"].as_array().into_iter().flatten().filter(|test| test["kind"] == "fail") {
+            let noise = |count: u64| serde_json::json!({ "times": count, "text": "test {w}::{w}_{i} ... ok\n" });
+            let good = "\ntest result: ok. 60 passed; 0 failed; 0 ignored\n";
+            let id = format!("{} of {}", test["name"], path.file_name().unwrap().display());
+            let input = serde_json::json!([noise(60), good, test["input"], noise(90), good]);
+            all.push(serde_json::json!({ "id": id, "command": test["command"], "exit_code": 1, "input": input }));
+        }
+    }
+    all
+}
+
+/// Whatever the budget, and whether or not the exit code is known, what is left of a failed run does not say only that
+/// it passed.
+#[test]
+fn no_failed_run_looks_as_if_it_had_passed() {
+    let (green, red) = (Regex::new(GREEN).unwrap(), Regex::new(RED).unwrap());
+    let nothing = Regex::new(r"(?i)\b(?:0|no) (?:fail|error|warning|problem)\w*|fail(?:ed|ures)?[:=] ?0\b").unwrap();
+    let is = |text: &str, pattern: &Regex| text.lines().any(|line| pattern.is_match(line.as_bytes()));
+    let is_red = |text: &str| {
+        let mut lines = text.lines().filter(|line| Marker::parse(line.as_bytes()).is_none());
+        lines.any(|line| red.is_match(line.as_bytes()) && !nothing.is_match(line.as_bytes()))
+    };
+    let (mut count, mut wrong) = (0, Vec::new());
+    for case in failing() {
+        let text = render(&case["input"]);
+        if !is_red(&text) {
+            continue;
+        }
+        for budget in [1024, 1500, 2500, 4000, 10_000] {
+            for code in [case["exit_code"].clone(), Value::Null] {
+                let mut case = case.clone();
+                (case["budget"], case["exit_code"]) = (budget.into(), code);
+                for left in [whole(&case, &text), stream(&case, &text)] {
+                    count += 1;
+                    if is(&left, &green) && !is_red(&left) {
+                        wrong.push(format!("{} at {budget}:\n{left}", case["id"]));
+                    }
+                }
+            }
+        }
+    }
+    assert!(count > 900, "{count} results");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -133,6 +133,17 @@ impl<'a> Text<'a> {
         line.strip_suffix(b"\n").unwrap_or(line)
     }
 
+    /// Returns a line without its line end, and without what a machine put before it, such as a time.
+    pub fn unstamped(self, line: usize, failures: &Failures) -> &'a [u8] {
+        failures.without_prefix(self.line(line))
+    }
+
+    /// Whether one of the first lines has something that a machine put before it.
+    pub fn is_stamped(self, failures: &Failures) -> bool {
+        const FIRST: usize = 64;
+        (0..self.len().min(FIRST)).any(|line| self.unstamped(line, failures).len() < self.line(line).len())
+    }
+
     pub fn class(self, line: usize) -> Class {
         self.layout.classes[line]
     }

@@ -52,6 +52,26 @@ pub fn mark(text: Text<'_>, classes: &mut [Class]) {
     }
 }
 
+/// Returns for each line of a stream of records whether it is of something that then passed: what was said of it, and
+/// that it did. A record about something of which nothing was said before is not a test's end but an item of a list.
+pub fn passed(text: Text<'_>) -> Vec<bool> {
+    let mut passed = vec![false; text.len()];
+    let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
+    for line in 0..text.len() {
+        let Some(record) = record(text.line(line)) else { continue };
+        let Some(about) = about(&record) else { continue };
+        if !ends(&record) {
+            said.entry(about).or_default().push(line);
+            continue;
+        }
+        let before = said.remove(&about).unwrap_or_default();
+        if has_passed(&record) && !before.is_empty() {
+            before.into_iter().chain([line]).for_each(|line| passed[line] = true);
+        }
+    }
+    passed
+}
+
 fn record(line: &[u8]) -> Option<Map<String, Value>> {
     let line = line.trim_ascii();
     (line.first() == Some(&b'{') && line.last() == Some(&b'}')).then(|| serde_json::from_slice(line).ok()).flatten()
@@ -59,9 +79,17 @@ fn record(line: &[u8]) -> Option<Map<String, Value>> {
 
 /// Whether the record says how something ended: a value that does is not a message.
 fn ends(record: &Map<String, Value>) -> bool {
-    const ENDED: [&str; 6] = ["pass", "passed", "skip", "skipped", "ok", "success"];
-    let ended = |value: &str| ENDED.contains(&value);
-    is_failure(record) || values(record).any(|value| ended(&value)) || record.contains_key("success")
+    let is_skip = |value: &str| ["skip", "skipped"].contains(&value);
+    is_failure(record)
+        || has_passed(record)
+        || values(record).any(|value| is_skip(&value))
+        || record.contains_key("success")
+}
+
+/// Whether the record says that something passed.
+fn has_passed(record: &Map<String, Value>) -> bool {
+    const PASSED: [&str; 4] = ["pass", "passed", "ok", "success"];
+    !is_failure(record) && values(record).any(|value| PASSED.contains(&value.as_str()))
 }
 
 /// Whether the record says that something failed.
@@ -119,6 +147,16 @@ mod tests {
         let rows = [("output", "a"), ("output", "b"), ("pass", "a"), ("output", "a"), ("output", "b"), ("fail", "b")];
         let text: String = rows.iter().map(|(action, test)| row(action, test)).collect();
         assert_eq!(marks(&text), ".R..RF");
+    }
+
+    #[test]
+    fn what_was_said_of_a_test_that_passed_can_go() {
+        let row = |action: &str, test: &str| format!("{{\"Action\":\"{action}\",\"Test\":\"{test}\"}}\n");
+        let rows = [("output", "a"), ("output", "b"), ("pass", "a"), ("output", "c"), ("skip", "c"), ("fail", "b")];
+        let mut text: String = rows.iter().map(|(action, test)| row(action, test)).collect();
+        text += "{\"Action\":\"pass\"}\n{\"id\":3,\"status\":\"success\"}\n";
+        let layout = Layout::new(text.as_bytes(), failures::built_in());
+        assert_eq!(passed(Text::new(text.as_bytes(), &layout)), [true, false, true, false, false, false, false, false]);
     }
 
     #[test]

@@ -144,8 +144,9 @@ impl<'a> Reader<'a> {
             return next().is_some_and(|next| !is_blank(next) && self.failures.continues(next));
         }
         self.failures.continues(text)
-            || next()
-                .is_some_and(|next| is_indented(next) && (is_call(text) && is_place(next) || is_short_heading(text)))
+            || next().is_some_and(|next| {
+                is_indented(next) && (is_call(text) && is_place(next) || is_short_heading(text) || is_first_frame(next))
+            })
     }
 
     /// Returns what a line is by itself.
@@ -177,6 +178,11 @@ fn is_call(line: &[u8]) -> bool {
 fn is_place(line: &[u8]) -> bool {
     let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
     memchr::memchr_iter(b':', word).any(|colon| word.get(colon + 1).is_some_and(u8::is_ascii_digit))
+}
+
+/// Whether the line is the first of numbered frames, so that the line above says what they are of.
+fn is_first_frame(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(b"#0 ")
 }
 
 /// Whether the line may be a heading of what is indented under it: `Differing items:`.
@@ -285,6 +291,13 @@ mod tests {
         let text = "   Compiling a v0.1.0\nerror[E0308]: mismatched types\n --> src/a.rs:1:5\n  |\n1 | x\n  | ^ no\n\nwarning: y\ndone\n";
         assert_eq!(regions(text), ".SRRRR...");
         assert_eq!(regions("In file included from a.c:1:\na.h:3:1: error: no\n    3 | x\nnext\n"), "SRR.");
+    }
+
+    #[test]
+    fn what_is_above_a_first_frame_is_of_its_region() {
+        let text = "==1==ERROR: Sanitizer: use after free\nREAD of size 4 at 0x60\n    #0 0x55 in f a.c:3\n    #1 0x56 in g\nok\n";
+        assert_eq!(regions(text), "SRRR.");
+        assert_eq!(regions("error: x\nREAD of size 4\n    #1 0x55 in f a.c:3\n"), "S..");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::{
     long_lines::LongLines,
     minify::MinifyJson,
     pass::{Pass, Stage},
+    passed_records::PassedRecords,
     paths::Paths,
     repeats::{Repeats, RepeatsAbove},
     terminal::Terminal,
@@ -33,6 +34,7 @@ fn general() -> Vec<Box<dyn Pass>> {
         Box::new(RepeatsAbove),
         Box::new(LongLines),
         Box::new(Paths),
+        Box::new(PassedRecords),
         Box::new(Budget),
     ]
 }

@@ -16,6 +16,7 @@ use crate::compress::{
     },
     lines::{
         class::Class,
+        failures,
         layout::Text,
         patterns::{PatternError, Patterns},
         protect::Format,
@@ -361,15 +362,25 @@ impl FileFilter {
         let mut open = vec![false; rules.len()];
         let mut hits = vec![false; rules.len()];
         let mut starts = vec![false; rules.len()];
+        let failures = failures::built_in();
+        let is_stamped = text.is_stamped(failures);
         for line in 0..text.len() {
             hits.fill(false);
             starts.fill(false);
-            for pattern in compiled.patterns.matches(text.line(line)) {
-                match compiled.meanings[pattern] {
-                    (rule, Meaning::Line) => hits[rule] = true,
-                    (rule, Meaning::From) => starts[rule] = true,
-                    (rule, Meaning::Until) => open[rule] = false,
+            let mut see = |seen: &[u8]| {
+                for pattern in compiled.patterns.matches(seen) {
+                    match compiled.meanings[pattern] {
+                        (rule, Meaning::Line) => hits[rule] = true,
+                        (rule, Meaning::From) => starts[rule] = true,
+                        (rule, Meaning::Until) => open[rule] = false,
+                    }
                 }
+            };
+            see(text.line(line));
+            // A rule may also be for what a machine puts before lines.
+            let said = if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
+            if said.len() < text.line(line).len() {
+                see(said);
             }
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let class = text.class(line);

@@ -7,6 +7,7 @@ pub mod file_filter;
 pub mod long_lines;
 pub mod minify;
 pub mod pass;
+pub mod passed_records;
 pub mod paths;
 pub mod repeats;
 pub mod screen;

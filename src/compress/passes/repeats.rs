@@ -99,17 +99,6 @@ fn is_movable(text: Text<'_>, line: usize) -> bool {
     !class.must_stay() && !class.has(Class::HUNK)
 }
 
-/// Returns a line without its line end, and without what a machine put before it.
-fn unstamped<'a>(text: Text<'a>, line: usize) -> &'a [u8] {
-    failures::built_in().without_prefix(text.line(line))
-}
-
-/// Whether the first lines of a text have something that a machine put before them.
-fn is_stamped(text: Text<'_>) -> bool {
-    const FIRST: usize = 64;
-    (0..text.len().min(FIRST)).any(|line| unstamped(text, line).len() < text.line(line).len())
-}
-
 fn hash(text: Text<'_>, line: usize) -> u64 {
     XxHash3_64::oneshot(text.line(line))
 }
@@ -123,8 +112,9 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
 fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
     // What a program read from a file is as it is there.
-    let is_stamped = !of_files && is_stamped(text);
-    let said = |line: usize| if is_stamped { unstamped(text, line) } else { text.line(line) };
+    let failures = failures::built_in();
+    let is_stamped = !of_files && text.is_stamped(failures);
+    let said = |line: usize| if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
     let may_show_progress = if of_files { vec![false; text.len()] } else { with_signs_of_progress(text) };
     // The last lines with their hashes. A collision only hides a repeat.
     let mut last = [(0, usize::MAX); 256];

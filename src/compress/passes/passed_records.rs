@@ -1,0 +1,52 @@
+//! Leaves out, under a budget, what a stream of records says of each thing that then passed: a test runner for machines
+//! repeats what each test printed. What failed, was skipped or has not ended stays.
+
+use super::pass::{Pass, Promise, Stage};
+use crate::compress::{
+    called::{files::only_runs, input::Input},
+    lines::{layout::Text, protect::Format, records},
+    text::edit::Edit,
+};
+
+/// Leaves out records of what passed.
+pub struct PassedRecords;
+
+impl Pass for PassedRecords {
+    fn id(&self) -> &str {
+        "passed-records"
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Select
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Budget
+    }
+
+    fn matches(&self, _: &str, input: &Input) -> bool {
+        only_runs(input)
+    }
+
+    fn accepts(&self, format: Format) -> bool {
+        format == Format::Ndjson
+    }
+
+    fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {
+        if !records::has_records(text) {
+            return Vec::new();
+        }
+        let passed = records::passed(text);
+        let goes = |line: usize| passed[line] && !text.class(line).must_stay();
+        let mut edits = Vec::new();
+        let mut line = 0;
+        while line < text.len() {
+            let end = (line..text.len()).find(|&next| goes(next) != goes(line)).unwrap_or(text.len());
+            if goes(line) {
+                edits.push(Edit::leave_out(text.spans(line..end)));
+            }
+            line = end;
+        }
+        edits
+    }
+}
