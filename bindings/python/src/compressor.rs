@@ -61,10 +61,10 @@ pub struct Compressed {
 /// threads may use it.
 #[pyclass(frozen, module = "libaside")]
 pub struct Compressor {
-    inner: Arc<aside::compress::Compressor>,
+    pub inner: Arc<aside::compress::Compressor>,
 }
 
-fn input(value: &Bound<'_, PyAny>) -> PyResult<Input> {
+pub fn input(value: &Bound<'_, PyAny>) -> PyResult<Input> {
     let json = match value.extract::<String>() {
         Ok(command) => return Ok(Input::of_command(&command)),
         Err(_) => to_json(value)?,

@@ -1,6 +1,7 @@
 //! The Python module `libaside._libaside`: the crate's types as Python's. No logic is here that the crate should have; what is
 //! here is what Python adds: texts that are `str` or `bytes`, the lock of the interpreter, and exceptions.
 
+mod arrow;
 mod calls;
 mod compressor;
 mod dialect;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _libaside {
+    #[pymodule_export]
+    use super::arrow::{arrow_compress, arrow_split, arrow_strip};
     #[pymodule_export]
     use super::calls::{CallDelta, CallEnd};
     #[pymodule_export]

@@ -1,0 +1,55 @@
+"""For asyncio: the same functions over asynchronous streams. Nothing here blocks the event loop for longer than a chunk takes.
+
+    >>> import asyncio
+    >>> from libaside import aio
+    >>> async def main():
+    ...     async def stream():
+    ...         for text in ["<thi", "nk>hm</think>", "Yes."]:
+    ...             yield text
+    ...     return [pair async for pair in aio.split_iter(stream(), "qwen3")]
+    >>> asyncio.run(main())
+    [('thinking', 'hm'), ('content', 'Yes.')]
+
+Scanners and rewriters need no adapter: a chunk of some bytes takes less than a microsecond.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import TypeVar
+
+from . import split_aiter as split_iter
+from ._libaside import Compressed, Compressor, Rewriter, Stream
+
+__all__ = ["compress", "compress_stream", "rewrite", "split_iter"]
+
+_Text = TypeVar("_Text", str, bytes)
+
+# From this many characters or bytes on, a thread does it.
+_LONG = 1 << 20
+
+
+async def rewrite(answer: AsyncIterable[bytes], rewriter: Rewriter) -> AsyncIterator[bytes]:
+    """Yield the bytes of an answer as `rewriter` makes them, and at the end what it held back."""
+    async for chunk in answer:
+        if out := rewriter.feed(chunk):
+            yield out
+    if out := rewriter.finish():
+        yield out
+
+
+async def compress(compressor: Compressor, tool: str, input: object, text: _Text) -> Compressed[_Text]:
+    """Return what `compressor.compress` does. A text of a mebibyte and more is read in a thread."""
+    if len(text) < _LONG:
+        return compressor.compress(tool, input, text)
+    return await asyncio.to_thread(compressor.compress, tool, input, text)
+
+
+async def compress_stream(chunks: AsyncIterable[_Text], stream: Stream[_Text]) -> AsyncIterator[_Text]:
+    """Yield what comes out of `stream` for the chunks of a tool's output. After that, its `report` says what was done."""
+    async for chunk in chunks:
+        if out := stream.feed(chunk):
+            yield out
+    if out := await asyncio.to_thread(stream.finish):
+        yield out
