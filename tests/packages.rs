@@ -51,7 +51,11 @@ fn the_oldest_compiler_is_the_same_everywhere() {
     for file in ["cli/Cargo.toml", "bindings/python/Cargo.toml"] {
         assert_eq!(between(file, "rust-version = \"", "\""), oldest, "{file}");
     }
-    assert!(read("README.md").contains(&oldest) && read("cli/README.md").contains(&oldest));
+    assert!(
+        read("README.md").contains(&oldest)
+            && read("cli/README.md").contains(&oldest)
+            && read("docs/start.md").contains(&oldest)
+    );
 }
 
 #[test]

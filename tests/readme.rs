@@ -1,5 +1,5 @@
-//! Holds the README to the code: its program must run as written, and its list of dialects must be what `dialects/` has. So
-//! must the list of calls in docs/tool-calls.md. `ASIDE_BLESS=1` writes the lists again.
+//! Holds the manual to the code: the program of docs/start.md must run as written, the README must show lines of that page's programs,
+//! and the lists of dialects and of calls must be what `dialects/` has. `ASIDE_BLESS=1` writes the lists again.
 
 use std::fs;
 use std::io::Write;
@@ -92,7 +92,7 @@ fn check_list(file: &str, begin: &str, end: &str, wanted: &str) {
 
 #[test]
 fn the_list_is_what_the_files_say() {
-    check_list("README.md", BEGIN, END, &table());
+    check_list("docs/dialects/README.md", BEGIN, END, &table());
 }
 
 #[test]
@@ -103,12 +103,12 @@ fn the_list_of_calls_is_what_the_files_say() {
 #[test]
 fn the_program_runs_as_written() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let readme = fs::read_to_string(root.join("docs/start.md")).unwrap();
     let (_, section) = readme.split_once("### Rust\n\n```rust\n").expect("the section");
     let (shown, _) = section.split_once("```\n").unwrap();
     let example = fs::read_to_string(root.join("examples/answer.rs")).unwrap();
     let (_, code) = example.split_once("\n\n").unwrap();
-    assert_eq!(shown, code, "the README shows something else than examples/answer.rs");
+    assert_eq!(shown, code, "docs/start.md shows something else than examples/answer.rs");
 
     let mut command = Command::new(of_example("answer"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -116,4 +116,41 @@ fn the_program_runs_as_written() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "It is 42.\n");
+}
+
+/// Returns the code blocks of a page, each with its language.
+fn blocks(page: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut blocks = Vec::new();
+    let mut rest = page;
+    while let Some((_, block)) = rest.split_once("\n```") {
+        let (language, block) = block.split_once('\n').unwrap();
+        let (code, after) = block.split_once("```\n").unwrap();
+        blocks.push((language, code.lines().map(str::trim).collect()));
+        rest = after;
+    }
+    blocks
+}
+
+#[test]
+fn the_readme_shows_lines_of_programs_that_run() {
+    let read = |file: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let (readme, start) = (read("README.md"), read("docs/start.md"));
+    assert!(readme.lines().count() <= 200);
+    let programs = blocks(&start);
+    let shown = blocks(&readme);
+    for language in ["rust", "c", "cpp", "go", "ruby", "python"] {
+        let lines = &shown.iter().find(|(of, _)| *of == language).unwrap_or_else(|| panic!("no {language}")).1;
+        let (_, program) = programs.iter().find(|(of, _)| *of == language).unwrap();
+        let mut at = 0;
+        for line in lines {
+            // What stands after `…` is left out.
+            let is_shown = |other: &&str| {
+                line.split_once('…').map_or(other == line, |(begin, _)| other.starts_with(begin.trim_end()))
+            };
+            let found = program[at..].iter().position(is_shown);
+            at += 1 + found
+                .unwrap_or_else(|| panic!("{language}: {line:?} is not in docs/start.md, or not in this order"));
+        }
+        assert!(lines.len() <= 5, "{language}");
+    }
 }

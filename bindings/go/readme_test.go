@@ -17,7 +17,7 @@ func TestReadmes(t *testing.T) {
 	}
 	for _, c := range []struct{ file, section, stdout, stderr string }{
 		{"README.md", "# aside for Go", "It is 42.\n", "Twice 21."},
-		{"../../README.md", "### Go", "It is 42.\n", "Twice 21."},
+		{"../../docs/start.md", "### Go", "It is 42.\n", "Twice 21."},
 		{"../../docs/gate.md", "## The request", "Accept-Encoding: identity\nQwen/Qwen3-8B true\ntrue 2 4 <nil>\n", ""},
 	} {
 		t.Run(c.section, func(t *testing.T) {

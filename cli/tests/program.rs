@@ -125,3 +125,12 @@ fn the_readme_of_the_program_is_true() {
     }
     assert!(blocks >= 5, "{blocks} examples");
 }
+
+/// The pictures of the manual are what the program prints, and what the pages that have the figures say.
+#[test]
+fn the_pictures_of_the_manual_are_true() {
+    let mut command = Command::new("python3");
+    command.args(["scripts/pictures", "--check"]).env("ASIDE", env!("CARGO_BIN_EXE_aside")).current_dir(ROOT);
+    let output = run(&mut command);
+    assert!(output.status.success(), "{}", err(&output));
+}

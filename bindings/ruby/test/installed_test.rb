@@ -62,11 +62,13 @@ class InstalledTest < Minitest::Test
   end
 
   def test_the_readmes_run_as_written
-    section = File.read(File.join(CHECKOUT, "README.md"))[/^### Ruby\n(.*?)(?=^#)/m, 1]
+    section = File.read(File.join(CHECKOUT, "docs/start.md"))[/^### Ruby\n(.*?)(?=^#)/m, 1]
     shown = section.scan(/^```ruby\n(.*?)^```/m).flatten
     output, status = Support.ruby(shown.first)
     assert_predicate status, :success?, output
     assert_equal "thinking: Twice 21.\ncontent: It is 42.\n", output
+    shown = File.read(File.join(CHECKOUT, "docs/adopting.md")).scan(/^```ruby\n(.*?)^```/m).flatten
+    assert_equal "thinking: hm\ncontent: Yes.\n", Support.ruby(shown.first).first
     shown = File.read(File.join(gem_folder, "README.md")).scan(/^```ruby\n(.*?)^```/m).flatten
     assert_equal "It is 42.\n", Support.ruby(shown.first).first
     printed = File.read(File.join(gem_folder, "README.md"))[/^```text\n(.*?)^```/m, 1]

@@ -58,6 +58,7 @@ struct CompressorOptions {
     size: usize,
     budget: u64,
     switch_off: Bytes,
+    memory: u64,
 }
 
 #[repr(C)]
@@ -140,6 +141,7 @@ unsafe extern "C" {
     fn aside_tool_stream_new(compressor: Handle, call: *const Call, memory: usize) -> Handle;
     fn aside_tool_stream_free(stream: Handle);
     fn aside_tool_stream_feed(stream: Handle, buf: *const u8, len: usize, out: *mut *const u8, n: *mut usize) -> i32;
+    fn aside_tool_stream_set_exit_code(stream: Handle, code: i64) -> i32;
     fn aside_tool_stream_finish(stream: Handle, out: *mut *const u8, n: *mut usize, report: *mut Handle) -> i32;
 }
 
@@ -386,8 +388,10 @@ unsafe fn register(input: &mut Input<'_>, registry: Handle, world: &World) -> us
 unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
     unsafe {
         let way = input.byte();
-        let mut options =
-            CompressorOptions { size: 7, budget: u64::from(way >> 1) * 32, switch_off: Bytes::new(b"off: \xFF") };
+        // Texts that are longer than the memory go window by window.
+        let memory = u64::from(input.byte()) * 64;
+        let budget = u64::from(way >> 1) * 32;
+        let mut options = CompressorOptions { size: 7, budget, switch_off: Bytes::new(b"off: \xFF"), memory };
         assert!(aside_compressor_new(registry, &options).is_null() && aside_last_status() == SIZE);
         options.size = size_of::<CompressorOptions>();
         assert!(aside_compressor_new(registry, &options).is_null() && aside_last_status() == OPTION);
@@ -427,6 +431,10 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
                 }
                 180..210 if !world.stream.get().is_null() => {
                     let (mut out, mut len, mut report) = (ptr::null(), 0, ptr::null_mut());
+                    if input.byte().is_multiple_of(2) {
+                        let status = aside_tool_stream_set_exit_code(world.stream.get(), i64::from(input.byte() % 3));
+                        assert!([OK, NULL, ORDER].contains(&status), "{status}");
+                    }
                     let status = aside_tool_stream_finish(world.stream.get(), &mut out, &mut len, &mut report);
                     assert_eq!(status, if finished { ORDER } else { OK });
                     if !finished {
@@ -558,6 +566,7 @@ unsafe fn misuse(compressor: Handle, stream: Handle) {
         assert!(aside_compressor_new(none, ptr::null()).is_null() && aside_last_status() == NULL);
         assert_eq!(aside_compress(none, &call, ptr::null(), 0, &mut compressed), NULL);
         assert_eq!(aside_tool_stream_feed(none, ptr::null(), 0, &mut out, &mut len), NULL);
+        assert_eq!(aside_tool_stream_set_exit_code(none, 0), NULL);
         assert_eq!(aside_tool_stream_finish(none, &mut out, &mut len, ptr::null_mut()), NULL);
         assert_eq!(aside_tool_stream_finish(stream, ptr::null_mut(), &mut len, ptr::null_mut()), NULL);
         assert_eq!(aside_tool_stream_feed(stream, ptr::null(), 1, &mut out, &mut len), NULL);
