@@ -48,18 +48,19 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     fs::create_dir_all(root.join("docs/plots")).expect("a folder for the plots");
     let mut report = String::from(HEAD);
-    report += &machine(&figures);
-    report += &targets(&figures);
+    // What others cost first, then the machine's limits; what was aimed at, and where it was run, come last.
+    report += &peers(&figures, &root);
+    report += &times(&figures);
     report += &crossings(&figures);
     report += &places(&figures);
     report += &calls(&figures);
     report += &rewriter(&figures);
-    report += &times(&figures);
-    report += &peers(&figures, &root);
     report += &growth(&figures);
     report += &memory(&figures);
     report += &cold(&figures);
     report += &tools(&figures);
+    report += &targets(&figures);
+    report += &machine(&figures);
     fs::write(root.join("BENCHMARKS.md"), report).expect("a file to write");
 }
 
@@ -165,7 +166,7 @@ fn machine(figures: &Figures) -> String {
         Some([format!("`{part}`"), of(0)?, of(1)?, of(2)?])
     });
     let runs: Vec<[String; 4]> = runs.collect();
-    table(["machine", ""], all) + &table(["part", "day", "version", "load before it"], runs)
+    "\n## Machine and runs\n".to_owned() + &table(["machine", ""], all) + &table(["part", "day", "version", "load before it"], runs)
 }
 
 /// A figure that is to be reached.
@@ -321,7 +322,7 @@ fn targets(figures: &Figures) -> String {
             2,
         ),
     ];
-    "\n## Figures to reach\n\n`alone` is what there would be if aside did nothing: through C, an event that is handed over and \
+    "\n## Goals\n\n`alone` is what there would be if aside did nothing: through C, an event that is handed over and \
      nothing looked at; in Ruby, a method around an empty call of the ffi gem. Of several dialects the worst counts.\n"
         .to_owned()
         + &table(["what", "wanted", "alone", "measured", "reached"], targets.map(Target::row))
@@ -499,7 +500,7 @@ fn places(figures: &Figures) -> String {
 
 fn times(figures: &Figures) -> String {
     let mut text =
-        "\n## Times beside what the machine can do\n\nns per byte; `memchr` looks for the bytes at which the dialect \
+        "\n## Compared with what the machine can do\n\nns per byte; `memchr` looks for the bytes at which the dialect \
                     must look twice: `<`, for `qwen3` a backtick too, for `fenced-thinking` a backtick alone, for `any` `<`, `[` and a \
                     backtick.\n"
             .to_owned();
@@ -532,7 +533,7 @@ fn times(figures: &Figures) -> String {
 
 fn peers(figures: &Figures, root: &Path) -> String {
     let there: Vec<&str> = PEERS.into_iter().filter(|peer| figures.each(&["peers", peer, "W2"]).is_some()).collect();
-    let mut text = "\n## Beside others\n\nThe same texts through published crates, with the tags `<think>` and `</think>` \
+    let mut text = "\n## Compared with other libraries\n\nThe same texts through published crates, with the tags `<think>` and `</think>` \
                     (aside: the dialect `think`; `reasoning-parser`: `Qwen3Parser`; `clark-agent`: \
                     `ThinkingTagStreamFilter`; `dynamo-parsers`: `Qwen`), all through their Rust interfaces. They give \
                     Strings, aside slices; what they do beside that differs, so this compares what a host pays, not who is \
