@@ -69,7 +69,7 @@ pub fn push<T>(list: &mut Vec<T>, entry: T) -> Result<()> {
 /// The most bytes of room that a list keeps when it is emptied for the next event of a stream. Larger events are rare.
 const KEPT: usize = 4096;
 
-/// Empties a list. It gives its room back if that is large, so that one large event does not cost memory as long as the stream
+/// Empties a list. It frees its room if that is large, so that one large event does not cost memory as long as the stream
 /// lasts.
 #[inline]
 pub fn clear<T>(list: &mut Vec<T>) {

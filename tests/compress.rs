@@ -521,7 +521,7 @@ fn json_of_a_hundred_megabytes_passes_unchanged_without_a_budget() {
     let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));
     let result = run(&new(), "curl x", &json);
     assert_eq!((&result.parts[..], result.report.failed.len()), (&[Outcome::Same][..], 0));
-    // A budget is a limit, for what is no JSON too.
+    // A budget is a limit, for what is not JSON too.
     for (text, is_json) in [(&json[..], true), (&json[..json.len() - 1], false)] {
         let result = run(&new().budget(10_000).unwrap(), "curl x", text);
         assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));
@@ -879,7 +879,7 @@ fn protected_text_is_cut_if_it_does_not_fit() {
     let Outcome::Text(short) = &result.parts[0] else { panic!("it came out whole") };
     assert!(is_protected(body(short)) && !result.report.cut_protected);
     assert_eq!(result.report.filters, ["minify-json"]);
-    // Beside other texts they come first.
+    // Among other texts they come first.
     let (json, log) = (rows("{\"a\": 1}\n"), lines(1000, "word"));
     let parts = [Part::Text(json.as_bytes()), Part::Text(log.as_bytes())];
     let result = new().budget(6000).unwrap().compress(&Call::new("bash", &Input::of_command("x")), &parts);

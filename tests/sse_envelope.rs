@@ -44,7 +44,7 @@ struct Member {
 }
 
 fn members(random: &mut Random, keys: &[&'static str]) -> Vec<Member> {
-    // The last four make frames that are no JSON, or have more lines.
+    // The last four make frames that are not JSON, or have more lines.
     let most = if random.one_in(4) { VALUES.len() } else { VALUES.len() - 4 };
     let all =
         (0..random.below(5)).map(|_| Member { key: random.pick::<&str>(keys), values: VALUES[random.below(most)] });

@@ -220,7 +220,7 @@ fn recordings_pass_where_nothing_is_to_be_split() {
 fn one_line_becomes_one_for_each_stretch() {
     let anywhere = Dialect::from_toml(ANYWHERE).unwrap();
     let input = last("stop", "a<think>b</think>c") + &content("x");
-    // The first line of several, so that it is no whole answer.
+    // The first line of several, so that it is not a whole answer.
     let output = content("-") + &content("a") + &thinking("b") + &last("stop", "c") + &content("x");
     let input = content("-") + &input;
     for of in [str::to_owned, |lines: &str| lines.lines().map(|line| generate(line) + "\n").collect()] {

@@ -322,7 +322,7 @@ fn bodies_and_lines_stay() {
             same(body, &rewrite(&foreign(), &options, &chunks), body);
         }
     }
-    // What is compressed is no stream of events.
+    // What is compressed is not a stream of events.
     let gzip = b"\x1F\x8B\x08\r\r\n\0data: \n\n";
     assert_eq!(rewrite(&foreign(), &events(), &[gzip]), gzip);
     let off = events().off(true);

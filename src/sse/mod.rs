@@ -375,7 +375,7 @@ impl Rewriter {
     fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         match rest[0] {
             b'\n' | b'\r' if self.repairs() && self.held.len() < self.max_event() => {
-                // They are no part of an event, but may be one of a body.
+                // They are not part of an event, but may be one of a body.
                 if self.options.body == Body::Events {
                     self.held.clear();
                 } else {

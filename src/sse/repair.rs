@@ -148,7 +148,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// Returns how many of the stream's next bytes are no part of its lines.
+    /// Returns how many of the stream's next bytes are not part of its lines.
     fn begin(&mut self, raw: &[u8]) -> usize {
         let Some(&last) = raw.last() else { return 0 };
         if mem::take(&mut self.fresh) && raw.starts_with(BYTE_ORDER_MARK) {

@@ -220,7 +220,7 @@ impl Rewrite {
     /// Returns the format of an object, or `None` if this is not one.
     fn format(&self, data: &[u8]) -> Option<Format> {
         match self.formats {
-            // What else it is need not be known.
+            // The rest of it does not matter.
             Formats::CHAT => Some(Format::Chat),
             formats => Format::of(data, formats),
         }

@@ -304,7 +304,7 @@ func compareSeen(t *testing.T, format, way, part string, lacks []string, want se
 		want.Order = slices.CompactFunc(want.Order, func(a, b string) bool { return a == "content" && b == a })
 	}
 	if slices.Contains(lacks, "order") || way == "merged" || part != "streamed" && format != "messages" && format != "responses" {
-		// A chunk, or an object that is no list of blocks or items, has a field for each.
+		// A chunk, or an object that is not a list of blocks or items, has a field for each.
 		want.Order, got.Order = nil, nil
 	}
 	if slices.Contains(lacks, "reason") {

@@ -292,7 +292,7 @@ pub fn write_id(text: &[u8], layout: &Layout, most: usize, out: &mut String) -> 
     let _ = members(text, &mut Reader::new(text), |reader, name, _| {
         let value = &text[reader.value()?];
         let Some(place) = layout.ids.iter().position(|known| *known == name) else { return Some(()) };
-        // A number is no id, but a time.
+        // A number is not an id, but a time.
         if !matches!(value[0], b'"') && (place == 0 || !value[0].is_ascii_digit()) {
             return Some(());
         }

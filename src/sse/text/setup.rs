@@ -145,7 +145,7 @@ impl Setup {
         calls
     }
 
-    /// Gives a text the calls of an earlier one, with which it goes on.
+    /// Moves the calls of an earlier text to one that goes on with them.
     pub fn give_calls(&mut self, text: &mut TextStream, calls: TryBox<Calls>) {
         self.waiting += calls.get().map_or(0, Calls::waiting);
         text.calls = calls;

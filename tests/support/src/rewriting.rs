@@ -1,4 +1,4 @@
-//! Running a rewriter over a stream that was cut somehow, for the formats beside chat.
+//! Running a rewriter over a stream that was cut somehow, for the formats other than chat.
 
 use std::path::Path;
 
