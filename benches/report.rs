@@ -166,7 +166,9 @@ fn machine(figures: &Figures) -> String {
         Some([format!("`{part}`"), of(0)?, of(1)?, of(2)?])
     });
     let runs: Vec<[String; 4]> = runs.collect();
-    "\n## Machine and runs\n".to_owned() + &table(["machine", ""], all) + &table(["part", "day", "version", "load before it"], runs)
+    "\n## Machine and runs\n".to_owned()
+        + &table(["machine", ""], all)
+        + &table(["part", "day", "version", "load before it"], runs)
 }
 
 /// A figure that is to be reached.
