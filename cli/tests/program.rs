@@ -134,3 +134,39 @@ fn the_pictures_of_the_manual_are_true() {
     let output = run(&mut command);
     assert!(output.status.success(), "{}", err(&output));
 }
+
+/// What the pages tell a reader to run does run. Left out is what needs a file of the reader's own, or a whole build.
+#[test]
+fn commands_of_the_manual_run_as_written() {
+    let mut pages = vec![format!("{ROOT}/README.md"), format!("{ROOT}/examples/recordings/README.md")];
+    for entry in fs::read_dir(format!("{ROOT}/docs")).unwrap() {
+        pages.push(entry.unwrap().path().display().to_string());
+    }
+    let mut ran = 0;
+    for page in pages.iter().filter(|page| page.ends_with(".md")) {
+        for line in fs::read_to_string(page).unwrap().lines() {
+            let own = [
+                "…",
+                "mine.toml",
+                "answer.",
+                "chat_template",
+                "tools.json",
+                "-- cargo",
+                "-- make",
+                "--features",
+                "--example",
+            ];
+            let Some(command) = line.strip_prefix("    ").filter(|line| !own.iter().any(|own| line.contains(own)))
+            else {
+                continue;
+            };
+            let Some(at) = command.find("cargo run ") else { continue };
+            let (_, arguments) = command[at..].split_once(" -- ").unwrap();
+            let line = format!("{}'{}' {arguments}", &command[..at], env!("CARGO_BIN_EXE_aside"));
+            let output = run(Command::new("bash").args(["-c", &line]).current_dir(ROOT));
+            assert!(output.status.success() && !output.stdout.is_empty(), "{page}: {command}: {}", err(&output));
+            ran += 1;
+        }
+    }
+    assert!(ran >= 5, "{ran} commands");
+}
