@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -22,3 +23,10 @@ def test_polars() -> None:
     assert frame["thinking"].to_list() == [split(text, "qwen3").thinking for text in columns["answer"]]
     assert frame["content"].to_list() == [split(text, "qwen3").content for text in columns["answer"]]
     assert all(len(result) <= 1024 and "error: unknown type" in result for result in frame["result"])
+
+
+def test_the_program_of_the_manual() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "start.md").read_text()
+    program = page.split("```python\n")[1].split("```")[0]
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert output == "thinking: Twice 21.\ncontent: It is 42.\n"
