@@ -203,11 +203,13 @@ impl Stream {
 
     fn __exit__(
         &self,
-        _class: &Bound<'_, PyAny>,
+        class: &Bound<'_, PyAny>,
         _error: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        self.state.enter()?.stream = None;
+        if !class.is_none() {
+            self.state.enter()?.stream = None;
+        }
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -95,17 +96,21 @@ def test_what_is_not_a_column_of_strings() -> None:
 
 
 def test_other_threads_go_on() -> None:
-    array = pa.array(["<think>" + "word " * 2000 + "</think>Yes."] * 300)
-    went_on = threading.Event()
-    has_begun = threading.Event()
+    array = pa.array(["<think>" + "word " * 2000 + "</think>Yes."] * 5000)
+    ticks, is_over = [0], threading.Event()
 
     def other() -> None:
-        has_begun.wait()
-        went_on.set()
+        while not is_over.is_set():
+            ticks[0] += 1
+            time.sleep(0.001)
 
     thread = threading.Thread(target=other)
     thread.start()
-    has_begun.set()
+    time.sleep(0.01)
+    before = ticks[0]
     arrow.split(array, "qwen3")
-    thread.join(timeout=10)
-    assert went_on.is_set()
+    after = ticks[0]
+    is_over.set()
+    thread.join()
+    # With the lock, one or two ticks could come while the call begins and ends.
+    assert after - before > 5

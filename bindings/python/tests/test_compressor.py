@@ -58,3 +58,14 @@ def test_a_stream_of_str_is_not_cut_inside_a_character() -> None:
     stream = Compressor().stream("bash", "cat x", memory=4096)
     out = "".join(stream.feed(text[at : at + 777]) for at in range(0, len(text), 777)) + stream.finish()
     assert out == text
+
+
+def test_a_stream_that_is_left_can_still_be_ended() -> None:
+    with Compressor().stream("bash", "make") as stream:
+        assert stream.feed("short\n") == ""
+    assert stream.finish() == "short\n" and stream.report is not None
+    with pytest.raises(RuntimeError), Compressor().stream("bash", "make") as stream:
+        stream.feed("short\n")
+        raise RuntimeError
+    with pytest.raises(ValueError):
+        stream.finish()

@@ -163,6 +163,7 @@ def test_a_second_thread_is_refused_and_nothing_is_lost() -> None:
     for thread in threads:
         thread.join()
     assert fed[0] + busy[0] * len(text) == 4 * 20 * len(text)
+    assert busy[0] > 0
 
 
 def test_a_scanner_is_not_pickled() -> None:
