@@ -17,7 +17,7 @@ use std::hint::black_box;
 use aside::call_writer::{self, CallWriter};
 use aside::compress::{Call, Compressor, Input, Part, Registry};
 use aside::sse::{self, Body, Formats, Rewriter};
-use aside::{Dialect, Event, JoinOptions, OnMarker, Options, Scanner};
+use aside::{Dialect, Event, JoinOptions, OnMarker, Scanner, ScannerOptions};
 use aside_benches::calls::PLACES;
 use aside_benches::frames::{self, SERVERS};
 use aside_benches::many;
@@ -144,7 +144,7 @@ fn in_calls() {
             let (toml, text) = place.call(times * CALL_BYTES);
             let dialect = Dialect::from_toml(toml).expect("a dialect of the tests");
             for writes in [false, true] {
-                let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).expect("memory");
+                let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).expect("memory");
                 let mut writer = CallWriter::new(call_writer::Options::default());
                 let mut written = 0;
                 counted(&mut || {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use aside::{Cause, Channel, Dialect, Event, Kind, Options, Scanner, Start};
+use aside::{Cause, Channel, Dialect, Event, Kind, Scanner, ScannerOptions, Start};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -90,7 +90,7 @@ pub fn stays_open(dialect: &Dialect, text: &str) -> bool {
 
 /// Returns a scanner that starts outside of all spans, wherever its dialect starts.
 pub fn scanner(dialect: &Dialect) -> Scanner {
-    let options = Options::new().start(Start::Channel(Channel::Content));
+    let options = ScannerOptions::new().start(Start::Channel(Channel::Content));
     Scanner::with_options(dialect, &options).expect("all dialects can start in the content")
 }
 

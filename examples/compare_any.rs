@@ -14,7 +14,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use aside::{Channel, Dialect, Kind, Options, Scanner, Start};
+use aside::{Channel, Dialect, Kind, Scanner, ScannerOptions, Start};
 
 /// Thinking and content.
 type Split = [Vec<u8>; 2];
@@ -84,7 +84,7 @@ fn split(dialect: &Dialect, start: Start, text: &str) -> Result<Split, aside::Er
         (Kind::Reclassify, _) => split[0] = std::mem::take(&mut split[1]),
         _ => {}
     };
-    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start))?;
+    let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().start(start))?;
     scanner.feed(text.as_bytes(), &mut add)?;
     scanner.finish(add)?;
     Ok(split)

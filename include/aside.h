@@ -16,7 +16,7 @@
  *     static int32_t show(void *user, const aside_event *event, const char *bytes)
  *     {
  *         (void)user;
- *         if (event->kind == ASIDE_TEXT && event->channel == ASIDE_CONTENT)
+ *         if (event->kind == ASIDE_KIND_TEXT && event->channel == ASIDE_CHANNEL_CONTENT)
  *             fwrite(bytes, 1, (size_t)event->len, stdout);
  *         return 0;
  *     }
@@ -169,7 +169,7 @@ enum {
     ASIDE_ERROR_ORDER = -1008,
     /**
      * Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
-     * `aside_sse_reset()`, a call writer until `aside_call_writer_reset()`.
+     * `aside_rewriter_reset()`, a call writer until `aside_call_writer_reset()`.
      */
     ASIDE_ERROR_MEMORY = -1009,
     /** An index is not below the count. */
@@ -233,8 +233,8 @@ typedef struct aside_scanner aside_scanner;
 /** The state of one stream's tool calls. From `aside_call_writer_new()`; freed by `aside_call_writer_free()`. */
 typedef struct aside_call_writer aside_call_writer;
 
-/** The state of one event stream that is rewritten. From `aside_sse_new()`; freed by `aside_sse_free()`. */
-typedef struct aside_sse aside_sse;
+/** The state of one event stream that is rewritten. From `aside_rewriter_new()`; freed by `aside_rewriter_free()`. */
+typedef struct aside_rewriter aside_rewriter;
 
 /* ========================================================================== *
  * Simple calls: a whole text at once
@@ -510,7 +510,7 @@ const char *aside_dialect_name(const struct aside_dialect *dialect,
                                size_t *len);
 
 /**
- * Returns where a stream of this dialect starts if `aside_options.start` is `ASIDE_START_DEFAULT`: another
+ * Returns where a stream of this dialect starts if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
  * `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
  * `ASIDE_START_DEFAULT` if `dialect` is NULL.
  */
@@ -520,7 +520,7 @@ aside_start aside_dialect_start(const struct aside_dialect *dialect);
 size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
 
 /**
- * Returns the family of a rule of the dialect, as `ASIDE_OPEN` events number the rules: what the span or header names
+ * Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: what the span or header names
  * in the file as its family, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length
  * without the NUL; `len` may be NULL.
  *
@@ -532,7 +532,7 @@ const char *aside_dialect_family(const struct aside_dialect *dialect,
                                  size_t *len);
 
 /**
- * Returns what an `ASIDE_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
+ * Returns what an `ASIDE_KIND_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
  * name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
  * with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
  *
@@ -565,12 +565,12 @@ const char *aside_dialect_name_at(size_t index,
 /** The values of `aside_calls_in_thinking`: what becomes of a tool call that begins inside the thinking. */
 enum {
     /** As the dialect says: the call ends the thinking, interrupts it, or is text of it. */
-    ASIDE_CALLS_DIALECT = 0,
+    ASIDE_CALLS_IN_THINKING_DIALECT = 0,
     /** Every tool opener in the thinking is text. */
-    ASIDE_CALLS_NEVER = 1,
+    ASIDE_CALLS_IN_THINKING_NEVER = 1,
 };
 
-/** An `ASIDE_CALLS_` value. */
+/** An `ASIDE_CALLS_IN_THINKING_` value. */
 typedef uint32_t aside_calls_in_thinking;
 
 /** The values of `aside_stray_close`: what becomes of a closer of the thinking without an opener. */
@@ -590,28 +590,28 @@ typedef uint32_t aside_stray_close;
 /** The values of `aside_budget_unit`: what a budget counts. */
 enum {
     /** Bytes. */
-    ASIDE_BUDGET_BYTES = 0,
+    ASIDE_BUDGET_UNIT_BYTES = 0,
     /** Characters. */
-    ASIDE_BUDGET_CHARACTERS = 1,
+    ASIDE_BUDGET_UNIT_CHARACTERS = 1,
 };
 
-/** `ASIDE_BUDGET_BYTES` or `ASIDE_BUDGET_CHARACTERS`. */
+/** `ASIDE_BUDGET_UNIT_BYTES` or `ASIDE_BUDGET_UNIT_CHARACTERS`. */
 typedef uint32_t aside_budget_unit;
 
 /** The values of `aside_budget_scope`: what has a budget. */
 enum {
     /** Each thinking span has the whole budget. */
-    ASIDE_BUDGET_SPAN = 0,
+    ASIDE_BUDGET_SCOPE_SPAN = 0,
     /** All thinking of the stream shares it. */
-    ASIDE_BUDGET_STREAM = 1,
+    ASIDE_BUDGET_SCOPE_STREAM = 1,
 };
 
-/** `ASIDE_BUDGET_SPAN` or `ASIDE_BUDGET_STREAM`. */
+/** `ASIDE_BUDGET_SCOPE_SPAN` or `ASIDE_BUDGET_SCOPE_STREAM`. */
 typedef uint32_t aside_budget_scope;
 
 /** Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end. */
-typedef struct aside_options {
-    /** `sizeof(aside_options)` of the caller's header. */
+typedef struct aside_scanner_options {
+    /** `sizeof(aside_scanner_options)` of the caller's header. */
     size_t size;
     /** What is open at the first byte. */
     aside_start start;
@@ -623,7 +623,7 @@ typedef struct aside_options {
      * last.
      */
     uint64_t collect;
-    /** How much thinking there may be before an `ASIDE_BUDGET` event. 0 if `has_budget` is not 1. */
+    /** How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1. */
     uint64_t budget;
     /** 1: there is a budget. */
     uint32_t has_budget;
@@ -632,7 +632,7 @@ typedef struct aside_options {
     /** What has the budget. */
     aside_budget_scope budget_scope;
     /**
-     * 1: report tool calls with their names and arguments, as the kinds from `ASIDE_CALL` on, if the dialect says how
+     * 1: report tool calls with their names and arguments, as the kinds from `ASIDE_KIND_CALL` on, if the dialect says how
      * they are written. 0: their bytes are text of the tool channel.
      */
     uint32_t calls;
@@ -640,7 +640,7 @@ typedef struct aside_options {
     aside_calls_in_thinking calls_in_thinking;
     /** 0. */
     uint32_t reserved;
-} aside_options;
+} aside_scanner_options;
 
 /**
  * Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected, no budget.
@@ -653,7 +653,7 @@ typedef struct aside_options {
  * Threads: any thread may call this at any time.
  */
 struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect,
-                                        const struct aside_options *options);
+                                        const struct aside_scanner_options *options);
 
 /**
  * Frees a scanner and all memory that C has borrowed from it. Does nothing for NULL. Bytes that are held back are
@@ -694,66 +694,68 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
 /** The values of `aside_kind`: what an event reports. */
 enum {
     /** A span begins. The bytes are its opening marker; there are none if the stream starts inside the span. */
-    ASIDE_OPEN = 1,
+    ASIDE_KIND_OPEN = 1,
     /** An attribute of the marker that has just opened a span. It has no bytes of the stream. */
-    ASIDE_ATTRIBUTE = 2,
+    ASIDE_KIND_ATTRIBUTE = 2,
     /** Text of the channel. It is never empty, and never cuts a character of valid UTF-8. */
-    ASIDE_TEXT = 3,
+    ASIDE_KIND_TEXT = 3,
     /** Bytes that belong to no text, such as the newline that a family puts around its markers. */
-    ASIDE_FRAMING = 4,
+    ASIDE_KIND_FRAMING = 4,
     /** A span ends. The bytes are its closing marker; there are none if it ends without one. */
-    ASIDE_CLOSE = 5,
+    ASIDE_KIND_CLOSE = 5,
     /**
      * All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
      * `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
      */
-    ASIDE_RECLASSIFY = 6,
+    ASIDE_KIND_RECLASSIFY = 6,
     /**
      * The thinking exceeds `options.budget` here. It has no bytes of the stream and stands between two characters. It comes
      * once for each span or stream, as `options.budget_scope` says.
      */
-    ASIDE_BUDGET = 7,
+    ASIDE_KIND_BUDGET = 7,
     /**
      * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
      * written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
      * call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
      */
-    ASIDE_CALL = 8,
+    ASIDE_KIND_CALL = 8,
     /**
      * The name of the call, whole. If `len` is 0, the name is the value of a header's field: `value_len` bytes, handed over
      * as those of an attribute are.
      */
-    ASIDE_CALL_NAME = 9,
+    ASIDE_KIND_CALL_NAME = 9,
     /** An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them. */
-    ASIDE_CALL_ID = 10,
+    ASIDE_KIND_CALL_ID = 10,
     /** A key of the arguments, whole. Arguments that are JSON have none. */
-    ASIDE_CALL_KEY = 11,
+    ASIDE_KIND_CALL_KEY = 11,
     /** The word that says of which type the next value is, whole. */
-    ASIDE_CALL_TYPE = 12,
+    ASIDE_KIND_CALL_TYPE = 12,
     /** A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character. */
-    ASIDE_CALL_VALUE = 13,
+    ASIDE_KIND_CALL_VALUE = 13,
     /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
-    ASIDE_CALL_VALUE_END = 14,
-    /** The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_CALL`. */
-    ASIDE_CALL_END = 15,
+    ASIDE_KIND_CALL_VALUE_END = 14,
+    /**
+     * The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_KIND_CALL`.
+     */
+    ASIDE_KIND_CALL_END = 15,
 };
 
-/** An `ASIDE_OPEN`, `ASIDE_TEXT`, … value. */
+/** An `ASIDE_KIND_OPEN`, `ASIDE_KIND_TEXT`, … value. */
 typedef uint32_t aside_kind;
 
 /** The values of `aside_channel`. */
 enum {
     /** What the reader is meant to see. */
-    ASIDE_CONTENT = 0,
+    ASIDE_CHANNEL_CONTENT = 0,
     /** What the model thinks (`reasoning`, `reasoning_content` in some interfaces). */
-    ASIDE_THINKING = 1,
+    ASIDE_CHANNEL_THINKING = 1,
     /** What the model says about what it is doing. */
-    ASIDE_NARRATION = 2,
+    ASIDE_CHANNEL_NARRATION = 2,
     /** Tool calls. */
-    ASIDE_TOOL = 3,
+    ASIDE_CHANNEL_TOOL = 3,
 };
 
-/** An `ASIDE_CONTENT`, `ASIDE_THINKING`, … value. */
+/** An `ASIDE_CHANNEL_CONTENT`, `ASIDE_CHANNEL_THINKING`, … value. */
 typedef uint32_t aside_channel;
 
 /** The values of `aside_cause`: why a span ended. */
@@ -763,7 +765,7 @@ enum {
     /** Something else came that ends such a span. */
     ASIDE_CAUSE_IMPLIED = 1,
     /** The stream ended inside the span. */
-    ASIDE_CAUSE_END = 2,
+    ASIDE_CAUSE_END_OF_STREAM = 2,
     /** `aside_scanner_force_close()` ended it. */
     ASIDE_CAUSE_FORCED = 3,
     /** The text of a tool call broke its grammar. No span ends with this cause. */
@@ -782,40 +784,42 @@ typedef struct aside_event {
     aside_kind kind;
     /** The channel of the span that opens or closes, or of the text; for framing, the channel around it. */
     aside_channel channel;
-    /** For `ASIDE_CLOSE` and `ASIDE_CALL_END`, why the span or the call ended; otherwise 0. */
+    /** For `ASIDE_KIND_CLOSE` and `ASIDE_KIND_CALL_END`, why the span or the call ended; otherwise 0. */
     aside_cause cause;
     /**
-     * For `ASIDE_OPEN` and `ASIDE_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
+     * For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
      * header.
      */
     uint32_t rule;
-    /** Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_ATTRIBUTE`, where the marker is. */
+    /**
+     * Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is.
+     */
     uint64_t offset;
-    /** How many bytes. For `ASIDE_ATTRIBUTE`, 0. */
+    /** How many bytes. For `ASIDE_KIND_ATTRIBUTE`, 0. */
     uint64_t len;
     /**
-     * For `ASIDE_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
-     * `ASIDE_CALL`, which of the span's tables, from 0.
+     * For `ASIDE_KIND_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
+     * `ASIDE_KIND_CALL`, which of the span's tables, from 0.
      */
     uint32_t tag;
     /**
-     * For `ASIDE_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
-     * `ASIDE_CALL_NAME` that has `value_len`. For `ASIDE_CALL` and `ASIDE_CALL_END`, the number of the call in the
+     * For `ASIDE_KIND_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
+     * `ASIDE_KIND_CALL_NAME` that has `value_len`. For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the
      * stream, from 0. Otherwise 0.
      */
     uint32_t text_at;
-    /** For `ASIDE_ATTRIBUTE`, the length of its name. */
+    /** For `ASIDE_KIND_ATTRIBUTE`, the length of its name. */
     uint32_t name_len;
     /**
-     * For `ASIDE_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_CALL_NAME`
+     * For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_KIND_CALL_NAME`
      * that is the value of a header's field, its length.
      */
     uint32_t value_len;
-    /** For `ASIDE_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte. */
+    /** For `ASIDE_KIND_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte. */
     uint32_t raw_name_at;
     /** Its length there; 0 if the marker has no name for it. */
     uint32_t raw_name_len;
-    /** For `ASIDE_ATTRIBUTE`, where the value is in the marker, not decoded, counted from the marker's first byte. */
+    /** For `ASIDE_KIND_ATTRIBUTE`, where the value is in the marker, not decoded, counted from the marker's first byte. */
     uint32_t raw_value_at;
     /** Its length there. */
     uint32_t raw_value_len;
@@ -823,8 +827,8 @@ typedef struct aside_event {
 
 /**
  * Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
- * `ASIDE_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
- * `event->value_len` bytes; and for an `ASIDE_CALL_NAME` with `event->value_len`: there it has the name. It
+ * `ASIDE_KIND_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
+ * `event->value_len` bytes; and for an `ASIDE_KIND_CALL_NAME` with `event->value_len`: there it has the name. It
  * is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
  * longer.
  *
@@ -983,8 +987,8 @@ typedef struct aside_counts {
  * these are its counts, until another begins. What is held back counts when it is reported. `channel` is an
  * `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
  *
- * After a stream they show whether an answer was thinking to its end: `ASIDE_THINKING` has bytes, `ASIDE_CONTENT` and
- * `ASIDE_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off;
+ * After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes, `ASIDE_CHANNEL_CONTENT` and
+ * `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off;
  * a host that knows it was off can show the text as the answer.
  *
  * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
@@ -1024,7 +1028,7 @@ typedef struct aside_thought {
     size_t text_len;
     /** The offset in the stream of the marker that opened it. */
     uint64_t offset;
-    /** Why it ended. `ASIDE_CAUSE_END`: it was cut off. */
+    /** Why it ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off. */
     aside_cause cause;
     /** 1 if `options.collect` was too small for all of it, otherwise 0. */
     uint32_t truncated;
@@ -1098,7 +1102,9 @@ typedef struct aside_call_writer_options {
 typedef struct aside_call_delta {
     /** `sizeof(aside_call_delta)` of the caller's header. */
     size_t size;
-    /** The number of the call in the stream, from 0: `text_at` of its `ASIDE_CALL`. Calls that are not told count too. */
+    /**
+     * The number of the call in the stream, from 0: `text_at` of its `ASIDE_KIND_CALL`. Calls that are not told count too.
+     */
     uint64_t call;
     /** The number of the call among those that are told, from 0: `index` of OpenAI's `tool_calls`. */
     uint64_t index;
@@ -1162,7 +1168,7 @@ void aside_call_writer_free(struct aside_call_writer *writer);
 
 /**
  * Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
- * after the call. Feed all events of the stream, or at least those of the channel `ASIDE_TOOL`, in their order; those that
+ * after the call. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
  * belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
  *
  * Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
@@ -1171,7 +1177,7 @@ void aside_call_writer_free(struct aside_call_writer *writer);
  * `ASIDE_ERROR_PANIC` (the writer stays in error).
  *
  * A call that is not told, because `tools` does not have it or because it was cut before its arguments, has no delta from
- * its `ASIDE_CALL` to its `ASIDE_CALL_END`. A call that was told always has a last delta.
+ * its `ASIDE_KIND_CALL` to its `ASIDE_KIND_CALL_END`. A call that was told always has a last delta.
  *
  * May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
  *
@@ -1255,9 +1261,9 @@ enum {
 /** An `ASIDE_RESPONSES_AS_` value. */
 typedef uint32_t aside_responses_as;
 
-/** Options of `aside_sse_new()`. Set all of it to zero, then `size`; later versions may add fields at the end. */
-typedef struct aside_sse_options {
-    /** `sizeof(aside_sse_options)` of the caller's header. */
+/** Options of `aside_rewriter_new()`. Set all of it to zero, then `size`; later versions may add fields at the end. */
+typedef struct aside_rewriter_options {
+    /** `sizeof(aside_rewriter_options)` of the caller's header. */
     size_t size;
     /** What is open at the first byte of each choice's text. */
     aside_start start;
@@ -1314,7 +1320,7 @@ typedef struct aside_sse_options {
      * content, for clients that count them. 0: each chunk has text for one field.
      */
     uint32_t merge;
-} aside_sse_options;
+} aside_rewriter_options;
 
 /**
  * Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of
@@ -1323,7 +1329,7 @@ typedef struct aside_sse_options {
  * NULL: chat completions, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
  * dialect may be freed before the rewriter.
  *
- * Returns a rewriter that the caller owns: `aside_sse_free()`. NULL if that fails; `aside_last_status()` is then
+ * Returns a rewriter that the caller owns: `aside_rewriter_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
  * does not have, and for `tools` that cannot be read; the message says where) or `ASIDE_ERROR_MEMORY`.
  *
@@ -1331,16 +1337,16 @@ typedef struct aside_sse_options {
  *
  * Threads: any thread may call this at any time.
  */
-struct aside_sse *aside_sse_new(const struct aside_dialect *dialect,
-                                const struct aside_sse_options *options);
+struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect,
+                                          const struct aside_rewriter_options *options);
 
 /**
- * Frees a rewriter and its output. Does nothing for NULL. Bytes that are held back are lost: call `aside_sse_finish()`
+ * Frees a rewriter and its output. Does nothing for NULL. Bytes that are held back are lost: call `aside_rewriter_finish()`
  * before.
  *
  * Threads: no other thread may be using this rewriter.
  */
-void aside_sse_free(struct aside_sse *sse);
+void aside_rewriter_free(struct aside_rewriter *rewriter);
 
 /**
  * Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
@@ -1351,21 +1357,21 @@ void aside_sse_free(struct aside_sse *sse);
  * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
  */
-aside_status aside_sse_start_at(struct aside_sse *sse,
-                                aside_start start);
+aside_status aside_rewriter_start_at(struct aside_rewriter *rewriter,
+                                     aside_start start);
 
 /**
  * Reads the next stream by another dialect, and sets where it starts, before its first byte: an `ASIDE_START_` value;
  * `ASIDE_START_DEFAULT` is that dialect's own start. For what `aside_dialect_find_for_template()` finds. Finishing or
  * resetting the rewriter restores its own dialect and start. The dialect may be freed after the call.
  *
- * Returns as `aside_sse_start_at()`.
+ * Returns as `aside_rewriter_start_at()`.
  *
  * Threads: other threads may be using the dialect.
  */
-aside_status aside_sse_use_dialect(struct aside_sse *sse,
-                                   const struct aside_dialect *dialect,
-                                   aside_start start);
+aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
+                                        const struct aside_dialect *dialect,
+                                        aside_start start);
 
 /**
  * Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. For a
@@ -1378,9 +1384,9 @@ aside_status aside_sse_use_dialect(struct aside_sse *sse,
  *
  * Memory: if it runs out while `tools` is read, the process ends.
  */
-aside_status aside_sse_use_tools(struct aside_sse *sse,
-                                 const char *tools,
-                                 size_t len);
+aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter,
+                                      const char *tools,
+                                      size_t len);
 
 /**
  * Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that
@@ -1395,10 +1401,10 @@ aside_status aside_sse_use_tools(struct aside_sse *sse,
  * has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
  * error).
  */
-aside_status aside_sse_start_from_prompt(struct aside_sse *sse,
-                                         const char *tail,
-                                         size_t len,
-                                         aside_start *start);
+aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
+                                              const char *tail,
+                                              size_t len,
+                                              aside_start *start);
 
 /**
  * Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes
@@ -1417,22 +1423,22 @@ aside_status aside_sse_start_from_prompt(struct aside_sse *sse,
  * `aside_dialect_max_hold()`. `*out` may be 150 times as long as the input, if each event has many choices and a long
  * `id`.
  */
-aside_status aside_sse_feed(struct aside_sse *sse,
-                            const char *buf,
-                            size_t len,
-                            const char **out,
-                            size_t *out_len);
+aside_status aside_rewriter_feed(struct aside_rewriter *rewriter,
+                                 const char *buf,
+                                 size_t len,
+                                 const char **out,
+                                 size_t *out_len);
 
 /**
  * Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
- * become a marker. The rewriter is then reset, except for what `aside_sse_stats()`, `aside_sse_too_long()` and
- * `aside_sse_encoded()` tell, and the next feed begins a new stream.
+ * become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()`, `aside_rewriter_too_long()` and
+ * `aside_rewriter_encoded()` tell, and the next feed begins a new stream.
  *
- * Returns as `aside_sse_feed()`.
+ * Returns as `aside_rewriter_feed()`.
  */
-aside_status aside_sse_finish(struct aside_sse *sse,
-                              const char **out,
-                              size_t *out_len);
+aside_status aside_rewriter_finish(struct aside_rewriter *rewriter,
+                                   const char **out,
+                                   size_t *out_len);
 
 /**
  * Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
@@ -1440,14 +1446,14 @@ aside_status aside_sse_finish(struct aside_sse *sse,
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_sse_reset(struct aside_sse *sse);
+aside_status aside_rewriter_reset(struct aside_rewriter *rewriter);
 
 /**
  * Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
  * `options.max_event`. Returns 0 and sets a message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under
  * way.
  */
-uint64_t aside_sse_too_long(const struct aside_sse *sse);
+uint64_t aside_rewriter_too_long(const struct aside_rewriter *rewriter);
 
 /**
  * Returns whether the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or
@@ -1455,14 +1461,14 @@ uint64_t aside_sse_too_long(const struct aside_sse *sse);
  * begins. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. Returns 0 and sets a
  * message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under way.
  */
-int32_t aside_sse_encoded(const struct aside_sse *sse);
+int32_t aside_rewriter_encoded(const struct aside_rewriter *rewriter);
 
 /**
- * What a rewriter has counted, from `aside_sse_stats()`. Set `size` before the call; later versions may add fields at the
+ * What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
  * end.
  */
-typedef struct aside_stats {
-    /** `sizeof(aside_stats)` of the caller's header. */
+typedef struct aside_rewriter_stats {
+    /** `sizeof(aside_rewriter_stats)` of the caller's header. */
     size_t size;
     /** Events that have data, lines of JSON, and bodies that were read whole. */
     uint64_t events;
@@ -1484,23 +1490,25 @@ typedef struct aside_stats {
     uint64_t thinking_bytes;
     /** Bytes of text that were sent as content. */
     uint64_t content_bytes;
-    /** Bytes of text, and of an unfinished event or body, that are held now: `aside_sse_finish()` would return them. */
+    /**
+     * Bytes of text, and of an unfinished event or body, that are held now: `aside_rewriter_finish()` would return them.
+     */
     uint64_t held;
     /** Texts whose thinking the server splits itself. */
     uint64_t split_by_server;
-} aside_stats;
+} aside_rewriter_stats;
 
 /**
  * Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
- * `stats->size` to `sizeof(aside_stats)` before.
+ * `stats->size` to `sizeof(aside_rewriter_stats)` before.
  *
  * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After
  * `ASIDE_ERROR_MEMORY` it still tells.
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_sse_stats(const struct aside_sse *sse,
-                             struct aside_stats *stats);
+aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter,
+                                      struct aside_rewriter_stats *stats);
 
 /* ========================================================================== *
  * Which answers are for a rewriter
@@ -1520,21 +1528,21 @@ aside_status aside_sse_stats(const struct aside_sse *sse,
  * the longest that fits is of one of `formats`.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
- * `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_sse_finish()`
+ * `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
  * at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
  * `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_sse_wants(uint32_t status,
-                             const char *path,
-                             size_t path_len,
-                             const char *content_type,
-                             size_t content_type_len,
-                             const char *content_encoding,
-                             size_t content_encoding_len,
-                             aside_formats formats,
-                             aside_body *body);
+aside_status aside_rewriter_wants(uint32_t status,
+                                  const char *path,
+                                  size_t path_len,
+                                  const char *content_type,
+                                  size_t content_type_len,
+                                  const char *content_encoding,
+                                  size_t content_encoding_len,
+                                  aside_formats formats,
+                                  aside_body *body);
 
 /** The values of `aside_hint`: what a host does with a request. */
 enum {
@@ -1547,7 +1555,7 @@ typedef uint32_t aside_hint;
 
 /**
  * Finds what a host does with a request whose answer may be for a rewriter. `method` is its method; `path` and `formats`
- * are as for `aside_sse_wants()`.
+ * are as for `aside_rewriter_wants()`.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
  * is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an
@@ -1698,9 +1706,9 @@ enum {
  * Feeds `buf` if all of it is text of one channel and nothing else happens, as with most tokens: the cheapest way to
  * feed, for hosts where even an event array is expensive. Otherwise nothing is fed, and the same `buf` goes to
  * `aside_scanner_feed_into()` or `aside_scanner_feed()`. They report the same events: such a feed is one event
- * `ASIDE_TEXT`, at the offset that `aside_scanner_offset()` had before.
+ * `ASIDE_KIND_TEXT`, at the offset that `aside_scanner_offset()` had before.
  *
- * Returns the channel (`ASIDE_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed: also if
+ * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed: also if
  * something is wrong, which the other two report.
  *
  * Memory: none is allocated.
@@ -1713,13 +1721,13 @@ int32_t aside_scanner_feed_text(struct aside_scanner *scanner,
  * Returns which bytes change nothing where the stream now is, so that a host for which calls are expensive need not
  * call for each token. A chunk that consists only of these bytes, all of them ASCII, is text of one channel, and
  * leaves the state as it was. The host may skip such chunks, as many as come, and adds up their lengths; each of them
- * would be one event `ASIDE_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
+ * would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
  * feed may change the bytes.
  *
  * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
  * of skipped chunks until `aside_scanner_skip()` has told it their total length.
  *
- * Returns the channel (`ASIDE_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
+ * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
  * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
  * budget for this channel, in text that is collected, after tokens were fed, and if something is wrong.
  *

@@ -353,8 +353,8 @@ struct aside_compressor *aside_compressor_new(struct aside_registry *registry,
 void aside_compressor_free(struct aside_compressor *compressor);
 
 /** One tool call whose result is compressed. Set all of it to zero, then `size`. */
-typedef struct aside_call {
-    /** `sizeof(aside_call)` of the caller's header. */
+typedef struct aside_invocation {
+    /** `sizeof(aside_invocation)` of the caller's header. */
     size_t size;
     /** The tool's id, UTF-8. */
     struct aside_bytes tool_id;
@@ -365,7 +365,7 @@ typedef struct aside_call {
     struct aside_bytes input;
     /** The time in seconds since 1970, for caches. The library has no clock of its own. */
     uint64_t now;
-} aside_call;
+} aside_invocation;
 
 /**
  * Compresses the parts of one tool's result: `count` texts, in order. A part whose `at` is NULL is not text, and is
@@ -379,7 +379,7 @@ typedef struct aside_call {
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_compress(const struct aside_compressor *compressor,
-                            const struct aside_call *call,
+                            const struct aside_invocation *call,
                             const struct aside_bytes *parts,
                             size_t count,
                             struct aside_compressed **out);
@@ -412,14 +412,14 @@ void aside_compressed_free(struct aside_compressed *compressed);
 /** The values of `aside_change`: what became of a stretch. */
 enum {
     /** It is in the result, byte for byte. */
-    ASIDE_KEPT = 0,
+    ASIDE_CHANGE_KEPT = 0,
     /** Other bytes stand for it. */
-    ASIDE_REPLACED = 1,
+    ASIDE_CHANGE_REPLACED = 1,
     /** It is not in the result; a marker line may stand for it. */
-    ASIDE_LEFT_OUT = 2,
+    ASIDE_CHANGE_LEFT_OUT = 2,
 };
 
-/** `ASIDE_KEPT`, `ASIDE_REPLACED` or `ASIDE_LEFT_OUT`. */
+/** `ASIDE_CHANGE_KEPT`, `ASIDE_CHANGE_REPLACED` or `ASIDE_CHANGE_LEFT_OUT`. */
 typedef uint32_t aside_change;
 
 /** What a stretch has in place of a filter's index. */
@@ -545,7 +545,7 @@ aside_status aside_compressed_slice(const struct aside_compressed *compressed,
  * Threads: any thread may call this at any time.
  */
 struct aside_tool_stream *aside_tool_stream_new(const struct aside_compressor *compressor,
-                                                const struct aside_call *call,
+                                                const struct aside_invocation *call,
                                                 size_t memory);
 
 /**

@@ -42,7 +42,7 @@
 //! |---|---|
 //! | find the dialect of a model or of its chat template | [`Dialect::find_for_model`], [`Dialect::find_for_template`] |
 //! | start where a rendered prompt ends | [`Scanner::start_from_prompt`] |
-//! | limit the thinking, or collect whole thoughts | [`Options`], [`Scanner::force_close`], [`Scanner::take_thought`] |
+//! | limit the thinking, or collect whole thoughts | [`ScannerOptions`], [`Scanner::force_close`], [`Scanner::take_thought`] |
 //! | feed the model's own tokens | [`Scanner::feed_tokens`] |
 //! | stop between two events | [`Scanner::events`] |
 //! | get the answer out of a whole text | [`Dialect::strip`] |
@@ -93,7 +93,7 @@ pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 pub use file_error::FileError;
 pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, OnMarker};
 pub use scanner::{
-    Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, Error, Event, Events, Kind, Options,
-    Scanner, StrayClose, Thought, Token,
+    Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, Error, Event, Events, Kind, Scanner,
+    ScannerOptions, StrayClose, Thought, Token,
 };
 pub use template::UnknownTemplate;

@@ -4,7 +4,7 @@
 
 use aside::call_writer::Tools;
 use aside::sse::{self, Rewriter};
-use aside::{Dialect, Error, JoinError, JoinOptions, Kind, Options, Scanner, Token};
+use aside::{Dialect, Error, JoinError, JoinOptions, Kind, Scanner, ScannerOptions, Token};
 use samples::{Random, Texts};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -197,7 +197,7 @@ fn point_4_nothing_is_allocated_after_new() {
 /// The bytes that a scanner takes, made and after this text.
 fn memory(dialect: &Dialect, calls: bool, text: &[u8]) -> (isize, isize) {
     let before = LIVE.get();
-    let mut scanner = Scanner::with_options(dialect, &Options::new().calls(calls)).unwrap();
+    let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().calls(calls)).unwrap();
     let new = LIVE.get() - before;
     for chunk in text.chunks(3) {
         scanner.feed(chunk, |_| {}).unwrap();
@@ -230,7 +230,7 @@ fn telling_calls_apart_allocates_nothing() {
             continue;
         }
         let texts = Texts::new(&pair.reference);
-        let mut scanner = Scanner::with_options(&pair.library, &Options::new().calls(true)).unwrap();
+        let mut scanner = Scanner::with_options(&pair.library, &ScannerOptions::new().calls(true)).unwrap();
         let length = |random: &mut Random| 1 + random.below(1000);
         let texts: Vec<Vec<u8>> = (0..200)
             .map(|_| {
@@ -316,7 +316,7 @@ const HEADERS: &[u8] =
 
 #[test]
 fn refused_memory_is_an_error_of_the_stream() {
-    let collect = Options::new().collect(1 << 20);
+    let collect = ScannerOptions::new().collect(1 << 20);
     // Longer than what a scanner makes room for at once.
     let long = format!("a<thinking x='{}'>d</thinking>e", "y".repeat(600)).into_bytes();
     for (name, text) in [
@@ -327,7 +327,7 @@ fn refused_memory_is_an_error_of_the_stream() {
         ("thinking-tags", TAGS),
     ] {
         let dialect = Pair::find(name).library;
-        for options in [Options::default(), collect] {
+        for options in [ScannerOptions::default(), collect] {
             for chunks in [vec![text], support::bytes(text)] {
                 let points = refused(Error::OutOfMemory, || {
                     let mut scanner = Scanner::with_options(&dialect, &options)?;
@@ -352,7 +352,7 @@ fn refused_memory_is_an_error_of_the_stream() {
 #[test]
 fn refused_memory_loses_no_byte_before_it_and_nothing_after_a_reset() {
     let dialect = Pair::find("thought-stream").library;
-    let options = Options::new().collect(1 << 20);
+    let options = ScannerOptions::new().collect(1 << 20);
     let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
     let mut failures = 0;
     for number in 1.. {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aside::Options;
+use aside::ScannerOptions;
 use aside::call_writer::Tools;
 use support::Pair;
 use support::calls::{Call, calls};
@@ -88,7 +88,7 @@ fn run(name: &str) {
         let text = case.input.as_bytes();
         let read = |chunks: &[&[u8]]| calls(pair, start, tools.as_ref(), chunks);
         let whole = read(&[text]);
-        let options = Options::new().start(start.map(|start| start.parse().unwrap()));
+        let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap()));
         let difference = case.difference(&whole, &told(pair, &options, tools.clone(), text, false));
         match CONTRADICTING.contains(&case.input.as_str()) {
             true => assert!(difference.is_some()),

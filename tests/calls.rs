@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use aside::call_writer::{self, CallWriter, Tools};
-use aside::{CallsInThinking, Channel, Dialect, Kind, Options, Scanner, Token};
+use aside::{CallsInThinking, Channel, Dialect, Kind, Scanner, ScannerOptions, Token};
 use reference::What;
 use samples::CallPieces;
 use support::Pair;
@@ -454,7 +454,7 @@ impl Seen {
     }
 }
 
-fn seen<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> Seen {
+fn seen<'a>(dialect: &Dialect, options: &ScannerOptions, chunks: impl IntoIterator<Item = &'a [u8]>) -> Seen {
     let mut scanner = Scanner::with_options(dialect, options).unwrap();
     let mut seen = Seen::default();
     for chunk in chunks {
@@ -468,7 +468,7 @@ fn seen<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item
 
 #[test]
 fn calls_are_told_apart_at_every_cut() {
-    let options = Options::new().calls(true);
+    let options = ScannerOptions::new().calls(true);
     for (toml, text, wanted) in CASES {
         let dialect = Dialect::from_toml(toml).unwrap();
         let text = text.as_bytes();
@@ -492,7 +492,7 @@ fn spans_are_the_same_for_a_host_that_does_not_want_calls() {
     for (toml, text, _) in CASES {
         let dialect = Dialect::from_toml(toml).unwrap();
         let spans = |calls: bool| {
-            let seen = seen(&dialect, &Options::new().calls(calls), text.as_bytes().chunks(3));
+            let seen = seen(&dialect, &ScannerOptions::new().calls(calls), text.as_bytes().chunks(3));
             let mut spans: Vec<String> = seen.lines();
             spans.retain(|line| line.starts_with("close"));
             (spans.iter().map(|line| line.split_whitespace().take(2).collect()).collect::<Vec<String>>(), seen.tool)
@@ -503,7 +503,7 @@ fn spans_are_the_same_for_a_host_that_does_not_want_calls() {
 
 #[test]
 fn a_stopped_call_goes_on_where_it_stopped() {
-    let options = Options::new().calls(true);
+    let options = ScannerOptions::new().calls(true);
     for (toml, text, wanted) in CASES {
         let dialect = Dialect::from_toml(toml).unwrap();
         let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
@@ -533,7 +533,7 @@ fn a_stopped_call_goes_on_where_it_stopped() {
 fn a_flush_lets_go_of_a_value_as_the_value_and_breaks_a_word() {
     let dialect = Dialect::from_toml(TAGS).unwrap();
     let flushed = |text: &str| {
-        let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+        let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
         let mut seen = Seen::default();
         scanner.feed(text.as_bytes(), |event| seen.see(event)).unwrap();
         scanner.flush(|event| seen.see(event)).unwrap();
@@ -556,7 +556,7 @@ fn a_forced_close_ends_the_call_its_span_and_the_thinking_around_it() {
         let dialect = Dialect::from_toml(toml).unwrap();
         for size in 1..=text.len() {
             for wants in [true, false] {
-                let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(wants)).unwrap();
+                let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(wants)).unwrap();
                 let mut seen = Seen::default();
                 for chunk in text.as_bytes().chunks(size) {
                     scanner.feed(chunk, |event| seen.see(event)).unwrap();
@@ -587,7 +587,7 @@ fn of_tags(rest: &str) -> String {
 fn reads(toml: &str, start: &str, text: &str, wanted: &[&str]) {
     let dialect = Dialect::from_toml(toml).unwrap();
     for cut in 0..=text.len() {
-        let options = Options::new().start(start.parse::<aside::Start>().unwrap()).calls(true);
+        let options = ScannerOptions::new().start(start.parse::<aside::Start>().unwrap()).calls(true);
         let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
         let (before, after) = text.as_bytes().split_at(cut);
         let mut events = Vec::new();
@@ -647,9 +647,10 @@ fn what_was_seen_whole_comes_again_in_pieces() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n").replace("\"</k>\"", "\"\\n=\\n\"");
     let dialect = Dialect::from_toml(&toml).unwrap();
     let text = b"<t>f<k>a\n=\n<v>1</v></e></t>".as_slice();
-    let wanted = support::run(&mut Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap(), &[text]);
+    let wanted =
+        support::run(&mut Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap(), &[text]);
     for stop in 1..10 {
-        let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+        let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
         let (mut got, mut events) = (Vec::new(), scanner.events(text));
         for _ in 0..stop {
             support::push(&mut got, events.next().unwrap().unwrap());
@@ -673,7 +674,7 @@ fn what_counts_where_a_body_begins_counts_nowhere_else() {
     let closes = |text: &str| {
         let mut ends = Vec::new();
         for size in 1..=text.len() {
-            let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+            let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
             let mut events = Vec::new();
             for chunk in text.as_bytes().chunks(size) {
                 scanner.feed(chunk, |event| support::push(&mut events, event)).unwrap();
@@ -700,7 +701,7 @@ fn a_special_closer_in_the_middle_of_a_literal_breaks_the_call() {
         .replace("\"<k>\"", "\"<k=>\"");
     let dialect = Dialect::from_toml(&toml).unwrap();
     let tokens = [Token::special(3), Token::text(2), Token::text(2), Token::special(2)];
-    let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+    let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
     let mut ends = Vec::new();
     scanner
         .feed_tokens("<t>f;<k=>", &tokens, |event| {
@@ -824,7 +825,7 @@ fn a_closer_that_is_a_special_token_counts_everywhere() {
             text += piece;
         }
         for most in 1..=tokens.len() {
-            let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+            let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
             let mut seen = Seen::default();
             let mut rest = text.as_bytes();
             for tokens in tokens.chunks(most) {
@@ -842,7 +843,7 @@ fn a_closer_that_is_a_special_token_counts_everywhere() {
 #[test]
 fn calls_in_the_thinking_are_text_where_the_host_says_so() {
     let dialect = Dialect::from_toml(TAGS).unwrap();
-    let options = Options::new().calls(true).calls_in_thinking(CallsInThinking::Never);
+    let options = ScannerOptions::new().calls(true).calls_in_thinking(CallsInThinking::Never);
     let text = "<think>a<tool_call>{\"name\":\"f\"}</tool_call></think>b<tool_call>{\"name\":\"f\"}</tool_call>";
     let lines = seen(&dialect, &options, text.as_bytes().chunks(2)).lines();
     let wanted = [
@@ -907,7 +908,7 @@ fn a_client_gets_the_calls_of_the_tools_that_it_has_at_every_cut() {
         for cut in 0..=text.len() {
             let options = call_writer::Options { tools: Some(tools.clone()), ..Default::default() };
             let mut writer = CallWriter::new(options);
-            let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+            let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
             let mut calls: Vec<[String; 4]> = Vec::new();
             let mut on_event = |event: aside::Event<'_>| {
                 let written = writer.event(&dialect, &event, |delta| {
@@ -934,7 +935,8 @@ fn a_client_gets_the_calls_of_the_tools_that_it_has_at_every_cut() {
 
 /// How many calls a host is told of this text.
 fn told(dialect: &Dialect, text: &str, thinking: CallsInThinking) -> usize {
-    let options = Options::new().calls(true).calls_in_thinking(thinking).start(aside::Start::Channel(Channel::Content));
+    let options =
+        ScannerOptions::new().calls(true).calls_in_thinking(thinking).start(aside::Start::Channel(Channel::Content));
     let mut scanner = Scanner::with_options(dialect, &options).unwrap();
     let mut calls = 0;
     let mut on_event = |event: aside::Event<'_>| calls += usize::from(matches!(event.kind, Kind::Call { .. }));
@@ -999,7 +1001,7 @@ fn a_call_that_a_tool_has_written_is_told_only_of_the_tools_of_the_request() {
     assert_eq!(told(&dialect, &text, CallsInThinking::Dialect), 2);
     let tools = Some(Arc::new(Tools::read("[{\"name\": \"f\"}]").unwrap()));
     let mut writer = CallWriter::new(call_writer::Options { tools, ..Default::default() });
-    let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true)).unwrap();
+    let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
     let mut names = Vec::new();
     scanner
         .feed(&text, |event| {

@@ -1,7 +1,7 @@
 //! Tests the contract of the scanner, point by point; each test is named after what it holds the scanner to. Linear work
 //! is in `linear.rs`, allocations in `allocations.rs`, and equality at every split in `splits.rs`.
 
-use aside::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Options, Scanner, Start};
+use aside::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Scanner, ScannerOptions, Start};
 use reference::{Event, Part, What};
 use samples::{CallPieces, Random, Texts};
 use support::Pair;
@@ -351,7 +351,7 @@ fn point_3_nothing_of_a_call_is_held_without_need() {
         let texts: Vec<Vec<u8>> =
             starts.map(|begin| [begin.as_bytes(), &texts.next(&mut random, 20)].concat()).collect();
         for text in texts {
-            let options = Options::new().start(Start::Channel(Channel::Content)).calls(true);
+            let options = ScannerOptions::new().start(Start::Channel(Channel::Content)).calls(true);
             let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
             for end in 1..=text.len() {
                 scanner.feed(&text[end - 1..end], |_| {}).unwrap();
@@ -811,7 +811,7 @@ fn a_feed_after_half_a_finish_is_refused() {
 #[test]
 fn a_start_that_the_dialect_has_not_is_refused() {
     let refused = |name: &str, start: Start| {
-        let options = Options::new().start(start);
+        let options = ScannerOptions::new().start(start);
         matches!(Scanner::with_options(&Dialect::find(name).unwrap(), &options), Err(Error::NoSuchStart))
     };
     assert!(refused("inline-think", Start::Channel(Channel::Tool)));
@@ -1041,7 +1041,7 @@ fn wrappers_however_deep_hide_no_thinking() {
 #[test]
 fn point_3_with_a_budget_no_whole_character_is_held() {
     let budget = Some(Budget::new(1, BudgetUnit::Bytes, BudgetScope::Span));
-    let options = Options::new().budget(budget);
+    let options = ScannerOptions::new().budget(budget);
     let text = "<think>é".as_bytes();
     for cut in 1..=text.len() {
         let mut scanner = Scanner::with_options(&Dialect::find("qwen3").unwrap(), &options).unwrap();

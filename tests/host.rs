@@ -2,15 +2,15 @@
 //! a plain calculation over the reference's events, however the text is cut.
 
 use aside::{
-    Budget, BudgetScope, BudgetUnit, Cause, Channel, Counts, Dialect, Error, Kind, Options, Scanner, Start, Thought,
-    Token,
+    Budget, BudgetScope, BudgetUnit, Cause, Channel, Counts, Dialect, Error, Kind, Scanner, ScannerOptions, Start,
+    Thought, Token,
 };
 use reference::{Event, What};
 use samples::{Random, Texts, made};
 use support::Pair;
 
 fn scanner(pair: &Pair, start: &str, budget: Option<Budget>) -> Scanner {
-    let options = Options::new().start(start.parse::<Start>().unwrap()).budget(budget);
+    let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).budget(budget);
     Scanner::with_options(&pair.library, &options).unwrap()
 }
 
@@ -188,7 +188,7 @@ fn a_message_is_closed_by_force() {
 #[test]
 fn a_budget_and_a_forced_close_together() {
     let budget = Some(Budget::new(6, BudgetUnit::Characters, BudgetScope::Span));
-    let options = Options::new().budget(budget).collect(100);
+    let options = ScannerOptions::new().budget(budget).collect(100);
     let mut scanner = Scanner::with_options(&Dialect::find("inline-think").unwrap(), &options).unwrap();
     let text = "<think>日本語 日本語 日本語</think>Yes.".as_bytes();
     let (mut thinking, mut content) = (Vec::new(), Vec::new());
@@ -302,7 +302,7 @@ fn a_clone_goes_on_as_the_first_would() {
 
 #[test]
 fn a_clone_has_the_thoughts_too() {
-    let options = Options::new().collect(1000);
+    let options = ScannerOptions::new().collect(1000);
     let mut first = Scanner::with_options(&Dialect::find("thinking-tags").unwrap(), &options).unwrap();
     first.feed(b"<thought>one</thought> <thought>tw", |_| ()).unwrap();
     let mut second = first.clone();
@@ -560,7 +560,7 @@ fn check_cuts(pair: &Pair, start: &str, texts: &Texts, random: &mut Random, toml
         Budget::new(limit, unit, scope)
     });
     let collect = (!random.one_in(3)).then(|| random.below(60));
-    let options = Options::new().start(start.parse::<Start>().unwrap()).collect(collect).budget(budget);
+    let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).collect(collect).budget(budget);
     let first = Scanner::with_options(&pair.library, &options).unwrap();
     let steps = steps(texts, random);
     let mut see_all = |way: Way| {

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use aside::call_writer::{self, CallWriter, Tools};
 use aside::{
-    CallFault, CallPart, Channel, Dialect, JoinCall, JoinError, JoinOptions, OnMarker, Options, Scanner, Start,
+    CallFault, CallPart, Channel, Dialect, JoinCall, JoinError, JoinOptions, OnMarker, Scanner, ScannerOptions, Start,
 };
 use samples::{Random, Texts};
 use serde_json::{Map, Value, json};
@@ -162,7 +162,7 @@ fn read(dialect: &Dialect, text: &[u8], start: Start, calls: &[Call]) -> (Vec<Ca
         calls.iter().map(|call| json!({"name": call.name, "parameters": schema(&[&call.arguments])})).collect();
     let tools = Some(Arc::new(Tools::read(&json!(tools).to_string()).unwrap()));
     let mut writer = CallWriter::new(call_writer::Options { tools, ..Default::default() });
-    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start).calls(true)).unwrap();
+    let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(true)).unwrap();
     let mut read: Vec<(String, String, String)> = Vec::new();
     let (mut thinking, mut content) = (Vec::new(), Vec::new());
     let mut on_event = |event: aside::Event<'_>| {

@@ -2,7 +2,7 @@
 //! times the input must be at most 4.2 times the work, fed whole and in small chunks.
 
 use aside::call_writer::{self, CallWriter};
-use aside::{Dialect, JoinCall, JoinError, JoinOptions, Options, Scanner, Start};
+use aside::{Dialect, JoinCall, JoinError, JoinOptions, Scanner, ScannerOptions, Start};
 use support::{Pair, callgrind};
 
 fn repeated(unit: &str, size: usize) -> Vec<u8> {
@@ -82,7 +82,7 @@ fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     }
     let mut bytes = 0;
     for chunk in [text.len(), 5] {
-        let options = Options::new().start(start.parse::<Start>().unwrap()).calls(has_calls(dialect));
+        let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).calls(has_calls(dialect));
         let mut scanner = Scanner::with_options(dialect, &options).unwrap();
         let mut writer = has_calls(dialect).then(|| CallWriter::new(call_writer::Options::default()));
         let mut on_event = |event: aside::Event<'_>| {

@@ -1,7 +1,7 @@
 //! Makes dialects at random, as hosts may write them. What the library accepts it must read as the reference does, however
 //! the text is cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` is the number of dialects.
 
-use aside::{Channel, Dialect, Options, Scanner, Start};
+use aside::{Channel, Dialect, Scanner, ScannerOptions, Start};
 use samples::{Random, Texts, made};
 use support::Pair;
 
@@ -57,7 +57,7 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                         }
                     }
                     let wanted = reference::read_tokens_with_calls(&pair.reference, &text, Some(start), &special);
-                    let options = Options::new().start(start.parse::<Start>().unwrap()).calls(true);
+                    let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).calls(true);
                     let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
                     let mut got = Vec::new();
                     support::feed_some_tokens(&mut scanner, &text, &tokens, &mut random, true, &mut got);
@@ -75,7 +75,7 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
             let is_bare = pair.reference.spans.iter().any(|span| span.bare);
             let Some(safe) = pair.library.escape(&text).ok().filter(|_| !is_bare) else { continue };
             for start in [Start::Channel(Channel::Content), Start::Header] {
-                let options = Options::new().start(start);
+                let options = ScannerOptions::new().start(start);
                 let Ok(mut scanner) = Scanner::with_options(&pair.library, &options) else { continue };
                 let events = support::run(&mut scanner, &[&safe]);
                 let is_text = |event: &reference::Event| event.what == reference::What::Text;

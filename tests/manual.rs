@@ -27,11 +27,11 @@ fn streams() -> Result<(), Box<dyn Error>> {
     is_shown(include_str!("../docs/streams.md"));
     let prompt = b"<|im_start|>assistant\n<think>\n";
 
-    use aside::{Budget, BudgetScope, BudgetUnit, Dialect, Options, Scanner};
+    use aside::{Budget, BudgetScope, BudgetUnit, Dialect, Scanner, ScannerOptions};
 
     let dialect = Dialect::find_for_model("Qwen/Qwen3-32B-AWQ")?;
     let budget = Budget::new(4000, BudgetUnit::Characters, BudgetScope::Span);
-    let mut scanner = Scanner::with_options(&dialect, &Options::new().budget(budget))?;
+    let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().budget(budget))?;
     scanner.start_from_prompt(prompt)?;
 
     let mut is_over = false;

@@ -1,7 +1,7 @@
 //! Reads streams that follow a rendered prompt: where they start must be found, and it must not matter which part of a
 //! turn the prompt wrote.
 
-use aside::{Channel, Counts, Dialect, Error, Kind, Options, Scanner, Start};
+use aside::{Channel, Counts, Dialect, Error, Kind, Scanner, ScannerOptions, Start};
 use reference::Event;
 use samples::{Random, Texts};
 use support::Pair;
@@ -272,7 +272,7 @@ fn framing_goes_on_where_the_prompt_left_it() {
 
 #[test]
 fn it_is_said_before_the_first_byte_and_for_one_stream() {
-    let options = Options::new().start(Start::Channel(Channel::Thinking));
+    let options = ScannerOptions::new().start(Start::Channel(Channel::Thinking));
     let mut scanner = Scanner::with_options(&Dialect::find("qwen3").unwrap(), &options).unwrap();
     let own = [(Channel::Thinking, 0, "a".to_owned())];
     let prompted = [(Channel::Content, 0, "a".to_owned())];
@@ -315,7 +315,7 @@ fn a_stream_without_a_byte_has_no_events() {
 
 #[test]
 fn a_thought_goes_on_from_the_prompt() {
-    let options = Options::new().collect(1000);
+    let options = ScannerOptions::new().collect(1000);
     let mut scanner = Scanner::with_options(&Dialect::find("thought-stream").unwrap(), &options).unwrap();
     scanner.start_from_prompt(br#"<thinking thought_type="plan" confidence="0.9">"#).unwrap();
     scanner.feed(b"first this</thinking>then", |_| ()).unwrap();
@@ -346,7 +346,7 @@ fn what_the_prompt_reclassifies_is_none_of_the_stream() {
     let tag = r#"{ channel = "thinking", tag = { names = ["think"], attributes = 100 } }"#;
     let dialect = Dialect::from_toml(&format!("name = 'late'\nstray_close = 'reclassify'\nspan = [{tag}]")).unwrap();
     for prompt in ["plan </think>", "plan <think a='</think>"] {
-        let options = Options::new().collect(1000);
+        let options = ScannerOptions::new().collect(1000);
         let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
         scanner.start_from_prompt(prompt.as_bytes()).unwrap();
         assert_eq!(texts(&mut scanner, "Answer"), [(Channel::Content, 0, "Answer".to_owned())], "{prompt}");

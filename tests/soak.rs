@@ -2,7 +2,7 @@
 //! stay flat. The ordinary run is short; `cargo test --release --test soak -- --ignored --nocapture` makes 200,000
 //! scanners and feeds them 10 GB.
 
-use aside::{Channel, Dialect, Kind, Options, Scanner};
+use aside::{Channel, Dialect, Kind, Scanner, ScannerOptions};
 use samples::{Random, Texts};
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::time::Instant;
@@ -57,7 +57,7 @@ impl<'a> Stream<'a> {
     fn new(cases: &'a [Case], random: &mut Random) -> Stream<'a> {
         let case = random.pick(cases);
         let collect = random.one_in(4).then_some(4096);
-        let options = Options::new().collect(collect);
+        let options = ScannerOptions::new().collect(collect);
         let scanner = Scanner::with_options(&case.dialect, &options).unwrap();
         Stream { case, scanner, at: 0, sum: Sum::default(), step: *random.pick(&[5, 64, 700, 16 << 10]) }
     }

@@ -86,7 +86,7 @@ fn stray_closers_that_the_host_wants_as_text() {
             let text = texts.next(random, length);
             let wanted = reference::read_keeping_stray(&pair.reference, &text, Some(start));
             for chunks in [vec![&text[..]], support::bytes(&text), support::random_cuts(random, &text, 5)] {
-                let options = aside::Options::new()
+                let options = aside::ScannerOptions::new()
                     .start(start.parse::<aside::Start>().unwrap())
                     .stray_close(aside::StrayClose::Text);
                 let mut scanner = aside::Scanner::with_options(&pair.library, &options).unwrap();
@@ -136,7 +136,7 @@ fn calls_of_tokens() {
             let special = support::special(&tokens);
             let wanted = reference::read_tokens_with_calls(&pair.reference, &text, Some(start), &special);
             for stops in [false, true] {
-                let options = aside::Options::new().start(start.parse::<aside::Start>().unwrap()).calls(true);
+                let options = aside::ScannerOptions::new().start(start.parse::<aside::Start>().unwrap()).calls(true);
                 let mut scanner = aside::Scanner::with_options(&pair.library, &options).unwrap();
                 let mut got = Vec::new();
                 support::feed_some_tokens(&mut scanner, &text, &tokens, random, stops, &mut got);

@@ -646,7 +646,7 @@ fn of_any_text_each_byte_is_told_once() {
                 let text = String::from_utf8_lossy(&texts.next(&mut random, length)).into_owned();
                 let start: Start = start.parse().unwrap();
                 let tools = tools.get(random.below(3)).cloned();
-                let scanner = aside::Options::new().start(start);
+                let scanner = aside::ScannerOptions::new().start(start);
                 let options = Options::new().start(start).calls(true).tools(tools.clone());
                 for is_body in [false, true] {
                     let wanted = support::told::told(pair, &scanner, tools.clone(), text.as_bytes(), is_body);

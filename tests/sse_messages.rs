@@ -489,7 +489,7 @@ fn recordings_without_markers_pass_to_the_byte() {
 fn split(dialect: &Dialect, start: Option<Start>, text: &str) -> Option<Vec<(String, String)>> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     let mut depends = false;
-    let mut scanner = Scanner::with_options(dialect, &aside::Options::new().start(start)).unwrap();
+    let mut scanner = Scanner::with_options(dialect, &aside::ScannerOptions::new().start(start)).unwrap();
     let mut take = |event: aside::Event<'_>| {
         depends |= event.kind == Kind::Reclassify;
         let kind = match event.channel {
@@ -693,7 +693,7 @@ fn of_any_text_each_byte_is_told_once() {
         for _ in 0..25 {
             let length = random.below(160);
             let text = String::from_utf8_lossy(&samples.next(&mut random, length)).into_owned();
-            let mut wanted = told(pair, &aside::Options::new(), None, text.as_bytes(), false);
+            let mut wanted = told(pair, &aside::ScannerOptions::new(), None, text.as_bytes(), false);
             if wanted.is_reclassified {
                 continue;
             }
@@ -708,7 +708,7 @@ fn of_any_text_each_byte_is_told_once() {
             count += wanted.calls.len();
 
             // In a body, arguments that are not an object stay text.
-            wanted = told(pair, &aside::Options::new(), None, text.as_bytes(), true);
+            wanted = told(pair, &aside::ScannerOptions::new(), None, text.as_bytes(), true);
             let object =
                 |call: &[String; 2]| serde_json::from_str::<Value>(&call[1]).is_ok_and(|input| input.is_object());
             if wanted.calls.iter().all(object) {

@@ -443,7 +443,7 @@ fn calls_of_random_texts_are_told_once() {
         for _ in 0..30 {
             let length = random.below(200);
             let text = String::from_utf8_lossy(&texts.next(&mut random, length)).into_owned();
-            let wanted = support::told::told(pair, &aside::Options::new(), None, text.as_bytes(), true);
+            let wanted = support::told::told(pair, &aside::ScannerOptions::new(), None, text.as_bytes(), true);
             if wanted.is_reclassified || wanted.calls.iter().any(|[_, arguments]| !arguments.starts_with('{')) {
                 continue;
             }

@@ -806,7 +806,7 @@ fn random_streams_are_split_as_their_texts_are() {
         let (mut thinking, mut content, mut is_taken_back) = (String::new(), String::new(), false);
         for (number, text) in texts.iter().enumerate() {
             let start = (number > 0).then_some(Start::Channel(Channel::Content));
-            let scanner_options = aside::Options::new().start(start);
+            let scanner_options = aside::ScannerOptions::new().start(start);
             let mut scanner = aside::Scanner::with_options(dialect, &scanner_options).unwrap();
             let mut take = |event: aside::Event<'_>| {
                 let text = String::from_utf8_lossy(event.bytes);

@@ -187,7 +187,7 @@ fn three_pieces_of_a_call_at_every_cut() {
 fn three_after(pair: &Pair, begin: &str, pieces: &[String]) {
     let mut scanner = aside::Scanner::with_options(
         &pair.library,
-        &aside::Options::new().start(Start::Channel(Channel::Content)).calls(true),
+        &aside::ScannerOptions::new().start(Start::Channel(Channel::Content)).calls(true),
     )
     .unwrap();
     let mut text = begin.to_string();

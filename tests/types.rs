@@ -24,7 +24,7 @@ fn what_says_how_and_why_is_a_plain_value() {
     is_plain::<BudgetUnit>();
     is_plain::<BudgetScope>();
     is_plain::<StrayClose>();
-    is_plain::<Options>();
+    is_plain::<ScannerOptions>();
     is_plain::<OnMarker>();
     is_plain::<JoinOptions>();
     is_plain::<KnownModel>();

@@ -288,7 +288,7 @@ fn all_ways_to_feed_give_the_same_events() {
                     let scope = *random.pick(&[BudgetScope::Span, BudgetScope::Stream]);
                     Budget::new(limit, unit, scope)
                 });
-                let options = aside::Options::new().start(start.parse::<aside::Start>().unwrap()).budget(budget);
+                let options = aside::ScannerOptions::new().start(start.parse::<aside::Start>().unwrap()).budget(budget);
                 let wanted = match budget {
                     None => reference::read(&pair.reference, &text, Some(start)),
                     Some(_) => support::run(&mut Scanner::with_options(&pair.library, &options).unwrap(), &[&text]),

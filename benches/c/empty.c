@@ -22,7 +22,7 @@ int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, asi
 
 int32_t event_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user)
 {
-    aside_event event = {.kind = ASIDE_TEXT, .channel = ASIDE_THINKING, .len = len};
+    aside_event event = {.kind = ASIDE_KIND_TEXT, .channel = ASIDE_CHANNEL_THINKING, .len = len};
 
     (void)scanner;
     return callback(user, &event, buf);
@@ -32,7 +32,7 @@ int32_t event_feed_into(aside_scanner *scanner, const char *buf, size_t len, asi
                         size_t event_size, aside_fed *out)
 {
     (void)scanner, (void)buf, (void)capacity, (void)event_size;
-    *events = (aside_event){.kind = ASIDE_TEXT, .channel = ASIDE_THINKING, .len = len};
+    *events = (aside_event){.kind = ASIDE_KIND_TEXT, .channel = ASIDE_CHANNEL_THINKING, .len = len};
     *out = (aside_fed){.count = 1, .consumed = len, .held = "", .attributes = ""};
     return 0;
 }

@@ -14,7 +14,7 @@ static int32_t tell(minimal_scanner *scanner, uint32_t kind, size_t len, const c
                     void *user)
 {
     aside_event event = {.kind = kind,
-                         .channel = scanner->state == THINKING ? ASIDE_THINKING : ASIDE_CONTENT,
+                         .channel = scanner->state == THINKING ? ASIDE_CHANNEL_THINKING : ASIDE_CHANNEL_CONTENT,
                          .offset = scanner->offset,
                          .len = len};
 
@@ -66,7 +66,7 @@ static int32_t feed_slowly(minimal_scanner *scanner, const char *buf, size_t len
                 if (cut(scanner->held, scanner->held_len) > 0)
                     continue;
             }
-            tell(scanner, ASIDE_TEXT, scanner->held_len, scanner->held, callback, user);
+            tell(scanner, ASIDE_KIND_TEXT, scanner->held_len, scanner->held, callback, user);
             scanner->held_len = scanner->is_cut = 0;
             if (scanner->state == THINKING)
                 at += find_opener(buf + at, len - at);
@@ -74,13 +74,13 @@ static int32_t feed_slowly(minimal_scanner *scanner, const char *buf, size_t len
         }
         if (scanner->state != CONTENT && (byte | (byte >= 'A' && byte <= 'Z' ? 0x20 : 0)) == marker[scanner->held_len]) {
             if (scanner->held_len == 0 && at > from)
-                tell(scanner, ASIDE_TEXT, at - from, buf + from, callback, user);
+                tell(scanner, ASIDE_KIND_TEXT, at - from, buf + from, callback, user);
             scanner->held[scanner->held_len++] = byte;
             from = ++at;
             if (marker[scanner->held_len] == '\0') {
                 if (scanner->state == LEAD)
                     scanner->state = THINKING;
-                tell(scanner, marker == markers[0] ? ASIDE_OPEN : ASIDE_CLOSE, scanner->held_len, scanner->held, callback,
+                tell(scanner, marker == markers[0] ? ASIDE_KIND_OPEN : ASIDE_KIND_CLOSE, scanner->held_len, scanner->held, callback,
                      user);
                 if (marker == markers[1])
                     scanner->state = CONTENT;
@@ -89,7 +89,7 @@ static int32_t feed_slowly(minimal_scanner *scanner, const char *buf, size_t len
             continue;
         }
         if (scanner->held_len > 0) {
-            tell(scanner, ASIDE_TEXT, scanner->held_len, scanner->held, callback, user);
+            tell(scanner, ASIDE_KIND_TEXT, scanner->held_len, scanner->held, callback, user);
             scanner->held_len = 0;
             if (scanner->state == LEAD)
                 scanner->state = CONTENT;
@@ -106,7 +106,7 @@ static int32_t feed_slowly(minimal_scanner *scanner, const char *buf, size_t len
     if (scanner->held_len == 0 && from < len) {
         size_t held = cut(buf + from, len - from);
         if (len - held > from)
-            tell(scanner, ASIDE_TEXT, len - held - from, buf + from, callback, user);
+            tell(scanner, ASIDE_KIND_TEXT, len - held - from, buf + from, callback, user);
         memcpy(scanner->held, buf + len - held, held);
         scanner->held_len = (uint32_t)held;
         scanner->is_cut = held > 0;
@@ -119,10 +119,10 @@ int32_t minimal_feed(minimal_scanner *scanner, const char *buf, size_t len, asid
     if (scanner->state == LEAD || scanner->held_len > 0 || (unsigned char)buf[len - 1] >= 0x80
         || (scanner->state == THINKING && find_opener(buf, len) < len))
         return feed_slowly(scanner, buf, len, callback, user);
-    return tell(scanner, ASIDE_TEXT, len, buf, callback, user);
+    return tell(scanner, ASIDE_KIND_TEXT, len, buf, callback, user);
 }
 
 int32_t minimal_finish(minimal_scanner *scanner, aside_event_fn callback, void *user)
 {
-    return scanner->held_len > 0 ? tell(scanner, ASIDE_TEXT, scanner->held_len, scanner->held, callback, user) : 0;
+    return scanner->held_len > 0 ? tell(scanner, ASIDE_KIND_TEXT, scanner->held_len, scanner->held, callback, user) : 0;
 }

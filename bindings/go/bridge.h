@@ -84,7 +84,7 @@ static inline aside_status aside_go_own(aside_scanner *scanner, aside_go **out)
     return ASIDE_OK;
 }
 
-static inline aside_status aside_go_new(const aside_dialect *dialect, const aside_options *options, aside_go **out)
+static inline aside_status aside_go_new(const aside_dialect *dialect, const aside_scanner_options *options, aside_go **out)
 {
     return aside_go_own(aside_scanner_new(dialect, options), out);
 }
@@ -217,34 +217,34 @@ static inline aside_status aside_go_calls_reset(aside_go_calls *go)
 }
 
 /* The state of a rewriter. */
-typedef struct aside_go_sse {
-    aside_sse *sse;
+typedef struct aside_go_rewriter {
+    aside_rewriter *sse;
     const char *out;
     size_t out_len;
     uint64_t too_long;
     int32_t encoded;
     char message[ASIDE_GO_MESSAGE];
-} aside_go_sse;
+} aside_go_rewriter;
 
-static inline void aside_go_sse_free(aside_go_sse *go)
+static inline void aside_go_rewriter_free(aside_go_rewriter *go)
 {
-    aside_sse_free(go->sse);
+    aside_rewriter_free(go->sse);
     free(go);
 }
 
 /* The tools by themselves: in the struct they would be a pointer from Go's memory into Go's memory. */
-static inline aside_status aside_go_sse_new(const aside_dialect *dialect, const aside_sse_options *options,
-                                            const char *tools, size_t tools_len, aside_go_sse **out)
+static inline aside_status aside_go_rewriter_new(const aside_dialect *dialect, const aside_rewriter_options *options,
+                                            const char *tools, size_t tools_len, aside_go_rewriter **out)
 {
-    aside_go_sse *go = calloc(1, sizeof *go);
-    aside_sse_options all = *options;
+    aside_go_rewriter *go = calloc(1, sizeof *go);
+    aside_rewriter_options all = *options;
 
     ASIDE_VERSION_SYMBOL();
     if (go == NULL)
         return ASIDE_ERROR_MEMORY;
     all.tools = tools;
     all.tools_len = tools_len;
-    go->sse = aside_sse_new(dialect, &all);
+    go->sse = aside_rewriter_new(dialect, &all);
     if (go->sse == NULL) {
         free(go);
         return aside_last_status();
@@ -253,50 +253,50 @@ static inline aside_status aside_go_sse_new(const aside_dialect *dialect, const 
     return ASIDE_OK;
 }
 
-static inline aside_status aside_go_sse_done(aside_go_sse *go, aside_status status)
+static inline aside_status aside_go_rewriter_done(aside_go_rewriter *go, aside_status status)
 {
     aside_go_settle(go->message, status); /* before another call can replace the message */
-    go->too_long = aside_sse_too_long(go->sse);
-    go->encoded = aside_sse_encoded(go->sse);
+    go->too_long = aside_rewriter_too_long(go->sse);
+    go->encoded = aside_rewriter_encoded(go->sse);
     return status;
 }
 
-static inline aside_status aside_go_sse_feed(aside_go_sse *go, const char *buf, size_t len)
+static inline aside_status aside_go_rewriter_feed(aside_go_rewriter *go, const char *buf, size_t len)
 {
-    return aside_go_sse_done(go, aside_sse_feed(go->sse, buf, len, &go->out, &go->out_len));
+    return aside_go_rewriter_done(go, aside_rewriter_feed(go->sse, buf, len, &go->out, &go->out_len));
 }
 
-static inline aside_status aside_go_sse_finish(aside_go_sse *go)
+static inline aside_status aside_go_rewriter_finish(aside_go_rewriter *go)
 {
-    return aside_go_sse_done(go, aside_sse_finish(go->sse, &go->out, &go->out_len));
+    return aside_go_rewriter_done(go, aside_rewriter_finish(go->sse, &go->out, &go->out_len));
 }
 
-static inline aside_status aside_go_sse_reset(aside_go_sse *go) { return aside_go_sse_done(go, aside_sse_reset(go->sse)); }
+static inline aside_status aside_go_rewriter_reset(aside_go_rewriter *go) { return aside_go_rewriter_done(go, aside_rewriter_reset(go->sse)); }
 
-static inline aside_status aside_go_sse_start_at(aside_go_sse *go, uint32_t start)
+static inline aside_status aside_go_rewriter_start_at(aside_go_rewriter *go, uint32_t start)
 {
-    return aside_go_sse_done(go, aside_sse_start_at(go->sse, start));
+    return aside_go_rewriter_done(go, aside_rewriter_start_at(go->sse, start));
 }
 
-static inline aside_status aside_go_sse_use_dialect(aside_go_sse *go, const aside_dialect *dialect, uint32_t start)
+static inline aside_status aside_go_rewriter_use_dialect(aside_go_rewriter *go, const aside_dialect *dialect, uint32_t start)
 {
-    return aside_go_sse_done(go, aside_sse_use_dialect(go->sse, dialect, start));
+    return aside_go_rewriter_done(go, aside_rewriter_use_dialect(go->sse, dialect, start));
 }
 
-static inline aside_status aside_go_sse_stats(aside_go_sse *go, aside_stats *stats)
+static inline aside_status aside_go_rewriter_stats(aside_go_rewriter *go, aside_rewriter_stats *stats)
 {
     stats->size = sizeof *stats;
-    return aside_go_sse_done(go, aside_sse_stats(go->sse, stats));
+    return aside_go_rewriter_done(go, aside_rewriter_get_stats(go->sse, stats));
 }
 
-static inline aside_status aside_go_sse_use_tools(aside_go_sse *go, const char *tools, size_t len)
+static inline aside_status aside_go_rewriter_use_tools(aside_go_rewriter *go, const char *tools, size_t len)
 {
-    return aside_go_sse_done(go, aside_sse_use_tools(go->sse, tools, len));
+    return aside_go_rewriter_done(go, aside_rewriter_use_tools(go->sse, tools, len));
 }
 
-static inline aside_status aside_go_sse_start_from_prompt(aside_go_sse *go, const char *tail, size_t len, uint32_t *start)
+static inline aside_status aside_go_rewriter_start_from_prompt(aside_go_rewriter *go, const char *tail, size_t len, uint32_t *start)
 {
-    return aside_go_sse_done(go, aside_sse_start_from_prompt(go->sse, tail, len, start));
+    return aside_go_rewriter_done(go, aside_rewriter_start_from_prompt(go->sse, tail, len, start));
 }
 
 /* Checks a range. The slice itself would be a pointer into Go's memory, so Go makes it. */

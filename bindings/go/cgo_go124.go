@@ -16,8 +16,8 @@ package aside
 #cgo nocallback aside_go_finish
 #cgo nocallback aside_go_flush
 #cgo nocallback aside_go_force_close
-#cgo noescape aside_go_sse_feed
-#cgo nocallback aside_go_sse_feed
-#cgo nocallback aside_go_sse_finish
+#cgo noescape aside_go_rewriter_feed
+#cgo nocallback aside_go_rewriter_feed
+#cgo nocallback aside_go_rewriter_finish
 */
 import "C"

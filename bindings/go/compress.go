@@ -181,8 +181,8 @@ type Call struct {
 }
 
 // c returns the call for C, valid until pin is released.
-func (call *Call) c(pin *runtime.Pinner) *C.aside_call {
-	return &C.aside_call{
+func (call *Call) c(pin *runtime.Pinner) *C.aside_invocation {
+	return &C.aside_invocation{
 		size:    C.sizeof_aside_call,
 		tool_id: pinned(pin, call.ToolID),
 		input:   pinnedBytes(pin, call.Input),

@@ -22,7 +22,7 @@ func Wants(r Response, formats Formats) (Body, bool) {
 		return BodyUnknown, false
 	}
 	var body C.uint32_t
-	status := C.aside_sse_wants(C.uint32_t(r.Status), chars(r.Path), C.size_t(len(r.Path)),
+	status := C.aside_rewriter_wants(C.uint32_t(r.Status), chars(r.Path), C.size_t(len(r.Path)),
 		chars(r.ContentType), C.size_t(len(r.ContentType)),
 		chars(r.ContentEncoding), C.size_t(len(r.ContentEncoding)), C.uint32_t(formats), &body)
 	return Body(body), status == C.ASIDE_OK

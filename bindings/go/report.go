@@ -76,11 +76,11 @@ type Change uint32
 
 const (
 	// ChangeKept means that it is in the result, byte for byte.
-	ChangeKept Change = C.ASIDE_KEPT
+	ChangeKept Change = C.ASIDE_CHANGE_KEPT
 	// ChangeReplaced means that other bytes stand for it.
-	ChangeReplaced Change = C.ASIDE_REPLACED
+	ChangeReplaced Change = C.ASIDE_CHANGE_REPLACED
 	// ChangeLeftOut means that it was left out; a marker line may stand for it.
-	ChangeLeftOut Change = C.ASIDE_LEFT_OUT
+	ChangeLeftOut Change = C.ASIDE_CHANGE_LEFT_OUT
 )
 
 // newReport reads a report and takes ownership of c. failed has the errors of callbacks in Go, of which the library knows only

@@ -125,7 +125,7 @@ type Stats struct {
 // be called at any time.
 type Rewriter struct {
 	use exclusive
-	c   *C.aside_go_sse // nil once closed
+	c   *C.aside_go_rewriter // nil once closed
 	// The results of the methods without an error, readable while a call is in progress.
 	tooLong atomic.Uint64
 	encoded atomic.Bool
@@ -144,7 +144,7 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	if options == nil {
 		options = &RewriterOptions{}
 	}
-	c := C.aside_sse_options{
+	c := C.aside_rewriter_options{
 		size:        C.sizeof_aside_sse_options,
 		start:       C.uint32_t(options.Start),
 		field:       C.uint32_t(options.Field),
@@ -166,7 +166,7 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	defer runtime.UnlockOSThread()
 	w := &Rewriter{}
 	tools, size := data(options.Tools), C.size_t(len(options.Tools))
-	if status := C.aside_go_sse_new(d.c, &c, tools, size, &w.c); status != C.ASIDE_OK {
+	if status := C.aside_go_rewriter_new(d.c, &c, tools, size, &w.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
 	runtime.SetFinalizer(w, (*Rewriter).Close)
@@ -182,7 +182,7 @@ func (w *Rewriter) Close() error {
 	defer w.use.leave()
 	if w.c != nil {
 		runtime.SetFinalizer(w, nil)
-		C.aside_go_sse_free(w.c)
+		C.aside_go_rewriter_free(w.c)
 		w.c = nil
 		w.tooLong.Store(0)
 		w.encoded.Store(false)
@@ -195,7 +195,7 @@ func (w *Rewriter) Close() error {
 //
 // The error is [ErrOption] for a start that the dialect does not have, and [ErrOrder] if the stream has begun.
 func (w *Rewriter) StartAt(start Start) error {
-	return w.do(func() C.aside_status { return C.aside_go_sse_start_at(w.c, C.uint32_t(start)) })
+	return w.do(func() C.aside_status { return C.aside_go_rewriter_start_at(w.c, C.uint32_t(start)) })
 }
 
 // UseDialect sets the dialect and the start of the next stream, before its first byte; with [StartDefault] the dialect decides
@@ -208,7 +208,7 @@ func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 		return err
 	}
 	defer d.leave()
-	return w.do(func() C.aside_status { return C.aside_go_sse_use_dialect(w.c, d.c, C.uint32_t(start)) })
+	return w.do(func() C.aside_status { return C.aside_go_rewriter_use_dialect(w.c, d.c, C.uint32_t(start)) })
 }
 
 // UseTools sets the tools of the next stream's request, before its first byte, as RewriterOptions.Tools. For a rewriter that
@@ -216,7 +216,7 @@ func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 //
 // The error is [ErrOption] for tools that cannot be read, and says where, and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseTools(tools []byte) error {
-	return w.do(func() C.aside_status { return C.aside_go_sse_use_tools(w.c, data(tools), C.size_t(len(tools))) })
+	return w.do(func() C.aside_status { return C.aside_go_rewriter_use_tools(w.c, data(tools), C.size_t(len(tools))) })
 }
 
 // StartFromPrompt sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt
@@ -227,7 +227,7 @@ func (w *Rewriter) UseTools(tools []byte) error {
 func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
 	var start C.uint32_t
 	err := w.do(func() C.aside_status {
-		return C.aside_go_sse_start_from_prompt(w.c, chars(tail), C.size_t(len(tail)), &start)
+		return C.aside_go_rewriter_start_from_prompt(w.c, chars(tail), C.size_t(len(tail)), &start)
 	})
 	return Start(start), err
 }
@@ -236,7 +236,7 @@ func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
 // kept. On an error it returns dst unchanged.
 func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 	err := w.do(func() C.aside_status {
-		status := C.aside_go_sse_feed(w.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(p))), C.size_t(len(p)))
+		status := C.aside_go_rewriter_feed(w.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(p))), C.size_t(len(p)))
 		dst = w.append(dst, status)
 		return status
 	})
@@ -247,7 +247,7 @@ func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 // unchanged.
 func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
 	err := w.do(func() C.aside_status {
-		status := C.aside_go_sse_finish(w.c)
+		status := C.aside_go_rewriter_finish(w.c)
 		dst = w.append(dst, status)
 		return status
 	})
@@ -256,7 +256,7 @@ func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
 
 // Reset drops the stream, and every error but [ErrDefect]. The next Feed begins a new stream.
 func (w *Rewriter) Reset() error {
-	return w.do(func() C.aside_status { return C.aside_go_sse_reset(w.c) })
+	return w.do(func() C.aside_status { return C.aside_go_rewriter_reset(w.c) })
 }
 
 // do makes a call, and publishes what the methods without an error return.
@@ -296,8 +296,8 @@ func (w *Rewriter) append(dst []byte, status C.aside_status) []byte {
 // Stats returns what was counted since the start or the last Reset, and what is held now. The error is [ErrBusy] while a call
 // is in progress and [ErrClosed] after Close.
 func (w *Rewriter) Stats() (Stats, error) {
-	var c C.aside_stats
-	err := w.do(func() C.aside_status { return C.aside_go_sse_stats(w.c, &c) })
+	var c C.aside_rewriter_stats
+	err := w.do(func() C.aside_status { return C.aside_go_rewriter_stats(w.c, &c) })
 	return Stats{
 		Events:        uint64(c.events),
 		Changed:       uint64(c.changed),

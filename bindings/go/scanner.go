@@ -35,9 +35,9 @@ type CallsInThinking uint32
 
 const (
 	// CallsDialect lets the dialect decide: the call ends the thinking, interrupts it, or is text of it.
-	CallsDialect CallsInThinking = C.ASIDE_CALLS_DIALECT
+	CallsDialect CallsInThinking = C.ASIDE_CALLS_IN_THINKING_DIALECT
 	// CallsNever makes every tool opener in the thinking text.
-	CallsNever CallsInThinking = C.ASIDE_CALLS_NEVER
+	CallsNever CallsInThinking = C.ASIDE_CALLS_IN_THINKING_NEVER
 )
 
 // StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
@@ -62,9 +62,9 @@ type Unit uint32
 
 const (
 	// UnitBytes counts bytes.
-	UnitBytes Unit = C.ASIDE_BUDGET_BYTES
+	UnitBytes Unit = C.ASIDE_BUDGET_UNIT_BYTES
 	// UnitCharacters counts characters.
-	UnitCharacters Unit = C.ASIDE_BUDGET_CHARACTERS
+	UnitCharacters Unit = C.ASIDE_BUDGET_UNIT_CHARACTERS
 )
 
 // Scope says what a limit applies to.
@@ -72,9 +72,9 @@ type Scope uint32
 
 const (
 	// ScopeSpan limits each thinking span by itself.
-	ScopeSpan Scope = C.ASIDE_BUDGET_SPAN
+	ScopeSpan Scope = C.ASIDE_BUDGET_SCOPE_SPAN
 	// ScopeStream limits all thinking of the stream together.
-	ScopeStream Scope = C.ASIDE_BUDGET_STREAM
+	ScopeStream Scope = C.ASIDE_BUDGET_SCOPE_STREAM
 )
 
 // Start says what is open at the first byte of a stream.
@@ -155,7 +155,7 @@ func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 	if options == nil {
 		options = &Options{}
 	}
-	c := C.aside_options{
+	c := C.aside_scanner_options{
 		size:        C.sizeof_aside_options,
 		start:       C.uint32_t(options.Start),
 		stray_close: C.uint32_t(options.StrayClose),

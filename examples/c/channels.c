@@ -21,10 +21,10 @@ struct printer {
 static const char *channel_name(uint32_t channel)
 {
     switch (channel) {
-    case ASIDE_CONTENT: return "content";
-    case ASIDE_THINKING: return "thinking";
-    case ASIDE_NARRATION: return "narration";
-    case ASIDE_TOOL: return "tool";
+    case ASIDE_CHANNEL_CONTENT: return "content";
+    case ASIDE_CHANNEL_THINKING: return "thinking";
+    case ASIDE_CHANNEL_NARRATION: return "narration";
+    case ASIDE_CHANNEL_TOOL: return "tool";
     default: return "other";
     }
 }
@@ -34,7 +34,7 @@ static int32_t print(void *user, const aside_event *event, const char *bytes)
 {
     struct printer *printer = user;
 
-    if (event->kind != ASIDE_TEXT)
+    if (event->kind != ASIDE_KIND_TEXT)
         return 0; /* markers, framing, attributes: nothing to read */
     if (printer->channel != event->channel) {
         if (printer->channel >= 0)

@@ -100,7 +100,7 @@ static const aside_dialect *dialect_of(const char *name)
 
 int main(int argc, char **argv)
 {
-    aside_options options = {.size = sizeof options, .calls = 1};
+    aside_scanner_options options = {.size = sizeof options, .calls = 1};
     aside_call_writer_options writing = {.size = sizeof writing};
     const aside_dialect *dialect;
     aside_scanner *scanner;

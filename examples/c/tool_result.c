@@ -67,7 +67,7 @@ static void tell(const aside_compressed *compressed)
         return;
     for (part = 0; part < report.part_count; part++)
         for (at = 0; at < report.parts[part].stretch_count; at++)
-            if (report.parts[part].stretches[at].change == ASIDE_LEFT_OUT)
+            if (report.parts[part].stretches[at].change == ASIDE_CHANGE_LEFT_OUT)
                 left_out += (unsigned long)report.parts[part].stretches[at].len;
     fprintf(stderr, "%lu to %lu characters; %lu bytes were left out\n", (unsigned long)report.before,
             (unsigned long)report.after, left_out);
@@ -78,7 +78,7 @@ static void tell(const aside_compressed *compressed)
 int main(int argc, char **argv)
 {
     aside_compressor_options options = {.size = sizeof options, .budget = BUDGET};
-    aside_call call = {.size = sizeof call, .tool_id = {"bash", 4}};
+    aside_invocation call = {.size = sizeof call, .tool_id = {"bash", 4}};
     aside_registry *registry;
     aside_compressor *compressor;
     aside_compressed *compressed = NULL;

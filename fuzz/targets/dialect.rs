@@ -3,7 +3,7 @@
 //! Input: a dialect file up to a NUL; how many lengths of chunks, and these; the text, or none: then the file is the text,
 //! and all its markers are in it. Where the first byte is 1, the file is made of the bytes up to the NUL: few are refused.
 
-use aside::{Channel, Dialect, Options, Start};
+use aside::{Channel, Dialect, ScannerOptions, Start};
 use samples::Random;
 
 use super::{Input, contract, cut, scanner::tokens};
@@ -27,7 +27,7 @@ pub fn run(data: &[u8]) {
     let text = if input.rest.is_empty() { file } else { input.rest };
     let plain = reference::Dialect::parse(toml).expect("what the library reads, the reference reads");
     for start in Channel::ALL.map(Start::Channel).into_iter().chain([Start::Header]) {
-        let options = Options::new().start(start);
+        let options = ScannerOptions::new().start(start);
         let Some(whole) = contract(&dialect, &options, text, &[text]) else { continue };
         if text.len() <= MOST_FOR_REFERENCE {
             let wanted = reference::read(&plain, text, Some(start.as_str()));

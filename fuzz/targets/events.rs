@@ -34,7 +34,7 @@ pub fn run(data: &[u8]) {
     let field = if wants_calls { Field::ReasoningContent } else { field };
     let options = Options::new().start(start_at).field(field).calls(wants_calls);
     let told = |text: &str, is_body| {
-        let scanner = aside::Options::new().start(start_at);
+        let scanner = aside::ScannerOptions::new().start(start_at);
         support::told::told(pair, &scanner, None, text.as_bytes(), is_body)
     };
     let lengths = input.lengths();

@@ -8,7 +8,7 @@ pub mod events;
 pub mod results;
 pub mod scanner;
 
-use aside::{Dialect, Kind, Options, Scanner};
+use aside::{Dialect, Kind, Scanner, ScannerOptions};
 
 /// An input is eaten from the front; behind its end come zeros.
 pub struct Input<'a> {
@@ -66,7 +66,12 @@ pub fn cut<'a>(text: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
 
 /// The events of a text that is cut so, each held against what is promised of every dialect. `None` where the dialect has
 /// no such start.
-pub fn contract(dialect: &Dialect, options: &Options, text: &[u8], chunks: &[&[u8]]) -> Option<Vec<reference::Event>> {
+pub fn contract(
+    dialect: &Dialect,
+    options: &ScannerOptions,
+    text: &[u8],
+    chunks: &[&[u8]],
+) -> Option<Vec<reference::Event>> {
     let mut scanner = Scanner::with_options(dialect, options).ok()?;
     let is_utf8 = std::str::from_utf8(text).is_ok();
     let (mut events, mut next) = (Vec::new(), 0);

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use aside::{Options, Scanner, Start, Token};
+use aside::{Scanner, ScannerOptions, Start, Token};
 use samples::Random;
 use support::{Pair, ROOT};
 
@@ -45,7 +45,7 @@ pub fn run(data: &[u8]) {
 
     let wanted = reference::read(&pair.reference, text, Some(start));
     let chunks = cut(text, lengths);
-    let options = Options::new().start(start.parse::<Start>().unwrap());
+    let options = ScannerOptions::new().start(start.parse::<Start>().unwrap());
     let got = contract(&pair.library, &options, text, &chunks).unwrap();
     pair.same(Some(start), &chunks, &wanted, &got);
     let got = support::run_stopping(&mut support::scanner(&pair.library, Some(start), None), &chunks);
@@ -66,7 +66,7 @@ pub fn run(data: &[u8]) {
 
 /// The same for a host that wants calls told apart, and the same spans.
 fn calls(pair: &Pair, start: &str, text: &[u8], chunks: &[&[u8]], tokens: &[Token]) {
-    let options = Options::new().start(start.parse::<Start>().unwrap()).calls(true);
+    let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).calls(true);
     let wanted = reference::read_with_calls(&pair.reference, text, Some(start));
     let got = contract(&pair.library, &options, text, chunks).unwrap();
     pair.same(Some(start), chunks, &wanted, &reference::joined_with_calls(&got));

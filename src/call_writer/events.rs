@@ -7,7 +7,7 @@ use super::{
 use crate::{Channel, Dialect, Error, Event, Kind, calls::table::CallTable};
 
 impl CallWriter {
-    /// Takes the next event of a scanner that reports calls ([`Options::calls`](crate::Options::calls)), and hands each delta
+    /// Takes the next event of a scanner that reports calls ([`Options::calls`](crate::ScannerOptions::calls)), and hands each delta
     /// that can leave to `on_delta`. `dialect` is the scanner's. Events that do not belong to a call change nothing.
     ///
     /// # Errors

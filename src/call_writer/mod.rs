@@ -32,7 +32,7 @@
 //! | `End(Marker)` | `}` and the end |
 //!
 //! ```
-//! use aside::{Dialect, Options, Scanner, call_writer::{self, CallWriter, Tools}};
+//! use aside::{Dialect, ScannerOptions, Scanner, call_writer::{self, CallWriter, Tools}};
 //!
 //! let dialect = Dialect::from_toml(
 //!     r#"
@@ -47,7 +47,7 @@
 //! )?;
 //! let tools = Tools::read(r#"[{"name": "f"}]"#)?;
 //! let mut writer = CallWriter::new(call_writer::Options { tools: Some(tools.into()), ..Default::default() });
-//! let mut scanner = Scanner::with_options(&dialect, &Options::new().calls(true))?;
+//! let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true))?;
 //! let (mut name, mut arguments) = (String::new(), String::new());
 //! for chunk in [r#"<tool_call>{"name": "f", "argu"#, r#"ments": {"x": 1}}</tool_call>"#] {
 //!     scanner.feed(chunk, |event| {

@@ -61,7 +61,7 @@ impl Versioned for aside_call_writer_options {
 pub struct aside_call_delta {
     /// `sizeof(aside_call_delta)` of the caller's header.
     pub size: size_t,
-    /// The number of the call in the stream, from 0: `text_at` of its `ASIDE_CALL`. Calls that are not told count too.
+    /// The number of the call in the stream, from 0: `text_at` of its `ASIDE_KIND_CALL`. Calls that are not told count too.
     pub call: u64,
     /// The number of the call among those that are told, from 0: `index` of OpenAI's `tool_calls`.
     pub index: u64,
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 }
 
 /// Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
-/// after the call. Feed all events of the stream, or at least those of the channel `ASIDE_TOOL`, in their order; those that
+/// after the call. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
 /// belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
 ///
 /// Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 /// `ASIDE_ERROR_PANIC` (the writer stays in error).
 ///
 /// A call that is not told, because `tools` does not have it or because it was cut before its arguments, has no delta from
-/// its `ASIDE_CALL` to its `ASIDE_CALL_END`. A call that was told always has a last delta.
+/// its `ASIDE_KIND_CALL` to its `ASIDE_KIND_CALL_END`. A call that was told always has a last delta.
 ///
 /// May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
 ///

@@ -50,7 +50,7 @@ pub const ASIDE_ERROR_BUSY: i32 = -1007;
 pub const ASIDE_ERROR_ORDER: i32 = -1008;
 
 /// Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
-/// `aside_sse_reset()`, a call writer until `aside_call_writer_reset()`.
+/// `aside_rewriter_reset()`, a call writer until `aside_call_writer_reset()`.
 pub const ASIDE_ERROR_MEMORY: i32 = -1009;
 
 /// An index is not below the count.
@@ -70,73 +70,73 @@ pub const ASIDE_ERROR_FILTER: i32 = -1013;
 /// The text is not the one that the report is about.
 pub const ASIDE_ERROR_ORIGINAL: i32 = -1014;
 
-/// An `ASIDE_OPEN`, `ASIDE_TEXT`, … value.
+/// An `ASIDE_KIND_OPEN`, `ASIDE_KIND_TEXT`, … value.
 pub type aside_kind = u32;
 
 /// A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
-pub const ASIDE_OPEN: u32 = 1;
+pub const ASIDE_KIND_OPEN: u32 = 1;
 
 /// An attribute of the marker that has just opened a span. It has no bytes of the stream.
-pub const ASIDE_ATTRIBUTE: u32 = 2;
+pub const ASIDE_KIND_ATTRIBUTE: u32 = 2;
 
 /// Text of the channel. It is never empty, and never cuts a character of valid UTF-8.
-pub const ASIDE_TEXT: u32 = 3;
+pub const ASIDE_KIND_TEXT: u32 = 3;
 
 /// Bytes that belong to no text, such as the newline that a family puts around its markers.
-pub const ASIDE_FRAMING: u32 = 4;
+pub const ASIDE_KIND_FRAMING: u32 = 4;
 
 /// A span ends. The bytes are its closing marker; there are none if it ends without one.
-pub const ASIDE_CLOSE: u32 = 5;
+pub const ASIDE_KIND_CLOSE: u32 = 5;
 
 /// All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
 /// `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
-pub const ASIDE_RECLASSIFY: u32 = 6;
+pub const ASIDE_KIND_RECLASSIFY: u32 = 6;
 
 /// The thinking exceeds `options.budget` here. It has no bytes of the stream and stands between two characters. It comes
 /// once for each span or stream, as `options.budget_scope` says.
-pub const ASIDE_BUDGET: u32 = 7;
+pub const ASIDE_KIND_BUDGET: u32 = 7;
 
 /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
 /// written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
 /// call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
-pub const ASIDE_CALL: u32 = 8;
+pub const ASIDE_KIND_CALL: u32 = 8;
 
 /// The name of the call, whole. If `len` is 0, the name is the value of a header's field: `value_len` bytes, handed over
 /// as those of an attribute are.
-pub const ASIDE_CALL_NAME: u32 = 9;
+pub const ASIDE_KIND_CALL_NAME: u32 = 9;
 
 /// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
-pub const ASIDE_CALL_ID: u32 = 10;
+pub const ASIDE_KIND_CALL_ID: u32 = 10;
 
 /// A key of the arguments, whole. Arguments that are JSON have none.
-pub const ASIDE_CALL_KEY: u32 = 11;
+pub const ASIDE_KIND_CALL_KEY: u32 = 11;
 
 /// The word that says of which type the next value is, whole.
-pub const ASIDE_CALL_TYPE: u32 = 12;
+pub const ASIDE_KIND_CALL_TYPE: u32 = 12;
 
 /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
-pub const ASIDE_CALL_VALUE: u32 = 13;
+pub const ASIDE_KIND_CALL_VALUE: u32 = 13;
 
 /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
-pub const ASIDE_CALL_VALUE_END: u32 = 14;
+pub const ASIDE_KIND_CALL_VALUE_END: u32 = 14;
 
-/// The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_CALL`.
-pub const ASIDE_CALL_END: u32 = 15;
+/// The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_KIND_CALL`.
+pub const ASIDE_KIND_CALL_END: u32 = 15;
 
-/// An `ASIDE_CONTENT`, `ASIDE_THINKING`, … value.
+/// An `ASIDE_CHANNEL_CONTENT`, `ASIDE_CHANNEL_THINKING`, … value.
 pub type aside_channel = u32;
 
 /// What the reader is meant to see.
-pub const ASIDE_CONTENT: u32 = 0;
+pub const ASIDE_CHANNEL_CONTENT: u32 = 0;
 
 /// What the model thinks (`reasoning`, `reasoning_content` in some interfaces).
-pub const ASIDE_THINKING: u32 = 1;
+pub const ASIDE_CHANNEL_THINKING: u32 = 1;
 
 /// What the model says about what it is doing.
-pub const ASIDE_NARRATION: u32 = 2;
+pub const ASIDE_CHANNEL_NARRATION: u32 = 2;
 
 /// Tool calls.
-pub const ASIDE_TOOL: u32 = 3;
+pub const ASIDE_CHANNEL_TOOL: u32 = 3;
 
 /// From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped.
 pub const ASIDE_NOT_TEXT: i32 = -1;
@@ -151,7 +151,7 @@ pub const ASIDE_CAUSE_MARKER: u32 = 0;
 pub const ASIDE_CAUSE_IMPLIED: u32 = 1;
 
 /// The stream ended inside the span.
-pub const ASIDE_CAUSE_END: u32 = 2;
+pub const ASIDE_CAUSE_END_OF_STREAM: u32 = 2;
 
 /// `aside_scanner_force_close()` ended it.
 pub const ASIDE_CAUSE_FORCED: u32 = 3;
@@ -180,14 +180,14 @@ pub const ASIDE_START_TOOL: u32 = 4;
 /// The stream begins inside a channel header, of a dialect that has headers.
 pub const ASIDE_START_HEADER: u32 = 5;
 
-/// An `ASIDE_CALLS_` value.
+/// An `ASIDE_CALLS_IN_THINKING_` value.
 pub type aside_calls_in_thinking = u32;
 
 /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
-pub const ASIDE_CALLS_DIALECT: u32 = 0;
+pub const ASIDE_CALLS_IN_THINKING_DIALECT: u32 = 0;
 
 /// Every tool opener in the thinking is text.
-pub const ASIDE_CALLS_NEVER: u32 = 1;
+pub const ASIDE_CALLS_IN_THINKING_NEVER: u32 = 1;
 
 /// An `ASIDE_STRAY_CLOSE_` value.
 pub type aside_stray_close = u32;
@@ -199,23 +199,23 @@ pub const ASIDE_STRAY_CLOSE_DIALECT: u32 = 0;
 /// think.
 pub const ASIDE_STRAY_CLOSE_TEXT: u32 = 1;
 
-/// `ASIDE_BUDGET_BYTES` or `ASIDE_BUDGET_CHARACTERS`.
+/// `ASIDE_BUDGET_UNIT_BYTES` or `ASIDE_BUDGET_UNIT_CHARACTERS`.
 pub type aside_budget_unit = u32;
 
 /// Bytes.
-pub const ASIDE_BUDGET_BYTES: u32 = 0;
+pub const ASIDE_BUDGET_UNIT_BYTES: u32 = 0;
 
 /// Characters.
-pub const ASIDE_BUDGET_CHARACTERS: u32 = 1;
+pub const ASIDE_BUDGET_UNIT_CHARACTERS: u32 = 1;
 
-/// `ASIDE_BUDGET_SPAN` or `ASIDE_BUDGET_STREAM`.
+/// `ASIDE_BUDGET_SCOPE_SPAN` or `ASIDE_BUDGET_SCOPE_STREAM`.
 pub type aside_budget_scope = u32;
 
 /// Each thinking span has the whole budget.
-pub const ASIDE_BUDGET_SPAN: u32 = 0;
+pub const ASIDE_BUDGET_SCOPE_SPAN: u32 = 0;
 
 /// All thinking of the stream shares it.
-pub const ASIDE_BUDGET_STREAM: u32 = 1;
+pub const ASIDE_BUDGET_SCOPE_STREAM: u32 = 1;
 
 /// An `ASIDE_MARKERS_` value.
 pub type aside_markers = u32;

@@ -441,7 +441,7 @@ pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: 
     }
 }
 
-/// Returns the family of a rule of the dialect, as `ASIDE_OPEN` events number the rules: what the span or header names
+/// Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: what the span or header names
 /// in the file as its family, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length
 /// without the NUL; `len` may be NULL.
 ///
@@ -457,7 +457,7 @@ pub unsafe extern "C" fn aside_dialect_family(
     unsafe { c_word_of(dialect, rule, |words| Some(&words.family), len) }
 }
 
-/// Returns what an `ASIDE_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
+/// Returns what an `ASIDE_KIND_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
 /// name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
 /// with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
 ///
@@ -514,7 +514,7 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
     }
 }
 
-/// Returns where a stream of this dialect starts if `aside_options.start` is `ASIDE_START_DEFAULT`: another
+/// Returns where a stream of this dialect starts if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
 /// `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
 /// `ASIDE_START_DEFAULT` if `dialect` is NULL.
 #[ffi_export]

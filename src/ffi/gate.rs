@@ -27,13 +27,13 @@ fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_st
 /// the longest that fits is of one of `formats`.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
-/// `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_sse_finish()`
+/// `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
 /// at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
 /// `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_wants(
+pub unsafe extern "C" fn aside_rewriter_wants(
     status: u32,
     path: *const c_char,
     path_len: size_t,
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn aside_sse_wants(
 }
 
 /// Finds what a host does with a request whose answer may be for a rewriter. `method` is its method; `path` and `formats`
-/// are as for `aside_sse_wants()`.
+/// are as for `aside_rewriter_wants()`.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
 /// is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an

@@ -30,14 +30,15 @@ pub(super) fn stray_close(number: aside_stray_close) -> Result<StrayClose, aside
     }
 }
 
-/// An `ASIDE_CALLS_` value.
+/// An `ASIDE_CALLS_IN_THINKING_` value.
 pub(super) fn calls_in_thinking(number: aside_calls_in_thinking) -> Result<CallsInThinking, aside_status> {
     match number {
-        ASIDE_CALLS_DIALECT => Ok(CallsInThinking::Dialect),
-        ASIDE_CALLS_NEVER => Ok(CallsInThinking::Never),
-        other => {
-            Err(fail_with(ASIDE_ERROR_OPTION, format_args!("calls_in_thinking {other} is not an ASIDE_CALLS_ value")))
-        }
+        ASIDE_CALLS_IN_THINKING_DIALECT => Ok(CallsInThinking::Dialect),
+        ASIDE_CALLS_IN_THINKING_NEVER => Ok(CallsInThinking::Never),
+        other => Err(fail_with(
+            ASIDE_ERROR_OPTION,
+            format_args!("calls_in_thinking {other} is not an ASIDE_CALLS_IN_THINKING_ value"),
+        )),
     }
 }
 

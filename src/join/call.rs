@@ -15,7 +15,7 @@ use crate::{
     },
     json,
     memory::push,
-    scanner::{Options, Scanner},
+    scanner::{Scanner, ScannerOptions},
 };
 
 /// A call for [`Dialect::join_with_calls`].
@@ -61,7 +61,7 @@ pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinErro
     } else {
         Start::Channel(Channel::Content)
     };
-    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start).calls(true))?;
+    let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(true))?;
     match text.misread(&mut scanner)? {
         Some(at) => Err(blame(&text, table, at)),
         None => Ok(text),

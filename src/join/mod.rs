@@ -16,7 +16,7 @@ use crate::channel::{Channel, Start};
 use crate::dialect::{BREAK, Dialect, compiled::Compiled};
 use crate::matcher::bytes::{is_blank, is_tag_space, same};
 use crate::memory::{OutOfMemory, append};
-use crate::scanner::{Options, Scanner};
+use crate::scanner::{Scanner, ScannerOptions};
 use crate::utf8::is_continuation;
 pub use call::JoinCall;
 pub use error::{CallFault, CallPart, JoinError};
@@ -216,7 +216,8 @@ fn join(
     let compiled = &*dialect.compiled;
     let calls = call::write(dialect, calls)?;
     let start = options.start.unwrap_or(dialect.start());
-    let mut scanner = Scanner::with_options(dialect, &Options::new().start(start).calls(!calls.bytes.is_empty()))?;
+    let mut scanner =
+        Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(!calls.bytes.is_empty()))?;
     let joined = Joined::new(compiled, start, thinking, content, &calls)?;
     let Some(fault) = joined.fault(&mut scanner)? else { return Ok(joined.text.bytes) };
     if options.markers == OnMarker::Refuse {

@@ -35,10 +35,10 @@ pub struct Counts {
 /// next thinking.
 ///
 /// ```
-/// use aside::{Budget, BudgetScope, BudgetUnit, Dialect, Kind, Options, Scanner};
+/// use aside::{Budget, BudgetScope, BudgetUnit, Dialect, Kind, ScannerOptions, Scanner};
 ///
 /// let budget = Budget::new(5, BudgetUnit::Characters, BudgetScope::Span);
-/// let mut scanner = Scanner::with_options(&Dialect::find("qwen3")?, &Options::new().budget(budget))?;
+/// let mut scanner = Scanner::with_options(&Dialect::find("qwen3")?, &ScannerOptions::new().budget(budget))?;
 /// let mut exceeded_at = None;
 /// scanner.feed("<think>Let me see.", |event| {
 ///     if event.kind == Kind::Budget {

@@ -10,7 +10,7 @@ use super::{
     hold::HoldBuffer,
     ledger::Ledger,
     optional::Optional,
-    options::{CallsInThinking, Options, StrayClose},
+    options::{CallsInThinking, ScannerOptions, StrayClose},
     pending::Next,
     spans::Spans,
     thoughts::Thoughts,
@@ -82,7 +82,7 @@ pub struct Text {
 
 impl Engine {
     /// Returns the state of a stream that starts there, whatever start the options have.
-    pub fn new(compiled: &Compiled, start: Start, options: &Options) -> Result<Engine, Error> {
+    pub fn new(compiled: &Compiled, start: Start, options: &ScannerOptions) -> Result<Engine, Error> {
         let is_known = match start {
             Start::Header => compiled.grammar.header.is_some(),
             Start::Channel(Channel::Content) => true,

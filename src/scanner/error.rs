@@ -7,9 +7,9 @@ use crate::memory::OutOfMemory;
 /// Why a scanner could not be made, or could not go on.
 ///
 /// ```
-/// use aside::{Channel, Dialect, Error, Options, Scanner, Start};
+/// use aside::{Channel, Dialect, Error, ScannerOptions, Scanner, Start};
 ///
-/// let options = Options::new().start(Start::Channel(Channel::Narration));
+/// let options = ScannerOptions::new().start(Start::Channel(Channel::Narration));
 /// let error = Scanner::with_options(&Dialect::find("qwen3")?, &options).unwrap_err();
 /// assert_eq!(error, Error::NoSuchStart);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

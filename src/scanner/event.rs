@@ -74,7 +74,7 @@ pub enum Kind<'a> {
     /// The thinking exceeds its budget here. The event has no bytes, stands between two characters, and comes once for each
     /// span or stream.
     Budget,
-    /// A tool call begins. This and the kinds below come only with [`Options::calls`](crate::Options::calls). The bytes are what
+    /// A tool call begins. This and the kinds below come only with [`ScannerOptions::calls`](crate::ScannerOptions::calls). The bytes are what
     /// begins the call, if the opener of its span was not that.
     Call {
         /// The rule of the span's `Open`.

@@ -14,7 +14,7 @@ use std::{
 use samples::{Pieces, Random, made};
 
 use super::Engine;
-use crate::{Channel, Dialect, Event, Kind, Options, Scanner};
+use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions};
 
 /// What calls came to; of texts, their bytes alone, so that it does not matter where they were cut.
 #[derive(Hash, PartialEq)]
@@ -209,7 +209,7 @@ fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
     let next = AtomicUsize::new(0);
     let run = || {
         while let Some(&(dialect, file, start)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let options = Options::new().start(start.parse::<crate::Start>().unwrap());
+            let options = ScannerOptions::new().start(start.parse::<crate::Start>().unwrap());
             let pieces = Pieces::new(file);
             let pieces = if every { &pieces.all } else { &pieces.few };
             let mut explorer = Explorer::new(Scanner::with_options(dialect, &options).unwrap(), pieces, most);

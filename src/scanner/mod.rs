@@ -44,7 +44,7 @@ pub(crate) use engine::SHORT;
 pub(crate) use engine::Text;
 pub use error::Error;
 pub use event::{Attribute, Cause, Event, Kind};
-pub use options::{CallsInThinking, Options, StrayClose};
+pub use options::{CallsInThinking, ScannerOptions, StrayClose};
 pub use thoughts::Thought;
 use window::{Call, EventRef, KindRef};
 
@@ -84,7 +84,7 @@ impl Scanner {
     #[doc(alias = "aside_scanner_new")]
     #[must_use]
     pub fn new(dialect: &Dialect) -> Scanner {
-        match Scanner::with_options(dialect, &Options::default()) {
+        match Scanner::with_options(dialect, &ScannerOptions::default()) {
             Ok(scanner) => scanner,
             Err(error) => panic!("{error}"),
         }
@@ -96,7 +96,7 @@ impl Scanner {
     ///
     /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
     #[doc(alias = "aside_scanner_new")]
-    pub fn with_options(dialect: &Dialect, options: &Options) -> Result<Scanner, Error> {
+    pub fn with_options(dialect: &Dialect, options: &ScannerOptions) -> Result<Scanner, Error> {
         let engine = Engine::new(&dialect.compiled, options.start.unwrap_or(dialect.start()), options)?;
         Ok(Scanner { dialect: dialect.clone(), engine })
     }
@@ -580,7 +580,7 @@ impl Scanner {
     }
 
     /// Takes the oldest whole thought that was not taken yet. None if there is none, or if
-    /// [`Options::collect`] was not set.
+    /// [`ScannerOptions::collect`] was not set.
     #[doc(alias = "aside_scanner_take_thought")]
     pub fn take_thought(&mut self) -> Option<Thought> {
         self.engine.thoughts_mut()?.take()
@@ -783,7 +783,7 @@ fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
 mod tests {
     use samples::Random;
 
-    use super::{Channel, Counts, Kind, Options, Scanner, Start, StrayClose};
+    use super::{Channel, Counts, Kind, Scanner, ScannerOptions, Start, StrayClose};
     use crate::Dialect;
 
     /// Channel, offset and bytes of what came; text that was cut is joined, and other events are told by their kind.
@@ -849,7 +849,7 @@ mod tests {
                 let mixed: String = words.map(|word| format!("{word}{}", &prose[..random.below(50)])).collect();
                 for text in [input.as_bytes(), mixed.as_bytes(), format!("{input}{prose}{input}").as_bytes()] {
                     for start in [None, Some(starts[0]), Some(starts[1]), Some(starts[2])] {
-                        let options = Options::new().start(start);
+                        let options = ScannerOptions::new().start(start);
                         let (Ok(mut plain), Ok(mut quiet)) =
                             (Scanner::with_options(&dialect, &options), Scanner::with_options(&dialect, &options))
                         else {
@@ -891,7 +891,7 @@ mod tests {
                 let start = example.get("start").map(|start| start.as_str().unwrap().parse().unwrap());
                 for stray_close in [StrayClose::Dialect, StrayClose::Text] {
                     for end in 0..=input.len() {
-                        let options = Options::new().start(start).stray_close(stray_close);
+                        let options = ScannerOptions::new().start(start).stray_close(stray_close);
                         let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
                         scanner.feed(&input[..end], |_| {}).unwrap();
                         scanner.feed(b"\n Then comes prose, as most text is.", |_| {}).unwrap();
@@ -931,7 +931,7 @@ mod tests {
         scanner.finish(|_| {}).unwrap();
         assert!(refused(&mut scanner), "after the end");
         let budget = crate::Budget::new(100, crate::BudgetUnit::Bytes, crate::BudgetScope::Span);
-        for options in [Options::new().budget(budget), Options::new().collect(9)] {
+        for options in [ScannerOptions::new().budget(budget), ScannerOptions::new().collect(9)] {
             let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
             scanner.feed(b"<think>a", |_| {}).unwrap();
             assert!(refused(&mut scanner), "{options:?}");

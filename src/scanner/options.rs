@@ -6,9 +6,9 @@ use crate::channel::Start;
 /// Options of a scanner. The default is what the dialect says.
 ///
 /// ```
-/// use aside::{Channel, Dialect, Options, Scanner, Start, StrayClose};
+/// use aside::{Channel, Dialect, ScannerOptions, Scanner, Start, StrayClose};
 ///
-/// let options = Options::new()
+/// let options = ScannerOptions::new()
 ///     .start(Start::Channel(Channel::Thinking)) // the prompt ends with `<think>`
 ///     .collect(1 << 20)
 ///     .stray_close(StrayClose::Text);
@@ -19,7 +19,7 @@ use crate::channel::Start;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use = "options change nothing until a scanner is made with them"]
-pub struct Options {
+pub struct ScannerOptions {
     pub(crate) start: Option<Start>,
     pub(crate) collect: Option<usize>,
     pub(crate) budget: Option<Budget>,
@@ -28,54 +28,54 @@ pub struct Options {
     pub(crate) calls_in_thinking: CallsInThinking,
 }
 
-impl Options {
+impl ScannerOptions {
     /// Returns the default options.
-    pub fn new() -> Options {
-        Options::default()
+    pub fn new() -> ScannerOptions {
+        ScannerOptions::default()
     }
 
     /// Sets what is open at byte 0. With `None`, the dialect's own start.
-    pub fn start(self, start: impl Into<Option<Start>>) -> Options {
-        Options { start: start.into(), ..self }
+    pub fn start(self, start: impl Into<Option<Start>>) -> ScannerOptions {
+        ScannerOptions { start: start.into(), ..self }
     }
 
     /// Collects whole thoughts, for [`Scanner::take_thought`](crate::Scanner::take_thought).
     ///
     /// Thoughts that were not taken yet hold at most this many bytes together: their texts, types and attributes. Each
     /// attribute counts as at least 48 bytes. What does not fit is cut off: first attributes, then the type, then the text.
-    pub fn collect(self, bytes: impl Into<Option<usize>>) -> Options {
-        Options { collect: bytes.into(), ..self }
+    pub fn collect(self, bytes: impl Into<Option<usize>>) -> ScannerOptions {
+        ScannerOptions { collect: bytes.into(), ..self }
     }
 
     /// Reports where the thinking exceeds this budget, with the event [`Kind::Budget`](crate::Kind::Budget).
-    pub fn budget(self, budget: impl Into<Option<Budget>>) -> Options {
-        Options { budget: budget.into(), ..self }
+    pub fn budget(self, budget: impl Into<Option<Budget>>) -> ScannerOptions {
+        ScannerOptions { budget: budget.into(), ..self }
     }
 
     /// Reports tool calls with their names and arguments, as the kinds from [`Kind::Call`](crate::Kind::Call) on, if the
     /// dialect says how they are written. Otherwise their bytes are text of the tool channel.
-    pub fn calls(self, calls: bool) -> Options {
-        Options { calls, ..self }
+    pub fn calls(self, calls: bool) -> ScannerOptions {
+        ScannerOptions { calls, ..self }
     }
 
     /// Sets what becomes of a tool call inside the thinking.
-    pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> Options {
-        Options { calls_in_thinking, ..self }
+    pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> ScannerOptions {
+        ScannerOptions { calls_in_thinking, ..self }
     }
 
     /// Sets what becomes of a closer of the thinking that stands in the content after other text.
-    pub fn stray_close(self, stray_close: StrayClose) -> Options {
-        Options { stray_close, ..self }
+    pub fn stray_close(self, stray_close: StrayClose) -> ScannerOptions {
+        ScannerOptions { stray_close, ..self }
     }
 }
 
 /// What a scanner does with a closer of the thinking that has no opener and comes after content.
 ///
 /// ```
-/// use aside::{Channel, Dialect, Options, Scanner, StrayClose};
+/// use aside::{Channel, Dialect, ScannerOptions, Scanner, StrayClose};
 ///
 /// let qwen3 = Dialect::find("qwen3")?;
-/// let mut scanner = Scanner::with_options(&qwen3, &Options::new().stray_close(StrayClose::Text))?;
+/// let mut scanner = Scanner::with_options(&qwen3, &ScannerOptions::new().stray_close(StrayClose::Text))?;
 /// scanner.feed("It ends with </think>.", |_| ())?;
 /// assert_eq!(scanner.counts(Channel::Content).bytes, 22);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -94,10 +94,10 @@ pub enum StrayClose {
 /// What a scanner does with a tool call that begins inside the thinking.
 ///
 /// ```
-/// use aside::{CallsInThinking, Channel, Dialect, Options, Scanner};
+/// use aside::{CallsInThinking, Channel, Dialect, ScannerOptions, Scanner};
 ///
 /// let qwen3 = Dialect::find("qwen3")?;
-/// let options = Options::new().calls_in_thinking(CallsInThinking::Never);
+/// let options = ScannerOptions::new().calls_in_thinking(CallsInThinking::Never);
 /// let mut scanner = Scanner::with_options(&qwen3, &options)?;
 /// scanner.feed("<think>\nhm <tool_call>{\"name\": \"f\"}</tool_call> hm", |_| ())?;
 /// assert_eq!(scanner.counts(Channel::Tool).bytes, 0);

@@ -1,6 +1,6 @@
 //! The content of a whole text: the shortest way for a host that has all of an answer and wants to show it.
 
-use super::{Error, Event, Kind, Options, Scanner, thoughts};
+use super::{Error, Event, Kind, Scanner, ScannerOptions, thoughts};
 use crate::{channel::Channel, dialect::Dialect};
 
 impl Dialect {
@@ -30,7 +30,7 @@ fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
         Kind::Reclassify => content.clear(),
         _ => {}
     };
-    let mut scanner = Scanner::with_options(dialect, &Options::new())?;
+    let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new())?;
     scanner.feed(text, &mut keep)?;
     scanner.finish(&mut keep)?;
     content.truncate(thoughts::trim_end(&content).len());

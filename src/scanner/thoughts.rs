@@ -11,9 +11,9 @@ use super::{attributes::Attributes, error::Error, event::Cause};
 /// The whole text of a thinking span, with its attributes.
 ///
 /// ```
-/// use aside::{Cause, Dialect, Options, Scanner};
+/// use aside::{Cause, Dialect, ScannerOptions, Scanner};
 ///
-/// let options = Options::new().collect(1 << 20);
+/// let options = ScannerOptions::new().collect(1 << 20);
 /// let mut scanner = Scanner::with_options(&Dialect::find("qwen3")?, &options)?;
 /// scanner.feed("<think>\nhm\n</think>\n\nYes.", |_| ())?;
 /// let thought = scanner.take_thought().unwrap();

@@ -79,7 +79,7 @@ impl<'a> Response<'a> {
 /// assert_eq!(wants(&response, Formats::CHAT), None);
 /// assert_eq!(wants(&response.path("/api/tags"), Formats::OLLAMA), None);
 /// ```
-#[doc(alias = "aside_sse_wants")]
+#[doc(alias = "aside_rewriter_wants")]
 #[must_use]
 pub fn wants(response: &Response<'_>, formats: Formats) -> Option<Body> {
     let Response { status, path, content_type, content_encoding } = *response;

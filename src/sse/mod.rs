@@ -139,7 +139,7 @@ impl Rewriter {
     /// # Errors
     ///
     /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
-    #[doc(alias = "aside_sse_new")]
+    #[doc(alias = "aside_rewriter_new")]
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewriter, Error> {
         Ok(Rewriter {
             rewrite: Rewrite::new(dialect, options)?,
@@ -173,7 +173,7 @@ impl Rewriter {
     ///
     /// [`Error::NoSuchStart`] if the dialect has no such start, [`Error::StreamBegun`] if the stream has begun, and
     /// [`Error::OutOfMemory`]. Nothing has changed then.
-    #[doc(alias = "aside_sse_start_at")]
+    #[doc(alias = "aside_rewriter_start_at")]
     pub fn start_at(&mut self, start: Option<Start>) -> Result<(), Error> {
         self.before_stream()?;
         self.rewrite.start_at(None, start)
@@ -196,7 +196,7 @@ impl Rewriter {
     /// # Errors
     ///
     /// As [`start_at`](Rewriter::start_at).
-    #[doc(alias = "aside_sse_use_dialect")]
+    #[doc(alias = "aside_rewriter_use_dialect")]
     pub fn use_dialect(&mut self, dialect: &Dialect, start: Option<Start>) -> Result<(), Error> {
         self.before_stream()?;
         self.rewrite.start_at(Some(dialect), start)
@@ -221,7 +221,7 @@ impl Rewriter {
     /// # Errors
     ///
     /// [`Error::StreamBegun`] if the stream has begun. Nothing has changed then.
-    #[doc(alias = "aside_sse_use_tools")]
+    #[doc(alias = "aside_rewriter_use_tools")]
     pub fn use_tools(&mut self, tools: impl Into<Option<Arc<Tools>>>) -> Result<(), Error> {
         self.before_stream()?;
         self.rewrite.use_tools(tools.into());
@@ -248,7 +248,7 @@ impl Rewriter {
     /// # Errors
     ///
     /// [`Error::StreamBegun`] if the stream has begun, and [`Error::OutOfMemory`]. Nothing has changed then.
-    #[doc(alias = "aside_sse_start_from_prompt")]
+    #[doc(alias = "aside_rewriter_start_from_prompt")]
     #[inline]
     pub fn start_from_prompt(&mut self, tail: impl AsRef<[u8]>) -> Result<Start, Error> {
         self.before_stream()?;
@@ -265,7 +265,7 @@ impl Rewriter {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
-    #[doc(alias = "aside_sse_feed")]
+    #[doc(alias = "aside_rewriter_feed")]
     #[inline]
     pub fn feed(&mut self, chunk: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<(), Error> {
         self.feed_bytes(chunk.as_ref(), out)
@@ -301,7 +301,7 @@ impl Rewriter {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
-    #[doc(alias = "aside_sse_finish")]
+    #[doc(alias = "aside_rewriter_finish")]
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         if self.repairs()
             && let Some(repairer) = self.repairer.get_mut()
@@ -324,7 +324,7 @@ impl Rewriter {
 
     /// Forgets the stream, every error, and what [`stats`](Rewriter::stats) and [`is_encoded`](Rewriter::is_encoded) say.
     /// The next feed begins a new stream.
-    #[doc(alias = "aside_sse_reset")]
+    #[doc(alias = "aside_rewriter_reset")]
     pub fn reset(&mut self) {
         self.begin_stream();
         self.is_encoded = false;
@@ -335,7 +335,7 @@ impl Rewriter {
     /// Brotli), or its encoding is not UTF-8. After a finish, it says this of the stream that has ended, until another begins.
     ///
     /// Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
-    #[doc(alias = "aside_sse_encoded")]
+    #[doc(alias = "aside_rewriter_encoded")]
     #[must_use]
     pub fn is_encoded(&self) -> bool {
         self.is_encoded
@@ -343,14 +343,14 @@ impl Rewriter {
 
     /// Returns how many events and bodies passed unread, because they were longer than [`Options::max_event`], since the start
     /// or the last reset.
-    #[doc(alias = "aside_sse_too_long")]
+    #[doc(alias = "aside_rewriter_too_long")]
     #[must_use]
     pub fn too_long(&self) -> u64 {
         self.rewrite.setup.stats.too_long
     }
 
     /// Returns what has been counted since the start or the last reset, and how much is held now.
-    #[doc(alias = "aside_sse_stats")]
+    #[doc(alias = "aside_rewriter_get_stats")]
     #[must_use]
     pub fn stats(&self) -> Stats {
         let held = self.held.len() + self.rewrite.held();

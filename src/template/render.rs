@@ -16,7 +16,7 @@ use minijinja_contrib::pycompat;
 
 use super::{fit::Evidence, syntax};
 use crate::memory::{OutOfMemory, Result as Fallible};
-use crate::{Dialect, Options, Scanner, Start};
+use crate::{Dialect, Scanner, ScannerOptions, Start};
 
 /// The longest template that is rendered, in bytes; real ones have at most some 20,000.
 const LONGEST_TEMPLATE: usize = 256 << 10;
@@ -144,7 +144,7 @@ impl Rendered {
 
     /// Returns where the prompt leaves a stream of this dialect.
     pub fn start(&self, dialect: &Dialect) -> Fallible<Start> {
-        let start = Scanner::with_options(dialect, &Options::default());
+        let start = Scanner::with_options(dialect, &ScannerOptions::default());
         let start = start.and_then(|mut scanner| scanner.start_from_prompt(self.prompt.as_bytes()));
         // A new scanner has not begun, so only memory can fail.
         start.map_err(|_| OutOfMemory)
@@ -200,7 +200,7 @@ impl Write for Bounded {
 }
 
 /// Returns the function that the model calls.
-const CALLED: &str = "aside_call";
+const CALLED: &str = "aside_invocation";
 
 /// Returns the model's message. The thought is there under each name that templates know.
 fn message(content: Value, arguments: Option<Value>) -> Value {

@@ -24,10 +24,10 @@ static void play(size_t size)
 
         memset(&event, 0, sizeof event);
         memcpy(&event, entry, size < sizeof event ? size : sizeof event);
-        CHECK(event.kind >= ASIDE_OPEN && event.kind <= ASIDE_CLOSE);
+        CHECK(event.kind >= ASIDE_KIND_OPEN && event.kind <= ASIDE_KIND_CLOSE);
         for (at = sizeof event; at < size; at++)
             CHECK(entry[at] == 0);
-        if (event.kind == ASIDE_ATTRIBUTE && size >= sizeof event) {
+        if (event.kind == ASIDE_KIND_ATTRIBUTE && size >= sizeof event) {
             const char *name = fed.attributes + event.text_at;
 
             CHECK(event.offset == 0 && event.len == 0);
@@ -48,7 +48,7 @@ static void play(size_t size)
 /* Counts the events, of which none is a marker's. */
 static int32_t count(void *user, const aside_event *event, const char *bytes)
 {
-    CHECK(event->kind == ASIDE_TEXT && bytes[0] != 0);
+    CHECK(event->kind == ASIDE_KIND_TEXT && bytes[0] != 0);
     ++*(int *)user;
     return 0;
 }
@@ -76,7 +76,7 @@ static void behind_held(size_t len, size_t most, size_t wanted)
         for (at = 0; at < fed.count; at++) {
             uint64_t end = events[at].offset + events[at].len;
 
-            CHECK(events[at].kind == ASIDE_TEXT && events[at].offset == (told > 0 ? 7 : 5));
+            CHECK(events[at].kind == ASIDE_KIND_TEXT && events[at].offset == (told > 0 ? 7 : 5));
             CHECK(end == 6 + len || (wanted == 2 && end == 7));
             told++;
         }

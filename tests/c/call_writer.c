@@ -115,7 +115,7 @@ static void play(aside_scanner *scanner, aside_call_writer *writer, const char *
             static char bytes[4096];
             const char *from = fed.attributes + events[i].text_at;
 
-            if (events[i].kind != ASIDE_CALL_NAME || events[i].value_len == 0) {
+            if (events[i].kind != ASIDE_KIND_CALL_NAME || events[i].value_len == 0) {
                 /* All bytes of the stream are still there: those before `at` are the ones that were held. */
                 memcpy(bytes, stream + events[i].offset, (size_t)events[i].len);
                 from = bytes;
@@ -138,7 +138,7 @@ static aside_dialect *loaded(const char *toml)
 
 static aside_scanner *with_calls(const aside_dialect *dialect)
 {
-    aside_options options = {.size = sizeof options, .calls = 1};
+    aside_scanner_options options = {.size = sizeof options, .calls = 1};
     aside_scanner *scanner = aside_scanner_new(dialect, &options);
 
     CHECK(scanner != NULL);
@@ -183,11 +183,11 @@ static void with_options(const aside_dialect *dialect)
     aside_scanner *scanner = with_calls(dialect);
     aside_call_writer *writer = aside_call_writer_new(dialect, NULL);
     aside_call_delta delta = {.size = sizeof delta};
-    aside_event end = {.kind = ASIDE_CALL_END, .channel = ASIDE_TOOL, .cause = ASIDE_CAUSE_MARKER};
-    aside_event call = {.kind = ASIDE_CALL, .channel = ASIDE_TOOL, .text_at = 7};
-    aside_event id = {.kind = ASIDE_CALL_ID, .channel = ASIDE_TOOL, .len = 4};
-    aside_event name = {.kind = ASIDE_CALL_NAME, .channel = ASIDE_TOOL, .len = 1};
-    aside_event value = {.kind = ASIDE_CALL_VALUE, .channel = ASIDE_TOOL, .len = 2};
+    aside_event end = {.kind = ASIDE_KIND_CALL_END, .channel = ASIDE_CHANNEL_TOOL, .cause = ASIDE_CAUSE_MARKER};
+    aside_event call = {.kind = ASIDE_KIND_CALL, .channel = ASIDE_CHANNEL_TOOL, .text_at = 7};
+    aside_event id = {.kind = ASIDE_KIND_CALL_ID, .channel = ASIDE_CHANNEL_TOOL, .len = 4};
+    aside_event name = {.kind = ASIDE_KIND_CALL_NAME, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
+    aside_event value = {.kind = ASIDE_KIND_CALL_VALUE, .channel = ASIDE_CHANNEL_TOOL, .len = 2};
 
     play(scanner, writer, cut, 1, 0);
     check_made("0/0 call_0 add {\"a\":1 2 0\n");
@@ -240,7 +240,7 @@ static void misuse(const aside_dialect *dialect)
     aside_call_writer *writer = aside_call_writer_new(dialect, NULL);
     aside_call_writer_options options = {.size = sizeof options};
     aside_call_delta delta = {.size = sizeof delta, .index = 77};
-    aside_event event = {.kind = ASIDE_CALL_NAME, .channel = ASIDE_TOOL, .len = 1};
+    aside_event event = {.kind = ASIDE_KIND_CALL_NAME, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
 
     CHECK(aside_call_writer_new(NULL, NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
     aside_call_writer_free(NULL);
@@ -251,18 +251,18 @@ static void misuse(const aside_dialect *dialect)
     CHECK_STATUS(aside_call_writer_feed(writer, &event, "f", NULL), ASIDE_ERROR_NULL);
     event.len = (uint64_t)-1;
     CHECK_STATUS(aside_call_writer_feed(writer, &event, "f", &delta), ASIDE_ERROR_LENGTH);
-    event = (aside_event){.kind = ASIDE_CALL_END, .channel = ASIDE_TOOL, .cause = 99};
+    event = (aside_event){.kind = ASIDE_KIND_CALL_END, .channel = ASIDE_CHANNEL_TOOL, .cause = 99};
     CHECK_STATUS(aside_call_writer_feed(writer, &event, "", &delta), ASIDE_ERROR_OPTION);
     delta.size = sizeof delta - 1;
     CHECK_STATUS(aside_call_writer_feed(writer, &event, "", &delta), ASIDE_ERROR_SIZE);
     delta.size = sizeof delta;
 
     /* No table has these numbers, and no library this kind yet. */
-    event = (aside_event){.kind = ASIDE_CALL, .channel = ASIDE_TOOL, .rule = 1000, .tag = 1000};
+    event = (aside_event){.kind = ASIDE_KIND_CALL, .channel = ASIDE_CHANNEL_TOOL, .rule = 1000, .tag = 1000};
     CHECK_STATUS(aside_call_writer_feed(writer, &event, "", &delta), ASIDE_NONE);
-    event = (aside_event){.kind = ASIDE_CALL_END, .channel = ASIDE_TOOL};
+    event = (aside_event){.kind = ASIDE_KIND_CALL_END, .channel = ASIDE_CHANNEL_TOOL};
     CHECK_STATUS(aside_call_writer_feed(writer, &event, "", &delta), ASIDE_NONE);
-    event = (aside_event){.kind = 1000, .channel = ASIDE_TOOL, .len = (uint64_t)-1};
+    event = (aside_event){.kind = 1000, .channel = ASIDE_CHANNEL_TOOL, .len = (uint64_t)-1};
     CHECK_STATUS(aside_call_writer_feed(writer, &event, NULL, &delta), ASIDE_NONE);
     CHECK(delta.index == 77);
     aside_call_writer_free(writer);

@@ -80,7 +80,7 @@ int main(void)
     int way;
 
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        aside_options options = {.size = sizeof options, .calls = 1};
+        aside_scanner_options options = {.size = sizeof options, .calls = 1};
         aside_dialect *dialect;
         aside_scanner *scanner;
 
@@ -90,9 +90,9 @@ int main(void)
         for (way = 0; way < 5; way++)
             for (cut = 0; cut <= strlen(cases[i].text) + 1; cut++) {
                 play(scanner, cases[i].text, cut, way);
-                if (strcmp(heard.spans, cases[i].spans) != 0 || strcmp(heard.text[ASIDE_TOOL], cases[i].tool) != 0) {
+                if (strcmp(heard.spans, cases[i].spans) != 0 || strcmp(heard.text[ASIDE_CHANNEL_TOOL], cases[i].tool) != 0) {
                     fprintf(stderr, "%s: cut %u, way %d: heard [%s] [%s]\n", cases[i].text, (unsigned)cut, way, heard.spans,
-                            heard.text[ASIDE_TOOL]);
+                            heard.text[ASIDE_CHANNEL_TOOL]);
                     return 1;
                 }
             }

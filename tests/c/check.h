@@ -63,9 +63,9 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
     char mark[3];
 
     CHECK(bytes != NULL);
-    CHECK(event->channel <= ASIDE_TOOL);
+    CHECK(event->channel <= ASIDE_CHANNEL_TOOL);
     heard->events++;
-    if (event->kind == ASIDE_ATTRIBUTE) {
+    if (event->kind == ASIDE_KIND_ATTRIBUTE) {
         heard->attributes++;
         CHECK(event->len == 0);
         heard_add(heard->spans, &heard->spans_len, bytes, event->name_len);
@@ -77,7 +77,7 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
         return;
     }
     CHECK(event->offset == heard->all_len);
-    if (event->kind == ASIDE_CALL_NAME && event->value_len > 0) {
+    if (event->kind == ASIDE_KIND_CALL_NAME && event->value_len > 0) {
         CHECK(event->len == 0);
         heard_add(heard->spans, &heard->spans_len, "n", 1);
         heard_add(heard->spans, &heard->spans_len, bytes, event->value_len);
@@ -85,49 +85,49 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
     }
     heard_add(heard->all, &heard->all_len, bytes, (size_t)event->len);
     switch (event->kind) {
-    case ASIDE_TEXT:
+    case ASIDE_KIND_TEXT:
         CHECK(event->len > 0);
         heard_add(heard->text[event->channel], &heard->text_len[event->channel], bytes, (size_t)event->len);
         break;
-    case ASIDE_OPEN:
-    case ASIDE_CLOSE:
-        mark[0] = event->kind == ASIDE_OPEN ? '(' : ')';
-        mark[1] = (char)('0' + (event->kind == ASIDE_OPEN ? event->channel : event->cause));
+    case ASIDE_KIND_OPEN:
+    case ASIDE_KIND_CLOSE:
+        mark[0] = event->kind == ASIDE_KIND_OPEN ? '(' : ')';
+        mark[1] = (char)('0' + (event->kind == ASIDE_KIND_OPEN ? event->channel : event->cause));
         heard_add(heard->spans, &heard->spans_len, mark, 2);
         break;
-    case ASIDE_RECLASSIFY:
+    case ASIDE_KIND_RECLASSIFY:
         /* All content so far was thinking; no span came before, so there is no other. */
-        heard_add(heard->text[ASIDE_THINKING], &heard->text_len[ASIDE_THINKING], heard->text[ASIDE_CONTENT],
-                  heard->text_len[ASIDE_CONTENT]);
-        memset(heard->text[ASIDE_CONTENT], 0, heard->text_len[ASIDE_CONTENT]);
-        heard->text_len[ASIDE_CONTENT] = 0;
+        heard_add(heard->text[ASIDE_CHANNEL_THINKING], &heard->text_len[ASIDE_CHANNEL_THINKING], heard->text[ASIDE_CHANNEL_CONTENT],
+                  heard->text_len[ASIDE_CHANNEL_CONTENT]);
+        memset(heard->text[ASIDE_CHANNEL_CONTENT], 0, heard->text_len[ASIDE_CHANNEL_CONTENT]);
+        heard->text_len[ASIDE_CHANNEL_CONTENT] = 0;
         /* fall through */
-    case ASIDE_BUDGET:
+    case ASIDE_KIND_BUDGET:
         CHECK(event->len == 0);
-        heard_add(heard->spans, &heard->spans_len, event->kind == ASIDE_BUDGET ? "!" : "<", 1);
+        heard_add(heard->spans, &heard->spans_len, event->kind == ASIDE_KIND_BUDGET ? "!" : "<", 1);
         break;
-    case ASIDE_CALL_VALUE:
+    case ASIDE_KIND_CALL_VALUE:
         CHECK(event->len > 0);
         heard_add(heard->text[event->channel], &heard->text_len[event->channel], bytes, (size_t)event->len);
         break;
-    case ASIDE_CALL:
-    case ASIDE_CALL_END:
-        mark[0] = event->kind == ASIDE_CALL ? '{' : '}';
+    case ASIDE_KIND_CALL:
+    case ASIDE_KIND_CALL_END:
+        mark[0] = event->kind == ASIDE_KIND_CALL ? '{' : '}';
         mark[1] = (char)('0' + event->text_at);
-        mark[2] = (char)('0' + (event->kind == ASIDE_CALL ? event->tag : event->cause));
+        mark[2] = (char)('0' + (event->kind == ASIDE_KIND_CALL ? event->tag : event->cause));
         heard_add(heard->spans, &heard->spans_len, mark, 3);
         break;
-    case ASIDE_CALL_NAME:
-    case ASIDE_CALL_ID:
-    case ASIDE_CALL_KEY:
-    case ASIDE_CALL_TYPE:
-    case ASIDE_CALL_VALUE_END:
-        mark[0] = "nikt e"[event->kind - ASIDE_CALL_NAME];
+    case ASIDE_KIND_CALL_NAME:
+    case ASIDE_KIND_CALL_ID:
+    case ASIDE_KIND_CALL_KEY:
+    case ASIDE_KIND_CALL_TYPE:
+    case ASIDE_KIND_CALL_VALUE_END:
+        mark[0] = "nikt e"[event->kind - ASIDE_KIND_CALL_NAME];
         heard_add(heard->spans, &heard->spans_len, mark, 1);
-        if (event->kind != ASIDE_CALL_VALUE_END)
+        if (event->kind != ASIDE_KIND_CALL_VALUE_END)
             heard_add(heard->spans, &heard->spans_len, bytes, (size_t)event->len);
         break;
-    default: CHECK(event->kind == ASIDE_FRAMING);
+    default: CHECK(event->kind == ASIDE_KIND_FRAMING);
     }
 }
 
@@ -150,7 +150,7 @@ static inline void hear_array(struct heard *heard, const aside_fed *fed, const a
     for (i = 0; i < fed->count; i++) {
         const aside_event *event = &events[i];
 
-        if (event->kind == ASIDE_ATTRIBUTE || (event->kind == ASIDE_CALL_NAME && event->value_len > 0)) {
+        if (event->kind == ASIDE_KIND_ATTRIBUTE || (event->kind == ASIDE_KIND_CALL_NAME && event->value_len > 0)) {
             CHECK((size_t)event->text_at + event->name_len + event->value_len <= fed->attributes_len);
             hear(heard, event, fed->attributes + event->text_at);
             continue;

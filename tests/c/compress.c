@@ -14,9 +14,9 @@ static aside_bytes text(const char *at)
     return bytes;
 }
 
-static aside_call call_of(const char *input)
+static aside_invocation call_of(const char *input)
 {
-    aside_call call;
+    aside_invocation call;
 
     memset(&call, 0, sizeof call);
     call.size = sizeof call;
@@ -79,7 +79,7 @@ static int same(aside_bytes bytes, const char *expected)
 static void one_call(void)
 {
     aside_compressor *compressor = compressor_new(registry_new(), 0);
-    aside_call call = call_of("{\"command\": \"make\", \"exit_code\": 2}");
+    aside_invocation call = call_of("{\"command\": \"make\", \"exit_code\": 2}");
     aside_bytes parts[3];
     aside_compressed *compressed;
     aside_report report;
@@ -107,8 +107,8 @@ static void one_call(void)
 
         CHECK(stretch.start == at);
         at += stretch.len;
-        CHECK((stretch.change == ASIDE_KEPT) == (stretch.filter == ASIDE_NO_FILTER));
-        if (stretch.change == ASIDE_LEFT_OUT) {
+        CHECK((stretch.change == ASIDE_CHANGE_KEPT) == (stretch.filter == ASIDE_NO_FILTER));
+        if (stretch.change == ASIDE_CHANGE_LEFT_OUT) {
             CHECK(stretch.filter == 0);
             CHECK_STATUS(aside_compressed_slice(compressed, 1, noise(), 4016, stretch.start, stretch.len, &slice), ASIDE_OK);
             CHECK(slice == noise() + stretch.start);
@@ -163,7 +163,7 @@ static int32_t matches(void *user, const char *tool_id, size_t tool_id_len, cons
 static int32_t apply(void *user, const char *bytes, size_t len, const char *input, size_t input_len, aside_reply *reply)
 {
     struct seen *seen = (struct seen *)user;
-    aside_call call = call_of(NULL);
+    aside_invocation call = call_of(NULL);
     aside_compressed *compressed = NULL;
     const char *out;
     size_t out_len;
@@ -213,7 +213,7 @@ static void filters(void)
     static struct seen seen;
     aside_registry *registry = aside_registry_new(0);
     aside_filter filter = filter_of(&seen);
-    aside_call call = call_of("{ \"command\": \"make\" }"), other = call_of("{}");
+    aside_invocation call = call_of("{ \"command\": \"make\" }"), other = call_of("{}");
     aside_bytes tools[1], part = text(noise());
     aside_compressed *compressed;
     aside_report report;
@@ -277,7 +277,7 @@ static void stream_reentry(void)
     static struct seen seen;
     aside_registry *registry = aside_registry_new(0);
     aside_filter filter = filter_of(&seen);
-    aside_call call = call_of("{\"command\": \"make\"}");
+    aside_invocation call = call_of("{\"command\": \"make\"}");
     aside_compressed *compressed;
     aside_report report;
     const char *out;
@@ -339,7 +339,7 @@ static aside_registry *registry_of_two(void)
 
 static void release_reentry(void)
 {
-    aside_call call = call_of("{}");
+    aside_invocation call = call_of("{}");
     aside_compressor *compressor;
 
     going.registry = registry_of_two();
@@ -411,7 +411,7 @@ static void caches(void)
 {
     static struct seen seen;
     aside_registry *registry = aside_registry_new(0);
-    aside_call call = call_of(NULL);
+    aside_invocation call = call_of(NULL);
     aside_bytes part = text(noise());
     aside_cache cache;
     aside_compressor *compressor;
@@ -457,7 +457,7 @@ static void caches(void)
 
 static void exit_codes_and_memory(void)
 {
-    aside_call call = call_of("{\"command\": \"pytest\"}");
+    aside_invocation call = call_of("{\"command\": \"pytest\"}");
     aside_compressor_options options;
     aside_compressor *compressor;
     aside_compressed *compressed;
@@ -505,7 +505,7 @@ static void exit_codes_and_memory(void)
 static void streams(void)
 {
     aside_compressor *compressor = compressor_new(registry_new(), 2000);
-    aside_call call = call_of("{\"command\": \"make\"}");
+    aside_invocation call = call_of("{\"command\": \"make\"}");
     aside_tool_stream *stream;
     aside_compressed *compressed;
     char line[64];
@@ -550,13 +550,13 @@ static void misuse(void)
     aside_registry *registry = registry_new();
     aside_compressor *compressor;
     aside_compressor_options options;
-    aside_call call = call_of(NULL);
+    aside_invocation call = call_of(NULL);
     aside_filter filter;
     aside_cache cache;
     aside_bytes part = text(noise());
     aside_compressed *mark = (aside_compressed *)&filter, *out = mark;
     struct {
-        aside_call call;
+        aside_invocation call;
         uint64_t field;
     } later;
     char *banner = NULL;

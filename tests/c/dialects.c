@@ -64,7 +64,7 @@ static void load(void)
     aside_dialect_free(dialect);
     feed(scanner, &heard, "c))d", 4);
     finish(scanner, &heard);
-    CHECK(strcmp(heard.text[ASIDE_CONTENT], "ad") == 0 && strcmp(heard.text[ASIDE_THINKING], "bc") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "ad") == 0 && strcmp(heard.text[ASIDE_CHANNEL_THINKING], "bc") == 0);
     aside_scanner_free(scanner);
 }
 

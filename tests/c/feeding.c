@@ -42,8 +42,8 @@ int main(void)
         play(scanner, texts[i].text, len, len, 0);
         whole = heard;
         CHECK(whole.all_len == len && memcmp(whole.all, texts[i].text, len) == 0);
-        CHECK(strcmp(whole.text[ASIDE_CONTENT], texts[i].content) == 0);
-        CHECK(strcmp(whole.text[ASIDE_THINKING], texts[i].thinking) == 0);
+        CHECK(strcmp(whole.text[ASIDE_CHANNEL_CONTENT], texts[i].content) == 0);
+        CHECK(strcmp(whole.text[ASIDE_CHANNEL_THINKING], texts[i].thinking) == 0);
         for (way = 0; way < 5; way++)
             for (cut = 0; cut <= len + 1; cut++) {
                 play(scanner, texts[i].text, len, cut, way);

@@ -12,7 +12,7 @@ static uint32_t wants(uint32_t status, const char *path, const char *type, const
     aside_status got;
 
     memcpy(room + 1, &body, sizeof body);
-    got = aside_sse_wants(status, path, path ? strlen(path) : 0, type, type ? strlen(type) : 0, encoding,
+    got = aside_rewriter_wants(status, path, path ? strlen(path) : 0, type, type ? strlen(type) : 0, encoding,
                           encoding ? strlen(encoding) : 0, formats, (uint32_t *)(void *)(room + 1));
     memcpy(&body, room + 1, sizeof body);
     CHECK_STATUS(got, body == 77 ? ASIDE_NONE : ASIDE_OK);
@@ -102,15 +102,15 @@ static void misuse(void)
 {
     uint32_t out = 77;
 
-    CHECK_STATUS(aside_sse_wants(200, NULL, 1, TEXT("application/json"), NULL, 0, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_wants(200, NULL, 0, NULL, 1, NULL, 0, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_wants(200, NULL, 0, TEXT("application/json"), NULL, 1, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_wants(200, NULL, 0, TEXT("application/json"), NULL, 0, 1, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_wants(404, NULL, 0, NULL, 0, NULL, 0, 1, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_wants(200, "/", HUGE_LEN, NULL, 0, NULL, 0, 1, &out), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_sse_wants(200, NULL, 0, "a", HUGE_LEN, NULL, 0, 1, &out), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_sse_wants(200, NULL, 0, NULL, 0, "a", HUGE_LEN, 1, &out), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_sse_wants(200, NULL, 0, NULL, 0, NULL, 0, ASIDE_FORMAT_ALL + 1, &out), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_wants(200, NULL, 1, TEXT("application/json"), NULL, 0, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, NULL, 1, NULL, 0, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, TEXT("application/json"), NULL, 1, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, TEXT("application/json"), NULL, 0, 1, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_wants(404, NULL, 0, NULL, 0, NULL, 0, 1, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_wants(200, "/", HUGE_LEN, NULL, 0, NULL, 0, 1, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, "a", HUGE_LEN, NULL, 0, 1, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, NULL, 0, "a", HUGE_LEN, 1, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, NULL, 0, NULL, 0, ASIDE_FORMAT_ALL + 1, &out), ASIDE_ERROR_OPTION);
     CHECK_SAYS("formats 32");
     CHECK_STATUS(aside_request_hint(NULL, 1, TEXT("POST"), 1, &out), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_request_hint(NULL, 0, NULL, 1, 1, &out), ASIDE_ERROR_NULL);

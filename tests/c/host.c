@@ -17,9 +17,9 @@ static aside_dialect *loaded(const char *toml)
     return dialect;
 }
 
-static aside_options budget(uint64_t limit, uint32_t unit, uint32_t scope)
+static aside_scanner_options budget(uint64_t limit, uint32_t unit, uint32_t scope)
 {
-    aside_options options;
+    aside_scanner_options options;
 
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
@@ -30,7 +30,7 @@ static aside_options budget(uint64_t limit, uint32_t unit, uint32_t scope)
     return options;
 }
 
-static void check_budget(aside_options options, const char *spans)
+static void check_budget(aside_scanner_options options, const char *spans)
 {
     static const char text[] = "<think>\xC3\xA9\xC3\xA9x</think>a<think>bc</think>";
     size_t step, at;
@@ -60,21 +60,21 @@ static void check_budget(aside_options options, const char *spans)
 
 static void budgets(void)
 {
-    aside_options options;
+    aside_scanner_options options;
 
-    check_budget(budget(5, ASIDE_BUDGET_BYTES, ASIDE_BUDGET_SPAN), "(1)0(1)0");
-    check_budget(budget(4, ASIDE_BUDGET_BYTES, ASIDE_BUDGET_SPAN), "(1!)0(1)0");
-    check_budget(budget(1, ASIDE_BUDGET_CHARACTERS, ASIDE_BUDGET_SPAN), "(1!)0(1!)0");
-    check_budget(budget(4, ASIDE_BUDGET_CHARACTERS, ASIDE_BUDGET_STREAM), "(1)0(1!)0");
-    check_budget(budget(0, ASIDE_BUDGET_BYTES, ASIDE_BUDGET_STREAM), "(1!)0(1)0");
+    check_budget(budget(5, ASIDE_BUDGET_UNIT_BYTES, ASIDE_BUDGET_SCOPE_SPAN), "(1)0(1)0");
+    check_budget(budget(4, ASIDE_BUDGET_UNIT_BYTES, ASIDE_BUDGET_SCOPE_SPAN), "(1!)0(1)0");
+    check_budget(budget(1, ASIDE_BUDGET_UNIT_CHARACTERS, ASIDE_BUDGET_SCOPE_SPAN), "(1!)0(1!)0");
+    check_budget(budget(4, ASIDE_BUDGET_UNIT_CHARACTERS, ASIDE_BUDGET_SCOPE_STREAM), "(1)0(1!)0");
+    check_budget(budget(0, ASIDE_BUDGET_UNIT_BYTES, ASIDE_BUDGET_SCOPE_STREAM), "(1!)0(1)0");
 
-    options = budget(1, 2, ASIDE_BUDGET_SPAN);
+    options = budget(1, 2, ASIDE_BUDGET_SCOPE_SPAN);
     CHECK(aside_scanner_new(dialect_named("qwen3"), &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("budget_unit");
-    options = budget(1, ASIDE_BUDGET_BYTES, 2);
+    options = budget(1, ASIDE_BUDGET_UNIT_BYTES, 2);
     CHECK(aside_scanner_new(dialect_named("qwen3"), &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("budget_scope");
-    options = budget(1, ASIDE_BUDGET_BYTES, ASIDE_BUDGET_SPAN);
+    options = budget(1, ASIDE_BUDGET_UNIT_BYTES, ASIDE_BUDGET_SCOPE_SPAN);
     options.has_budget = 0;
     CHECK(aside_scanner_new(dialect_named("qwen3"), &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("has_budget");
@@ -111,8 +111,8 @@ static void force(void)
             feed(scanner, &heard, " </think>c", 10);
             finish(scanner, &heard);
             CHECK(strcmp(heard.spans, "(1)3") == 0);
-            CHECK(strcmp(heard.text[ASIDE_THINKING], "ab</thi") == 0);
-            CHECK(strcmp(heard.text[ASIDE_CONTENT], " c") == 0);
+            CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "ab</thi") == 0);
+            CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], " c") == 0);
             /* Nothing is open: nothing happens. */
             CHECK_STATUS(aside_scanner_force_close(scanner, listen, &heard), ASIDE_OK);
             aside_scanner_free(scanner);
@@ -134,9 +134,9 @@ static void reclassify(void)
     feed_into(scanner, &heard, "nk>yes", 6, 1);
     CHECK(strcmp(heard.spans, "<") == 0);
     counts.size = sizeof counts;
-    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_THINKING, &counts), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_THINKING, &counts), ASIDE_OK);
     CHECK(counts.bytes == 2 && counts.spans == 1);
-    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CONTENT, &counts), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_OK);
     CHECK(counts.bytes == 3 && counts.spans == 0);
     aside_scanner_free(scanner);
     aside_dialect_free(dialect);
@@ -146,7 +146,7 @@ static void reclassify(void)
 static void stray_close(void)
 {
     aside_dialect *dialect = loaded(late);
-    aside_options options;
+    aside_scanner_options options;
     aside_scanner *scanner;
 
     memset(&options, 0, sizeof options);
@@ -157,7 +157,7 @@ static void stray_close(void)
     memset(&heard, 0, sizeof heard);
     feed_into(scanner, &heard, "hm</thi", 7, 1);
     feed_into(scanner, &heard, "nk>yes", 6, 1);
-    CHECK(strcmp(heard.spans, "") == 0 && strcmp(heard.text[ASIDE_CONTENT], "hm</think>yes") == 0);
+    CHECK(strcmp(heard.spans, "") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "hm</think>yes") == 0);
     aside_scanner_free(scanner);
     aside_dialect_free(dialect);
 }
@@ -190,10 +190,10 @@ static void tokens(void)
                              ASIDE_OK);
             }
         }
-        CHECK(strcmp(heard.text[ASIDE_CONTENT], "a <think>b") == 0);
-        CHECK(strcmp(heard.text[ASIDE_THINKING], "c") == 0);
+        CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "a <think>b") == 0);
+        CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "c") == 0);
         counts.size = sizeof counts;
-        CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CONTENT, &counts), ASIDE_OK);
+        CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_OK);
         CHECK(counts.tokens == 4 && counts.bytes == 10 && counts.characters == 10);
 
         CHECK_STATUS(aside_scanner_feed_tokens(scanner, "ab", 2, list + 1, 1, listen, &heard), ASIDE_ERROR_LENGTH);
@@ -236,7 +236,7 @@ static void tokens_end(void)
             CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);
             memset(&heard, 0, sizeof heard);
             feed(scanner, &heard, "hello there", 11);
-            CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CONTENT);
+            CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CHANNEL_CONTENT);
             if (accepted) {
                 CHECK_STATUS(aside_scanner_feed_tokens(scanner, "abc", 3, &token, 1, listen, &heard), ASIDE_OK);
                 CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
@@ -246,7 +246,7 @@ static void tokens_end(void)
                     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
                 memset(&heard, 0, sizeof heard);
                 feed(scanner, &heard, "hello there", 11);
-                CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CONTENT);
+                CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CHANNEL_CONTENT);
             }
             aside_scanner_free(scanner);
         }
@@ -263,14 +263,14 @@ static void bad_counts(void)
     aside_counts counts;
 
     counts.size = sizeof counts;
-    CHECK_STATUS(aside_scanner_counts(NULL, ASIDE_CONTENT, &counts), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CONTENT, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_scanner_counts(NULL, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, NULL), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_scanner_counts(scanner, 4, &counts), ASIDE_ERROR_RANGE);
     counts.size = sizeof counts - 1;
-    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CONTENT, &counts), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_ERROR_SIZE);
     memset(&newer, 0xFF, sizeof newer);
     newer.counts.size = sizeof newer;
-    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_TOOL, &newer.counts), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_TOOL, &newer.counts), ASIDE_OK);
     CHECK(newer.counts.size == sizeof newer && newer.counts.bytes == 0 && newer.later == 0);
     aside_scanner_free(scanner);
 }
@@ -291,9 +291,9 @@ static void clones(void)
     feed(second, &second_heard, "is</think>c", 11);
     finish(second, &second_heard);
     aside_scanner_free(second);
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "a") == 0 && strcmp(heard.text[ASIDE_CONTENT], "b") == 0);
-    CHECK(strcmp(second_heard.text[ASIDE_THINKING], "a</this") == 0);
-    CHECK(strcmp(second_heard.text[ASIDE_CONTENT], "c") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "a") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "b") == 0);
+    CHECK(strcmp(second_heard.text[ASIDE_CHANNEL_THINKING], "a</this") == 0);
+    CHECK(strcmp(second_heard.text[ASIDE_CHANNEL_CONTENT], "c") == 0);
     CHECK(aside_scanner_clone(NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
 
     /* A clone of a pause goes on in the same chunk. */

@@ -32,9 +32,9 @@ static void there_and_back(const char *thinking, size_t thinking_len, const char
     memset(&heard, 0, sizeof heard);
     feed(scanner, &heard, text, len);
     finish(scanner, &heard);
-    CHECK(heard.text_len[ASIDE_THINKING] == thinking_len && heard.text_len[ASIDE_CONTENT] == content_len);
-    CHECK(memcmp(heard.text[ASIDE_THINKING], thinking, thinking_len) == 0);
-    CHECK(memcmp(heard.text[ASIDE_CONTENT], content, content_len) == 0);
+    CHECK(heard.text_len[ASIDE_CHANNEL_THINKING] == thinking_len && heard.text_len[ASIDE_CHANNEL_CONTENT] == content_len);
+    CHECK(memcmp(heard.text[ASIDE_CHANNEL_THINKING], thinking, thinking_len) == 0);
+    CHECK(memcmp(heard.text[ASIDE_CHANNEL_CONTENT], content, content_len) == 0);
     free(text);
     aside_scanner_free(scanner);
 }

@@ -31,11 +31,11 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
     aside_call_writer_options options = {.size = sizeof options, .max_held = (uint64_t)-1};
     aside_call_writer *writer = aside_call_writer_new(dialect, &options);
     aside_call_delta delta = {.size = sizeof delta};
-    aside_event call = {.kind = ASIDE_CALL, .channel = ASIDE_TOOL};
-    aside_event name = {.kind = ASIDE_CALL_NAME, .channel = ASIDE_TOOL, .len = 1};
-    aside_event key = {.kind = ASIDE_CALL_KEY, .channel = ASIDE_TOOL, .len = 1};
-    aside_event value = {.kind = ASIDE_CALL_VALUE, .channel = ASIDE_TOOL, .len = len};
-    aside_event end = {.kind = ASIDE_CALL_VALUE_END, .channel = ASIDE_TOOL};
+    aside_event call = {.kind = ASIDE_KIND_CALL, .channel = ASIDE_CHANNEL_TOOL};
+    aside_event name = {.kind = ASIDE_KIND_CALL_NAME, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
+    aside_event key = {.kind = ASIDE_KIND_CALL_KEY, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
+    aside_event value = {.kind = ASIDE_KIND_CALL_VALUE, .channel = ASIDE_CHANNEL_TOOL, .len = len};
+    aside_event end = {.kind = ASIDE_KIND_CALL_VALUE_END, .channel = ASIDE_CHANNEL_TOOL};
     aside_status status = ASIDE_NONE;
     int i;
 
@@ -63,8 +63,8 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
 /* An event without end and without a limit; memory is limited by now. */
 static void endless_event(const char *block, size_t len)
 {
-    aside_sse_options options;
-    aside_sse *sse;
+    aside_rewriter_options options;
+    aside_rewriter *sse;
     aside_status status = ASIDE_OK;
     const char *out;
     size_t out_len;
@@ -73,39 +73,39 @@ static void endless_event(const char *block, size_t len)
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
     options.max_event = (uint64_t)-1;
-    sse = aside_sse_new(dialect_named("inline-think"), &options);
+    sse = aside_rewriter_new(dialect_named("inline-think"), &options);
     CHECK(sse != NULL);
     for (i = 0; i < 1024 && status == ASIDE_OK; i++)
-        status = aside_sse_feed(sse, block, len, &out, &out_len);
+        status = aside_rewriter_feed(sse, block, len, &out, &out_len);
     CHECK_STATUS(status, ASIDE_ERROR_MEMORY);
-    CHECK_STATUS(aside_sse_feed(sse, "a", 1, &out, &out_len), ASIDE_ERROR_MEMORY);
-    CHECK_STATUS(aside_sse_finish(sse, &out, &out_len), ASIDE_ERROR_MEMORY);
-    CHECK_STATUS(aside_sse_reset(sse), ASIDE_OK);
-    CHECK_STATUS(aside_sse_feed(sse, "data: 1\n\n", 9, &out, &out_len), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_feed(sse, "a", 1, &out, &out_len), ASIDE_ERROR_MEMORY);
+    CHECK_STATUS(aside_rewriter_finish(sse, &out, &out_len), ASIDE_ERROR_MEMORY);
+    CHECK_STATUS(aside_rewriter_reset(sse), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_feed(sse, "data: 1\n\n", 9, &out, &out_len), ASIDE_OK);
     CHECK(out_len == 9 && memcmp(out, "data: 1\n\n", 9) == 0);
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
 }
 
 /* Each has put out a block once and then a little: the blocks of all would not fit. */
 static void many_that_wait(char *block, size_t len)
 {
     enum { COUNT = 512 };
-    static aside_sse *all[COUNT];
+    static aside_rewriter *all[COUNT];
     const char *out;
     size_t out_len, i;
 
     for (i = 0; i < len; i += 4)
         memcpy(block + i, ":a\n\n", 4);
     for (i = 0; i < COUNT; i++) {
-        all[i] = aside_sse_new(dialect_named("inline-think"), NULL);
+        all[i] = aside_rewriter_new(dialect_named("inline-think"), NULL);
         CHECK(all[i] != NULL);
-        CHECK_STATUS(aside_sse_feed(all[i], block, len, &out, &out_len), ASIDE_OK);
+        CHECK_STATUS(aside_rewriter_feed(all[i], block, len, &out, &out_len), ASIDE_OK);
         CHECK(out_len == len && memcmp(out, block, len) == 0);
-        CHECK_STATUS(aside_sse_feed(all[i], ":b\n\n", 4, &out, &out_len), ASIDE_OK);
+        CHECK_STATUS(aside_rewriter_feed(all[i], ":b\n\n", 4, &out, &out_len), ASIDE_OK);
         CHECK(out_len == 4);
     }
     for (i = 0; i < COUNT; i++)
-        aside_sse_free(all[i]);
+        aside_rewriter_free(all[i]);
 }
 
 struct piece {
@@ -189,7 +189,7 @@ int main(void)
     static char block[1 << 20];
     static struct heard heard;
     struct rlimit limit;
-    aside_options options;
+    aside_scanner_options options;
     aside_thought thought;
     aside_scanner *scanner;
     aside_status status = ASIDE_OK;
@@ -225,7 +225,7 @@ int main(void)
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
     feed(scanner, &heard, "<think>a</think>b", 17);
     finish(scanner, &heard);
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "a") == 0 && strcmp(heard.text[ASIDE_CONTENT], "b") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "a") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "b") == 0);
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_OK);
     CHECK(thought.text_len == 1);
     aside_scanner_free(scanner);

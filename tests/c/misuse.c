@@ -118,7 +118,7 @@ static void scanners(void)
     CHECK(heard.events == 0);
     feed(scanner, &heard, "<think>a</think>b", 17);
     finish(scanner, &heard);
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "a") == 0 && strcmp(heard.text[ASIDE_CONTENT], "b") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "a") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "b") == 0);
     aside_scanner_free(scanner);
 }
 
@@ -166,7 +166,7 @@ static void handles_that_were_not_made(void)
     char *out;
     size_t len;
     aside_scanner *scanner = aside_scanner_new(aside_dialect_find("inline-thimk", 12), NULL);
-    aside_sse *sse;
+    aside_rewriter *sse;
     aside_dialect *dialect = NULL;
 
     CHECK(scanner == NULL && aside_last_status() == ASIDE_ERROR_NULL);
@@ -177,9 +177,9 @@ static void handles_that_were_not_made(void)
     aside_scanner_free(scanner);
     CHECK_SAYS("no dialect `inline-thimk`");
 
-    sse = aside_sse_new(aside_dialect_find_for_model("nobody/knows-it", 15), NULL);
+    sse = aside_rewriter_new(aside_dialect_find_for_model("nobody/knows-it", 15), NULL);
     CHECK(sse == NULL);
-    CHECK_STATUS(aside_sse_feed(sse, "a", 1, (const char **)&out, &len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(sse, "a", 1, (const char **)&out, &len), ASIDE_ERROR_NULL);
     CHECK_SAYS("nobody/knows-it");
     CHECK(aside_dialect_name(NULL, NULL) == NULL);
     CHECK_SAYS("nobody/knows-it");
@@ -208,7 +208,7 @@ static void every_handle_that_was_not_made(void)
     char *out;
     size_t len, count;
     aside_scanner *scanner = scanner_named("inline-think");
-    aside_sse *sse = aside_sse_new(aside_dialect_find("inline-think", 12), NULL);
+    aside_rewriter *sse = aside_rewriter_new(aside_dialect_find("inline-think", 12), NULL);
 
     CHECK(sse != NULL && aside_dialect_find("inline-thimk", 12) == NULL);
 #define SAYS_WHY(call)                           \
@@ -219,7 +219,7 @@ static void every_handle_that_was_not_made(void)
 #define MAKES_NOTHING(call) SAYS_WHY((call) == 0 ? aside_last_status() : ASIDE_OK)
     MAKES_NOTHING(aside_scanner_new(NULL, NULL));
     MAKES_NOTHING(aside_scanner_clone(NULL));
-    MAKES_NOTHING(aside_sse_new(NULL, NULL));
+    MAKES_NOTHING(aside_rewriter_new(NULL, NULL));
     MAKES_NOTHING(aside_dialect_start(NULL));
     MAKES_NOTHING(aside_dialect_max_hold(NULL));
     MAKES_NOTHING(aside_dialect_name(NULL, &len));
@@ -228,8 +228,8 @@ static void every_handle_that_was_not_made(void)
     SAYS_WHY(aside_strip(NULL, "a", 1, &out, &len));
     SAYS_WHY(aside_escape(NULL, "a", 1, &out, &len));
     SAYS_WHY(aside_join(NULL, "a", 1, "b", 1, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out, &len));
-    SAYS_WHY(aside_sse_use_dialect(sse, NULL, ASIDE_START_DEFAULT));
-    SAYS_WHY(aside_sse_use_dialect(NULL, NULL, ASIDE_START_DEFAULT));
+    SAYS_WHY(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_DEFAULT));
+    SAYS_WHY(aside_rewriter_use_dialect(NULL, NULL, ASIDE_START_DEFAULT));
     MAKES_NOTHING(aside_scanner_new(NULL, NULL));
 #undef SAYS_WHY
 #define SAYS_WHY(call)                        \
@@ -248,7 +248,7 @@ static void every_handle_that_was_not_made(void)
 #undef SAYS_WHY
 #undef MAKES_NOTHING
     aside_scanner_free(scanner);
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
 }
 
 int main(void)

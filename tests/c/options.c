@@ -5,7 +5,7 @@ static struct heard heard;
 
 static void start(const char *name, uint32_t start, const char *text, const char *thinking, const char *content)
 {
-    aside_options options;
+    aside_scanner_options options;
     aside_scanner *scanner;
 
     memset(&options, 0, sizeof options);
@@ -16,12 +16,12 @@ static void start(const char *name, uint32_t start, const char *text, const char
     CHECK(scanner != NULL);
     feed(scanner, &heard, text, strlen(text));
     finish(scanner, &heard);
-    CHECK(strcmp(heard.text[ASIDE_THINKING], thinking) == 0);
-    CHECK(strcmp(heard.text[ASIDE_CONTENT], content) == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], thinking) == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], content) == 0);
     aside_scanner_free(scanner);
 }
 
-static void refused(const aside_options *options, aside_status status)
+static void refused(const aside_scanner_options *options, aside_status status)
 {
     CHECK(aside_scanner_new(dialect_named("inline-think"), options) == NULL);
     CHECK(aside_last_status() == status && *aside_last_error() != 0);
@@ -30,10 +30,10 @@ static void refused(const aside_options *options, aside_status status)
 int main(void)
 {
     struct {
-        aside_options options;
+        aside_scanner_options options;
         unsigned char later[40];
     } newer;
-    aside_options options;
+    aside_scanner_options options;
     aside_scanner *scanner;
     uint32_t bad;
 
@@ -42,7 +42,7 @@ int main(void)
     start("inline-think", ASIDE_START_THINKING, "a</think>b", "a", "b");
     CHECK(strcmp(heard.spans, "(1)0") == 0);
     start("thought-narrate", ASIDE_START_NARRATION, "a</narrate>b", "", "b");
-    CHECK(strcmp(heard.text[ASIDE_NARRATION], "a") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_NARRATION], "a") == 0);
 
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
@@ -65,9 +65,9 @@ int main(void)
     options.calls = 2;
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls = 0;
-    options.calls_in_thinking = ASIDE_CALLS_NEVER + 1;
+    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_NEVER + 1;
     refused(&options, ASIDE_ERROR_OPTION);
-    options.calls_in_thinking = ASIDE_CALLS_DIALECT;
+    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_DIALECT;
 
     /* Sizes that no version ever had. */
     options.size = 0;
@@ -83,7 +83,7 @@ int main(void)
     scanner = aside_scanner_new(dialect_named("inline-think"), &options);
     CHECK(scanner != NULL);
     aside_scanner_free(scanner);
-    options.size = offsetof(aside_options, stray_close);
+    options.size = offsetof(aside_scanner_options, stray_close);
     options.start = ASIDE_START_THINKING;
     options.collect = (uint64_t)-1;
     scanner = aside_scanner_new(dialect_named("inline-think"), &options);

@@ -39,7 +39,7 @@ int main(void)
     memset(&heard, 0, sizeof heard);
     feed(other, &heard, "<think>c</think>d", 17);
     finish(other, &heard);
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "c") == 0 && strcmp(heard.text[ASIDE_CONTENT], "d") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "c") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "d") == 0);
     aside_scanner_free(other);
     return 0;
 }

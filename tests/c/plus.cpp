@@ -41,8 +41,8 @@ int main()
         auto &heard = *static_cast<Heard *>(user);
         try {
             const std::string piece(bytes, static_cast<size_t>(event->len));
-            if (event->kind == ASIDE_TEXT)
-                (event->channel == ASIDE_THINKING ? heard.thinking : heard.content) += piece;
+            if (event->kind == ASIDE_KIND_TEXT)
+                (event->channel == ASIDE_CHANNEL_THINKING ? heard.thinking : heard.content) += piece;
             if (piece.find('!') != std::string::npos)
                 throw std::runtime_error("an exclamation mark");
             return 0;

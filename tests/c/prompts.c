@@ -37,12 +37,12 @@ static void starts(void)
     scanner = aside_scanner_new(found, NULL);
     feed(scanner, &inside, "hm</think>Yes.", 14);
     finish(scanner, &inside);
-    CHECK(strcmp(inside.text[ASIDE_THINKING], "hm") == 0 && strcmp(inside.text[ASIDE_CONTENT], "Yes.") == 0);
+    CHECK(strcmp(inside.text[ASIDE_CHANNEL_THINKING], "hm") == 0 && strcmp(inside.text[ASIDE_CHANNEL_CONTENT], "Yes.") == 0);
     aside_scanner_free(scanner);
     scanner = aside_scanner_new(named, NULL);
     feed(scanner, &own, "hm", 2);
     finish(scanner, &own);
-    CHECK(strcmp(own.text[ASIDE_CONTENT], "hm") == 0);
+    CHECK(strcmp(own.text[ASIDE_CHANNEL_CONTENT], "hm") == 0);
     aside_scanner_free(scanner);
     /* Built in, it is left alone. */
     aside_dialect_free((aside_dialect *)found);
@@ -132,12 +132,12 @@ static void prompts(void)
     feed(scanner, &inside, "\n\nYes.", 6);
     CHECK_STATUS(aside_scanner_start_from_prompt(scanner, prompt, strlen(prompt), &start), ASIDE_ERROR_ORDER);
     finish(scanner, &inside);
-    CHECK(strcmp(inside.text[ASIDE_THINKING], "hm") == 0 && strcmp(inside.text[ASIDE_CONTENT], "Yes.") == 0);
+    CHECK(strcmp(inside.text[ASIDE_CHANNEL_THINKING], "hm") == 0 && strcmp(inside.text[ASIDE_CHANNEL_CONTENT], "Yes.") == 0);
 
     /* The next stream is the scanner's own again. */
     feed(scanner, &own, "hm", 2);
     finish(scanner, &own);
-    CHECK(strcmp(own.text[ASIDE_CONTENT], "hm") == 0);
+    CHECK(strcmp(own.text[ASIDE_CHANNEL_CONTENT], "hm") == 0);
 
     start = 77;
     CHECK_STATUS(aside_scanner_start_from_prompt(scanner, NULL, 0, &start), ASIDE_OK);

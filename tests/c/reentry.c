@@ -35,7 +35,7 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     CHECK(start == 99);
     CHECK(aside_scanner_clone(scanner) == NULL && aside_last_status() == ASIDE_ERROR_BUSY);
     counts.size = sizeof counts;
-    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CONTENT, &counts), ASIDE_ERROR_BUSY);
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_ERROR_BUSY);
     thought.size = sizeof thought;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_ERROR_BUSY);
@@ -52,7 +52,7 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
 
     /* Another scanner may be used. */
-    if (event->kind != ASIDE_ATTRIBUTE)
+    if (event->kind != ASIDE_KIND_ATTRIBUTE)
         feed(other, &heard_other, bytes, (size_t)event->len);
 
     hear((struct heard *)user, event, bytes);

@@ -18,14 +18,14 @@ static void takes_text_alone(void)
 
     CHECK(aside_scanner_feed_text(scanner, "a", 1) == ASIDE_NOT_TEXT);
     CHECK_STATUS(aside_scanner_feed(scanner, "<think>\nhm", 10, ignore, NULL), ASIDE_OK);
-    CHECK(aside_scanner_feed_text(scanner, "wide: \xe6\x97\xa5, and more than sixteen bytes", 38) == ASIDE_THINKING);
+    CHECK(aside_scanner_feed_text(scanner, "wide: \xe6\x97\xa5, and more than sixteen bytes", 38) == ASIDE_CHANNEL_THINKING);
     CHECK(aside_scanner_offset(scanner) == 48 && aside_scanner_consumed(scanner) == 38);
     CHECK(aside_scanner_feed_text(scanner, "", 0) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_feed_text(scanner, "\xe6\x97", 2) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_feed_text(scanner, "a</th", 5) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_offset(scanner) == 48);
     CHECK_STATUS(aside_scanner_feed(scanner, "</think>\n\nYes", 13, ignore, NULL), ASIDE_OK);
-    CHECK(aside_scanner_feed_text(scanner, ", no", 4) == ASIDE_CONTENT);
+    CHECK(aside_scanner_feed_text(scanner, ", no", 4) == ASIDE_CHANNEL_CONTENT);
     aside_scanner_free(scanner);
 }
 
@@ -47,16 +47,16 @@ static void skips_what_is_quiet(void)
     CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_ORDER);
     CHECK_STATUS(aside_scanner_skip(scanner, 0), ASIDE_OK);
     CHECK_STATUS(aside_scanner_feed(scanner, "<think>a", 8, ignore, NULL), ASIDE_OK);
-    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_THINKING);
+    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CHANNEL_THINKING);
     CHECK(in_set(quiet, 'a') && in_set(quiet, ' ') && !in_set(quiet, '<') && !in_set(quiet, '\xc3'));
     CHECK_STATUS(aside_scanner_skip(scanner, 5), ASIDE_OK);
     CHECK_STATUS(aside_scanner_skip(scanner, UINT64_MAX), ASIDE_ERROR_ORDER);
     CHECK(aside_scanner_offset(scanner) == 13);
-    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_THINKING, &counts), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_THINKING, &counts), ASIDE_OK);
     CHECK(counts.bytes == 6 && counts.characters == 6);
 
     /* Text that is fed may come before the other is counted. */
-    CHECK(aside_scanner_feed_text(scanner, "\xc3\xa9", 2) == ASIDE_THINKING);
+    CHECK(aside_scanner_feed_text(scanner, "\xc3\xa9", 2) == ASIDE_CHANNEL_THINKING);
     CHECK_STATUS(aside_scanner_skip(scanner, 3), ASIDE_OK);
     CHECK(aside_scanner_offset(scanner) == 18);
 
@@ -67,7 +67,7 @@ static void skips_what_is_quiet(void)
     CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_ORDER);
     CHECK_STATUS(aside_scanner_skip(scanner, 0), ASIDE_OK);
     CHECK_STATUS(aside_scanner_feed(scanner, "/think>b", 8, ignore, NULL), ASIDE_OK);
-    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CONTENT && in_set(quiet, '<'));
+    CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CHANNEL_CONTENT && in_set(quiet, '<'));
     aside_scanner_free(scanner);
 }
 
@@ -91,10 +91,10 @@ int main(void)
     feed(scanner, &heard, "<thi", 4);
     CHECK(heard.events == 0 && aside_scanner_held(scanner) == 4 && aside_scanner_offset(scanner) == 4);
     CHECK_STATUS(aside_scanner_flush(scanner, listen, &heard), ASIDE_OK);
-    CHECK(aside_scanner_held(scanner) == 0 && strcmp(heard.text[ASIDE_CONTENT], "<thi") == 0);
+    CHECK(aside_scanner_held(scanner) == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "<thi") == 0);
     feed(scanner, &heard, "nk>x", 4);
     finish(scanner, &heard);
-    CHECK(strcmp(heard.text[ASIDE_CONTENT], "<think>x") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "<think>x") == 0);
 
     /* The same into an array. */
     clear();
@@ -107,15 +107,15 @@ int main(void)
     hear_array(&heard, &fed, events, "");
     CHECK_STATUS(aside_scanner_finish_into(scanner, events, 8, sizeof *events, &fed), ASIDE_OK);
     hear_array(&heard, &fed, events, "");
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "a</thin") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "a</thin") == 0);
     CHECK(strcmp(heard.spans, "(1)2") == 0);
-    CHECK(events[0].kind == ASIDE_CLOSE && events[0].cause == ASIDE_CAUSE_END && events[0].offset == 14);
+    CHECK(events[0].kind == ASIDE_KIND_CLOSE && events[0].cause == ASIDE_CAUSE_END_OF_STREAM && events[0].offset == 14);
 
     /* A new stream after finish: offset 0, and it leads again. */
     clear();
     feed(scanner, &heard, "<think>b</think>c", 17);
     finish(scanner, &heard);
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "b") == 0 && strcmp(heard.text[ASIDE_CONTENT], "c") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "b") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "c") == 0);
     CHECK(strcmp(heard.spans, "(1)0") == 0);
 
     /* Reset drops what is held and what is open. */
@@ -127,7 +127,7 @@ int main(void)
     clear();
     feed(scanner, &heard, "e", 1);
     finish(scanner, &heard);
-    CHECK(strcmp(heard.text[ASIDE_CONTENT], "e") == 0 && heard.spans_len == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "e") == 0 && heard.spans_len == 0);
 
     /* Paused at the end of the buffer with events pending: an empty feed delivers them, and so does finish. */
     clear();
@@ -154,7 +154,7 @@ int main(void)
     CHECK_STATUS(aside_scanner_feed_into(scanner, "x", 1, events, 8, sizeof *events, &fed), ASIDE_ERROR_ORDER);
     heard.stop = 0;
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "g</") == 0 && strcmp(heard.spans, "(1)2") == 0);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "g</") == 0 && strcmp(heard.spans, "(1)2") == 0);
     feed(scanner, &heard, "<think>g</", 0);
     feed(scanner, &heard, "", 0);
 

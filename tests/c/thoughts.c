@@ -7,7 +7,7 @@ static aside_thought thought;
 
 static aside_scanner *collecting(const char *name, uint64_t cap)
 {
-    aside_options options;
+    aside_scanner_options options;
     aside_scanner *scanner;
 
     memset(&options, 0, sizeof options);
@@ -80,7 +80,7 @@ int main(void)
     CHECK(thought.has_thought_type == 0 && thought.thought_type_len == 0);
     CHECK(thought.has_confidence == 0 && thought.confidence == 0);
     take(scanner);
-    CHECK(is(thought.text, thought.text_len, "cut off") && thought.cause == ASIDE_CAUSE_END);
+    CHECK(is(thought.text, thought.text_len, "cut off") && thought.cause == ASIDE_CAUSE_END_OF_STREAM);
     take(scanner);
     CHECK(is(thought.text, thought.text_len, "d"));
     none(scanner);
@@ -105,7 +105,7 @@ int main(void)
     scanner = collecting("thinking-tags", 4);
     play(scanner, "<think>abc\xc3\xa4"
                   "def</think>");
-    CHECK(strcmp(heard.text[ASIDE_THINKING], "abc\xc3\xa4"
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "abc\xc3\xa4"
                                              "def")
           == 0);
     take(scanner);

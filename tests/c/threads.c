@@ -29,9 +29,9 @@ static void *interleave(void *user)
         }
         finish(first, &heard[0]);
         finish(second, &heard[1]);
-        CHECK(strcmp(heard[0].text[ASIDE_THINKING], "a b c") == 0 && strcmp(heard[0].text[ASIDE_CONTENT], "one") == 0);
-        CHECK(strcmp(heard[1].text[ASIDE_THINKING], "\xf0\x9f\xa7\xa0") == 0);
-        CHECK(strcmp(heard[1].text[ASIDE_CONTENT], "two") == 0);
+        CHECK(strcmp(heard[0].text[ASIDE_CHANNEL_THINKING], "a b c") == 0 && strcmp(heard[0].text[ASIDE_CHANNEL_CONTENT], "one") == 0);
+        CHECK(strcmp(heard[1].text[ASIDE_CHANNEL_THINKING], "\xf0\x9f\xa7\xa0") == 0);
+        CHECK(strcmp(heard[1].text[ASIDE_CHANNEL_CONTENT], "two") == 0);
     }
     aside_scanner_free(first);
     aside_scanner_free(second);
@@ -90,7 +90,7 @@ static void *compress(void *user)
 {
     char log[3000];
     aside_bytes part;
-    aside_call call;
+    aside_invocation call;
     aside_compressed *compressed = NULL;
     const char *text;
     size_t len;
@@ -163,7 +163,7 @@ int main(void)
     CHECK(aside_last_status() == ASIDE_OK);
     CHECK(pthread_create(&threads[0], NULL, take_over, &heard[0][0]) == 0);
     CHECK(pthread_join(threads[0], NULL) == 0);
-    CHECK(strcmp(heard[0][0].text[ASIDE_THINKING], "a") == 0);
-    CHECK(strcmp(heard[0][0].text[ASIDE_CONTENT], "b") == 0);
+    CHECK(strcmp(heard[0][0].text[ASIDE_CHANNEL_THINKING], "a") == 0);
+    CHECK(strcmp(heard[0][0].text[ASIDE_CHANNEL_CONTENT], "b") == 0);
     return 0;
 }

@@ -22,12 +22,12 @@ static const char *const cause_names[] = {"marker", "implied", "end of stream", 
 static void note(const aside_event *event, const char *bytes)
 {
     hear(&got.heard, event, bytes);
-    if (event->kind == ASIDE_CLOSE) {
+    if (event->kind == ASIDE_KIND_CLOSE) {
         const char *name = cause_names[event->cause];
 
         heard_add(got.causes, &got.causes_len, name, strlen(name));
         heard_add(got.causes, &got.causes_len, ";", 1);
-    } else if (event->kind == ASIDE_ATTRIBUTE) {
+    } else if (event->kind == ASIDE_KIND_ATTRIBUTE) {
         heard_add(got.attributes, &got.attributes_len, bytes, event->name_len);
         heard_add(got.attributes, &got.attributes_len, "=", 1);
         heard_add(got.attributes, &got.attributes_len, bytes + event->name_len, event->value_len);
@@ -49,7 +49,7 @@ static void note_array(const aside_fed *fed, const aside_event *events, const ch
     size_t i, at;
 
     for (i = 0; i < fed->count; i++) {
-        if (events[i].kind == ASIDE_ATTRIBUTE) {
+        if (events[i].kind == ASIDE_KIND_ATTRIBUTE) {
             note(&events[i], fed->attributes + events[i].text_at);
             continue;
         }
@@ -74,7 +74,7 @@ static void feed_one(aside_scanner *scanner, const char *chunk, size_t len, int 
 
     if (channel != ASIDE_NOT_TEXT) {
         memset(events, 0, sizeof *events);
-        events->kind = ASIDE_TEXT;
+        events->kind = ASIDE_KIND_TEXT;
         events->channel = (uint32_t)channel;
         events->offset = aside_scanner_offset(scanner) - len;
         events->len = len;
@@ -271,7 +271,7 @@ static const char *check(const cJSON *of)
     const int is_base64 = field(of, "chunks") == NULL;
     const cJSON *chunks = field(of, is_base64 ? "chunks_b64" : "chunks"), *chunk;
     const char *fault = NULL;
-    aside_options options;
+    aside_scanner_options options;
     aside_scanner *scanner;
     size_t len = 0, at;
     int into;

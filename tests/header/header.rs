@@ -65,7 +65,7 @@ const SOURCES: &[&str] = &[
     "scanner/borrowed.rs",
     "scanner/thoughts.rs",
     "call_writer.rs",
-    "sse.rs",
+    "rewriter.rs",
     "gate.rs",
     "compress/types.rs",
     "compress/registry.rs",
@@ -257,7 +257,7 @@ text = re.sub(r'#ifdef __cplusplus.*?#endif', '', text, flags=re.S)
 ffi = cffi.FFI()
 ffi.cdef(''.join(line for line in text.splitlines(True) if not line.startswith('#')))
 c = ffi.dlopen(None)
-print(c.ASIDE_ERROR_NULL, c.ASIDE_TOOL, c.ASIDE_NO_FILTER, ffi.sizeof('aside_event'), ffi.sizeof('aside_status'))
+print(c.ASIDE_ERROR_NULL, c.ASIDE_CHANNEL_TOOL, c.ASIDE_NO_FILTER, ffi.sizeof('aside_event'), ffi.sizeof('aside_status'))
 ";
     let files = HEADERS.map(|name| root().join("include").join(name));
     LazyLock::force(&TEXTS);

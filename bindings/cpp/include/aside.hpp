@@ -162,30 +162,30 @@ private:
 
 /// What an event reports.
 enum class Kind : std::uint32_t {
-    open = ASIDE_OPEN,             ///< a span begins: the bytes are its marker
-    attribute = ASIDE_ATTRIBUTE,   ///< of the marker that has just opened a span
-    text = ASIDE_TEXT,             ///< text of the channel
-    framing = ASIDE_FRAMING,       ///< bytes that belong to no text
-    close = ASIDE_CLOSE,           ///< a span ends: the bytes are its marker
-    reclassify = ASIDE_RECLASSIFY, ///< all content so far was thinking; at most once in a stream
-    budget = ASIDE_BUDGET,         ///< the thinking exceeds Options::budget here
+    open = ASIDE_KIND_OPEN,             ///< a span begins: the bytes are its marker
+    attribute = ASIDE_KIND_ATTRIBUTE,   ///< of the marker that has just opened a span
+    text = ASIDE_KIND_TEXT,             ///< text of the channel
+    framing = ASIDE_KIND_FRAMING,       ///< bytes that belong to no text
+    close = ASIDE_KIND_CLOSE,           ///< a span ends: the bytes are its marker
+    reclassify = ASIDE_KIND_RECLASSIFY, ///< all content so far was thinking; at most once in a stream
+    budget = ASIDE_KIND_BUDGET,         ///< the thinking exceeds Options::budget here
     // Only with Options::calls:
-    call = ASIDE_CALL,                     ///< a tool call begins: the bytes are its marker, or none
-    call_name = ASIDE_CALL_NAME,           ///< its name, whole
-    call_id = ASIDE_CALL_ID,               ///< an id of it, whole; if the whole head is the id, in parts around the name
-    call_key = ASIDE_CALL_KEY,             ///< a key of its arguments, whole; arguments that are JSON have none
-    call_type = ASIDE_CALL_TYPE,           ///< the word for the type of the next value, whole
-    call_value = ASIDE_CALL_VALUE,         ///< a value, or arguments that are JSON, in pieces that cut no character
-    call_value_end = ASIDE_CALL_VALUE_END, ///< the value's closer, or no bytes; arguments that are JSON have none
-    call_end = ASIDE_CALL_END,             ///< the call ends: the bytes are its marker, or none
+    call = ASIDE_KIND_CALL,                     ///< a tool call begins: the bytes are its marker, or none
+    call_name = ASIDE_KIND_CALL_NAME,           ///< its name, whole
+    call_id = ASIDE_KIND_CALL_ID,               ///< an id of it, whole; if the whole head is the id, in parts around the name
+    call_key = ASIDE_KIND_CALL_KEY,             ///< a key of its arguments, whole; arguments that are JSON have none
+    call_type = ASIDE_KIND_CALL_TYPE,           ///< the word for the type of the next value, whole
+    call_value = ASIDE_KIND_CALL_VALUE,         ///< a value, or arguments that are JSON, in pieces that cut no character
+    call_value_end = ASIDE_KIND_CALL_VALUE_END, ///< the value's closer, or no bytes; arguments that are JSON have none
+    call_end = ASIDE_KIND_CALL_END,             ///< the call ends: the bytes are its marker, or none
 };
 
 /// Whose text it is.
 enum class Channel : std::uint32_t {
-    content = ASIDE_CONTENT,     ///< what the reader is meant to see
-    thinking = ASIDE_THINKING,   ///< what the model thinks
-    narration = ASIDE_NARRATION, ///< what it says about what it is doing
-    tool = ASIDE_TOOL,           ///< tool calls
+    content = ASIDE_CHANNEL_CONTENT,     ///< what the reader is meant to see
+    thinking = ASIDE_CHANNEL_THINKING,   ///< what the model thinks
+    narration = ASIDE_CHANNEL_NARRATION, ///< what it says about what it is doing
+    tool = ASIDE_CHANNEL_TOOL,           ///< tool calls
 };
 
 /// Returns the name of a channel, as dialect files write it; empty for one that this header does not know.
@@ -204,7 +204,7 @@ constexpr std::string_view name(Channel channel) noexcept
 enum class Cause : std::uint32_t {
     marker = ASIDE_CAUSE_MARKER,       ///< its closing marker came
     implied = ASIDE_CAUSE_IMPLIED,     ///< something else came that ends such a span
-    end = ASIDE_CAUSE_END,             ///< the stream ended inside it
+    end = ASIDE_CAUSE_END_OF_STREAM,             ///< the stream ended inside it
     forced = ASIDE_CAUSE_FORCED,       ///< force_close()
     malformed = ASIDE_CAUSE_MALFORMED, ///< the text of a tool call broke its grammar; no span ends so
 };
@@ -262,7 +262,7 @@ T check(T made)
 /// Returns whether what an event says stands in `aside_fed.attributes`, and not in the stream.
 inline bool is_apart(const aside_event &raw) noexcept
 {
-    return raw.kind == ASIDE_ATTRIBUTE || (raw.kind == ASIDE_CALL_NAME && raw.value_len > 0);
+    return raw.kind == ASIDE_KIND_ATTRIBUTE || (raw.kind == ASIDE_KIND_CALL_NAME && raw.value_len > 0);
 }
 
 /// `bytes`: of an attribute, its name and value; of a call's name in a header, that name; otherwise the bytes of the stream.
@@ -273,7 +273,7 @@ inline Event read(const aside_event &raw, const char *bytes) noexcept
                 static_cast<Cause>(raw.cause),
                 raw.rule,
                 raw.tag,
-                raw.kind == ASIDE_CALL || raw.kind == ASIDE_CALL_END ? raw.text_at : 0,
+                raw.kind == ASIDE_KIND_CALL || raw.kind == ASIDE_KIND_CALL_END ? raw.text_at : 0,
                 raw.offset,
                 std::string_view(bytes, static_cast<std::size_t>(raw.len)),
                 {},
@@ -632,15 +632,15 @@ struct Thought {
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// What a budget counts.
-enum class BudgetUnit : std::uint32_t { bytes = ASIDE_BUDGET_BYTES, characters = ASIDE_BUDGET_CHARACTERS };
+enum class BudgetUnit : std::uint32_t { bytes = ASIDE_BUDGET_UNIT_BYTES, characters = ASIDE_BUDGET_UNIT_CHARACTERS };
 
 /// What has a budget: each thinking span, or all thinking of the stream together.
-enum class BudgetScope : std::uint32_t { span = ASIDE_BUDGET_SPAN, stream = ASIDE_BUDGET_STREAM };
+enum class BudgetScope : std::uint32_t { span = ASIDE_BUDGET_SCOPE_SPAN, stream = ASIDE_BUDGET_SCOPE_STREAM };
 
 /// What becomes of a tool call that begins inside the thinking.
 enum class CallsInThinking : std::uint32_t {
-    dialect = ASIDE_CALLS_DIALECT, ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
-    never = ASIDE_CALLS_NEVER,     ///< every tool opener in the thinking is text
+    dialect = ASIDE_CALLS_IN_THINKING_DIALECT, ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
+    never = ASIDE_CALLS_IN_THINKING_NEVER,     ///< every tool opener in the thinking is text
 };
 
 /// No budget.
@@ -689,7 +689,7 @@ public:
     /// have, Status::memory).
     static Scanner try_make(const Dialect &dialect, const Options &options = {}) noexcept
     {
-        aside_options raw{};
+        aside_scanner_options raw{};
         raw.size = sizeof raw;
         raw.start = static_cast<std::uint32_t>(options.start);
         raw.collect = options.collect;
@@ -1419,7 +1419,7 @@ public:
     /// have, Status::memory).
     static Rewriter try_make(const Dialect &dialect, const RewriterOptions &options = {}) noexcept
     {
-        aside_sse_options raw{};
+        aside_rewriter_options raw{};
         raw.size = sizeof raw;
         raw.start = static_cast<std::uint32_t>(options.start);
         raw.field = static_cast<std::uint32_t>(options.field);
@@ -1439,7 +1439,7 @@ public:
         raw.promote_empty = options.promote_empty ? 1 : 0;
         raw.merge = options.merge ? 1 : 0;
         Rewriter rewriter;
-        rewriter.handle_.reset(aside_sse_new(dialect.handle(), &raw));
+        rewriter.handle_.reset(aside_rewriter_new(dialect.handle(), &raw));
         return rewriter;
     }
 
@@ -1448,7 +1448,7 @@ public:
     /// start that the dialect does not have.
     Status try_start_at(Start start) noexcept
     {
-        return static_cast<Status>(aside_sse_start_at(handle(), static_cast<std::uint32_t>(start)));
+        return static_cast<Status>(aside_rewriter_start_at(handle(), static_cast<std::uint32_t>(start)));
     }
 
     /// Reads the next stream by another dialect, and sets where it starts, before its first byte; Start::dialect: as that
@@ -1456,7 +1456,7 @@ public:
     /// The dialect may be destroyed after the call. Fails as try_start_at().
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
-        return static_cast<Status>(aside_sse_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+        return static_cast<Status>(aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
     /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
@@ -1465,7 +1465,7 @@ public:
     Status try_use_tools(std::optional<std::string_view> tools) noexcept
     {
         const std::string_view text = detail::for_c(tools);
-        return static_cast<Status>(aside_sse_use_tools(handle(), text.data(), text.size()));
+        return static_cast<Status>(aside_rewriter_use_tools(handle(), text.data(), text.size()));
     }
 
     /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that ends
@@ -1474,7 +1474,7 @@ public:
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
-        const Status status = static_cast<Status>(aside_sse_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
+        const Status status = static_cast<Status>(aside_rewriter_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
         if (status == Status::ok && start != nullptr)
             *start = static_cast<Start>(raw);
         return status;
@@ -1487,7 +1487,7 @@ public:
     {
         const char *made = nullptr;
         std::size_t len = 0;
-        const Status status = static_cast<Status>(aside_sse_feed(handle(), bytes.data(), bytes.size(), &made, &len));
+        const Status status = static_cast<Status>(aside_rewriter_feed(handle(), bytes.data(), bytes.size(), &made, &len));
         if (status == Status::ok)
             out = std::string_view(made, len);
         return status;
@@ -1498,14 +1498,14 @@ public:
     {
         const char *made = nullptr;
         std::size_t len = 0;
-        const Status status = static_cast<Status>(aside_sse_finish(handle(), &made, &len));
+        const Status status = static_cast<Status>(aside_rewriter_finish(handle(), &made, &len));
         if (status == Status::ok)
             out = std::string_view(made, len);
         return status;
     }
 
     /// Resets the rewriter: drops what is held back, and every error except Status::panic.
-    Status try_reset() noexcept { return static_cast<Status>(aside_sse_reset(handle())); }
+    Status try_reset() noexcept { return static_cast<Status>(aside_rewriter_reset(handle())); }
 
 #if ASIDE_HAS_EXCEPTIONS
     /// try_make() that throws.
@@ -1556,19 +1556,19 @@ public:
     /// Returns whether the stream passes unread because its first bytes are not text: it is compressed, or in another
     /// encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body first. After the end of a
     /// stream this is its value, until another begins.
-    bool is_encoded() const noexcept { return aside_sse_encoded(handle()) == 1; }
+    bool is_encoded() const noexcept { return aside_rewriter_encoded(handle()) == 1; }
 
     /// Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
     /// RewriterOptions::max_event.
-    std::uint64_t too_long() const noexcept { return aside_sse_too_long(handle()); }
+    std::uint64_t too_long() const noexcept { return aside_rewriter_too_long(handle()); }
 
     /// Writes to `stats` what was counted since the start or the last reset, and what is held now. Fails with Status::null for
     /// an empty rewriter.
     Status try_stats(Stats &stats) const noexcept
     {
-        aside_stats raw{};
+        aside_rewriter_stats raw{};
         raw.size = sizeof raw;
-        const Status status = static_cast<Status>(aside_sse_stats(handle(), &raw));
+        const Status status = static_cast<Status>(aside_rewriter_get_stats(handle(), &raw));
         if (status == Status::ok)
             stats = {raw.events,         raw.changed,       raw.added,      raw.repaired,
                      raw.too_long,       raw.unread,        raw.unpromoted, raw.truncated,
@@ -1590,14 +1590,14 @@ public:
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
     /// Returns the handle for functions of aside.h; the rewriter still owns it.
-    aside_sse *handle() const noexcept { return handle_.get(); }
+    aside_rewriter *handle() const noexcept { return handle_.get(); }
 
 private:
     struct Free {
-        void operator()(aside_sse *sse) const noexcept { aside_sse_free(sse); }
+        void operator()(aside_rewriter *sse) const noexcept { aside_rewriter_free(sse); }
     };
 
-    std::unique_ptr<aside_sse, Free> handle_;
+    std::unique_ptr<aside_rewriter, Free> handle_;
 };
 
 /// What HTTP says of an answer. Header values are as they came, and empty where there is none.
@@ -1619,7 +1619,7 @@ inline std::optional<Body> wants(const Response &response, Formats formats) noex
 {
     const auto &[status, path, type, encoding] = response;
     std::uint32_t body = 0;
-    if (aside_sse_wants(status, path.data(), path.size(), type.data(), type.size(), encoding.data(), encoding.size(),
+    if (aside_rewriter_wants(status, path.data(), path.size(), type.data(), type.size(), encoding.data(), encoding.size(),
                         static_cast<std::uint32_t>(formats), &body)
         != ASIDE_OK)
         return std::nullopt;

@@ -263,9 +263,9 @@ private:
 
 /// What became of a stretch of an original.
 enum class Change : std::uint32_t {
-    kept = ASIDE_KEPT,         ///< it is in the result, byte for byte
-    replaced = ASIDE_REPLACED, ///< other bytes stand for it
-    left_out = ASIDE_LEFT_OUT, ///< it is not in the result; a marker line may stand for it
+    kept = ASIDE_CHANGE_KEPT,         ///< it is in the result, byte for byte
+    replaced = ASIDE_CHANGE_REPLACED, ///< other bytes stand for it
+    left_out = ASIDE_CHANGE_LEFT_OUT, ///< it is not in the result; a marker line may stand for it
 };
 
 /// A stretch of an original. All of them, joined in order, are the original.
@@ -374,9 +374,9 @@ struct Call {
 
 namespace detail {
 
-inline aside_call lend(const aside::Call &call) noexcept
+inline aside_invocation lend(const aside::Call &call) noexcept
 {
-    return {sizeof(aside_call), lend(call.tool_id), lend(call.input), call.now};
+    return {sizeof(aside_invocation), lend(call.tool_id), lend(call.input), call.now};
 }
 
 } // namespace detail
@@ -414,7 +414,7 @@ public:
     /// Compresses the parts of one tool's result. A part that is nullopt is not text, and is skipped.
     Compressed compress(const Call &call, const std::vector<std::optional<std::string_view>> &parts) const
     {
-        const aside_call raw = detail::lend(call);
+        const aside_invocation raw = detail::lend(call);
         std::vector<aside_bytes> all;
         for (const std::optional<std::string_view> &part : parts)
             all.push_back(part ? detail::lend(*part) : aside_bytes{nullptr, 0});
@@ -439,7 +439,7 @@ public:
     /// out while it comes, without its repeats; with a budget it is put out at the end: head, tail and error regions.
     ToolStream(const Compressor &compressor, const Call &call, std::size_t memory)
     {
-        const aside_call raw = detail::lend(call);
+        const aside_invocation raw = detail::lend(call);
         handle_.reset(aside_tool_stream_new(compressor.handle_.get(), &raw, memory));
         if (!handle_)
             throw Error(last_status(), last_error());

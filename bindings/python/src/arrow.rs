@@ -110,7 +110,7 @@ pub fn arrow_split(
     dialect: DialectLike<'_>,
     start: Option<&str>,
 ) -> PyResult<(PyChunkedArray, PyChunkedArray)> {
-    let options = aside::Options::new().start(self::start(start)?);
+    let options = aside::ScannerOptions::new().start(self::start(start)?);
     let mut scanner = aside::Scanner::with_options(&dialect.find()?, &options).map_err(errors::scanner)?;
     let [thinking, content] = mapped(py, array, |text| {
         let [mut thinking, mut content] = [Vec::new(), Vec::new()];

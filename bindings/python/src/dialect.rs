@@ -103,7 +103,7 @@ impl Dialect {
         let channels = aside::Channel::ALL.into_iter().map(aside::Start::Channel);
         let mut starts = Vec::new();
         for start in channels.chain([aside::Start::Header]) {
-            match aside::Scanner::with_options(&self.inner, &aside::Options::new().start(start)) {
+            match aside::Scanner::with_options(&self.inner, &aside::ScannerOptions::new().start(start)) {
                 Ok(_) => starts.push(start.as_str()),
                 Err(aside::Error::NoSuchStart) => {}
                 Err(error) => return Err(errors::scanner(error)),

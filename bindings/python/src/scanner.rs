@@ -1,6 +1,6 @@
 //! The scanner: one stream of text, cut anywhere, told apart.
 
-use aside::{Budget, BudgetScope, BudgetUnit, CallsInThinking, Channel, Kind, Options, StrayClose, Token};
+use aside::{Budget, BudgetScope, BudgetUnit, CallsInThinking, Channel, Kind, ScannerOptions, StrayClose, Token};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyTuple};
 
@@ -228,7 +228,7 @@ impl Scanner {
         let tools = self::tools(tools)?;
         let calls = calls || tools.is_some();
         let budget = budget.map(|limit| Budget::new(limit, BudgetUnit::Characters, BudgetScope::Stream));
-        let options = Options::new()
+        let options = ScannerOptions::new()
             .start(self::start(start)?)
             .budget(budget)
             .collect(collect)

@@ -29,7 +29,7 @@ pub fn strip<'py>(py: Python<'py>, text: Text<'py>, dialect: DialectLike<'py>) -
 #[pyo3(signature = (text, dialect, *, start = None))]
 pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Option<&str>) -> PyResult<Split> {
     let (dialect, bytes) = (dialect.find()?, text.bytes()?);
-    let options = aside::Options::new().start(self::start(start)?);
+    let options = aside::ScannerOptions::new().start(self::start(start)?);
     let texts = guarded(|| {
         py.detach(|| {
             let mut texts = Texts::default();

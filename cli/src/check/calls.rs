@@ -3,7 +3,7 @@
 use std::{fmt::Write, sync::Arc};
 
 use aside::{
-    Channel, Dialect, Event, Kind, Options, Scanner, Start,
+    Channel, Dialect, Event, Kind, Scanner, ScannerOptions, Start,
     call_writer::{self, CallWriter, Tools},
 };
 use serde::Deserialize;
@@ -52,7 +52,7 @@ pub fn run(
     tools: Option<&Arc<Tools>>,
     chunks: &[&[u8]],
 ) -> Result<Called, String> {
-    let options = Options::new().start(start).calls(true);
+    let options = ScannerOptions::new().start(start).calls(true);
     let mut scanner = Scanner::with_options(dialect, &options).map_err(|error| error.to_string())?;
     let mut writer = CallWriter::new(call_writer::Options {
         tools: tools.cloned(),

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use aside::{Channel, Dialect, Error, Event, Kind, Options, Scanner, Start, call_writer::Tools};
+use aside::{Channel, Dialect, Error, Event, Kind, Scanner, ScannerOptions, Start, call_writer::Tools};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -163,7 +163,7 @@ fn called(dialect: &Dialect, example: &Example) -> Result<Called, String> {
 fn faults(dialect: &Dialect, example: &Example) -> String {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
     // All of the thoughts are kept, however long.
-    let options = Options::new().start(start).collect(usize::MAX);
+    let options = ScannerOptions::new().start(start).collect(usize::MAX);
     let mut scanner = match Scanner::with_options(dialect, &options) {
         Ok(scanner) => scanner,
         Err(error) => return format!("  start       {:?}: {error}\n", example.start.as_deref().unwrap_or_default()),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use aside::call_writer::{self, CallWriter};
-use aside::{Channel, Options, Scanner};
+use aside::{Channel, Scanner, ScannerOptions};
 use clap::{Args, ValueEnum};
 
 use crate::choose;
@@ -79,7 +79,7 @@ fn chunk(text: &str) -> Result<usize, String> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let chosen = arguments.dialect.choose()?;
     let mut input = Input::open(arguments.file.as_deref())?;
-    let options = Options::new().start(chosen.start).stray_close(chosen.stray_close).calls(arguments.calls);
+    let options = ScannerOptions::new().start(chosen.start).stray_close(chosen.stray_close).calls(arguments.calls);
     let mut scanner = Scanner::with_options(&chosen.dialect, &options)
         .map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
     if !chosen.is_given && io::stderr().is_terminal() {

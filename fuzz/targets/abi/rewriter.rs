@@ -35,14 +35,14 @@ struct SseOptions {
 type SseStats = [u64; 13];
 
 unsafe extern "C" {
-    fn aside_sse_new(dialect: Handle, options: *const SseOptions) -> Handle;
-    fn aside_sse_free(sse: Handle);
-    fn aside_sse_feed(sse: Handle, buf: *const u8, len: usize, out: *mut *const u8, out_len: *mut usize) -> i32;
-    fn aside_sse_finish(sse: Handle, out: *mut *const u8, out_len: *mut usize) -> i32;
-    fn aside_sse_reset(sse: Handle) -> i32;
-    fn aside_sse_too_long(sse: Handle) -> u64;
-    fn aside_sse_stats(sse: Handle, stats: *mut SseStats) -> i32;
-    fn aside_sse_wants(
+    fn aside_rewriter_new(dialect: Handle, options: *const SseOptions) -> Handle;
+    fn aside_rewriter_free(sse: Handle);
+    fn aside_rewriter_feed(sse: Handle, buf: *const u8, len: usize, out: *mut *const u8, out_len: *mut usize) -> i32;
+    fn aside_rewriter_finish(sse: Handle, out: *mut *const u8, out_len: *mut usize) -> i32;
+    fn aside_rewriter_reset(sse: Handle) -> i32;
+    fn aside_rewriter_too_long(sse: Handle) -> u64;
+    fn aside_rewriter_get_stats(sse: Handle, stats: *mut SseStats) -> i32;
+    fn aside_rewriter_wants(
         status: u32,
         path: *const u8,
         path_len: usize,
@@ -117,11 +117,11 @@ pub fn run(input: &mut Input<'_>) {
         .merge(has_more && options.merge == 1)
         .stray_close(if has_stray && options.stray_close == 1 { StrayClose::Text } else { StrayClose::Dialect });
     unsafe {
-        let sse = aside_sse_new(aside_dialect_find(name.as_ptr(), name.len()), &options);
+        let sse = aside_rewriter_new(aside_dialect_find(name.as_ptr(), name.len()), &options);
         assert_eq!(!sse.is_null(), good, "{}", aside_last_status());
         if good {
             calls(input, sse, Rewriter::new(&pair.library, &rust).unwrap());
-            aside_sse_free(sse);
+            aside_rewriter_free(sse);
         }
     }
 }
@@ -151,36 +151,36 @@ unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
                     text = event.into_bytes().into();
                 }
                 rust.feed(&text, &mut wanted).unwrap();
-                same(&|out, len| unsafe { aside_sse_feed(sse, text.as_ptr(), text.len(), out, len) }, &wanted);
+                same(&|out, len| unsafe { aside_rewriter_feed(sse, text.as_ptr(), text.len(), out, len) }, &wanted);
             }
             200..220 => {
                 rust.finish(&mut wanted).unwrap();
-                same(&|out, len| unsafe { aside_sse_finish(sse, out, len) }, &wanted);
+                same(&|out, len| unsafe { aside_rewriter_finish(sse, out, len) }, &wanted);
             }
             220..230 => {
                 rust.reset();
-                assert_eq!(unsafe { aside_sse_reset(sse) }, OK);
+                assert_eq!(unsafe { aside_rewriter_reset(sse) }, OK);
             }
             _ => unsafe {
                 let (mut out, mut len) = (ptr::null(), 7);
-                assert_eq!(aside_sse_too_long(sse), rust.too_long());
+                assert_eq!(aside_rewriter_too_long(sse), rust.too_long());
                 let mut stats = [7; 13];
                 stats[0] = size_of::<SseStats>() as u64;
-                assert_eq!(aside_sse_stats(sse, &mut stats), OK);
+                assert_eq!(aside_rewriter_get_stats(sse, &mut stats), OK);
                 assert_eq!(stats, counted(&rust.stats()));
                 stats[0] -= 1;
-                assert_eq!(aside_sse_stats(sse, &mut stats), SIZE);
-                assert_eq!(aside_sse_stats(sse, ptr::null_mut()), NULL);
+                assert_eq!(aside_rewriter_get_stats(sse, &mut stats), SIZE);
+                assert_eq!(aside_rewriter_get_stats(sse, ptr::null_mut()), NULL);
                 gate(input);
-                assert_eq!(aside_sse_too_long(ptr::null_mut()), 0);
-                assert_eq!(aside_sse_feed(ptr::null_mut(), ptr::null(), 0, &mut out, &mut len), NULL);
-                assert_eq!(aside_sse_feed(sse, ptr::null(), 1, &mut out, &mut len), NULL);
-                assert_eq!(aside_sse_feed(sse, b"x".as_ptr(), usize::MAX, &mut out, &mut len), LENGTH);
-                assert_eq!(aside_sse_feed(sse, b"x".as_ptr(), 1, ptr::null_mut(), &mut len), NULL);
-                assert_eq!(aside_sse_finish(sse, &mut out, ptr::null_mut()), NULL);
+                assert_eq!(aside_rewriter_too_long(ptr::null_mut()), 0);
+                assert_eq!(aside_rewriter_feed(ptr::null_mut(), ptr::null(), 0, &mut out, &mut len), NULL);
+                assert_eq!(aside_rewriter_feed(sse, ptr::null(), 1, &mut out, &mut len), NULL);
+                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), usize::MAX, &mut out, &mut len), LENGTH);
+                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), 1, ptr::null_mut(), &mut len), NULL);
+                assert_eq!(aside_rewriter_finish(sse, &mut out, ptr::null_mut()), NULL);
                 assert!(out.is_null() && len == 7, "written on a failure");
-                assert_eq!(aside_sse_reset(ptr::null_mut()), NULL);
-                aside_sse_free(ptr::null_mut());
+                assert_eq!(aside_rewriter_reset(ptr::null_mut()), NULL);
+                aside_rewriter_free(ptr::null_mut());
             },
         }
     }
@@ -235,7 +235,7 @@ fn gate(input: &mut Input<'_>) {
         let (at, size) = (media_type.as_ptr(), media_type.len());
         let coding = encoding.as_ptr();
         let status =
-            aside_sse_wants(status, path.as_ptr(), path.len(), at, size, coding, encoding.len(), bits, &mut found);
+            aside_rewriter_wants(status, path.as_ptr(), path.len(), at, size, coding, encoding.len(), bits, &mut found);
         assert_eq!((status, found), told(wanted));
         let status = aside_request_hint(path.as_ptr(), path.len(), method.as_ptr(), method.len(), bits, &mut hint);
         assert_eq!((status, hint), told(hinted));

@@ -127,7 +127,7 @@ pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor
 #[ffi_export]
 pub unsafe extern "C" fn aside_compress(
     compressor: *const aside_compressor,
-    call: *const aside_call,
+    call: *const aside_invocation,
     parts: *const aside_bytes,
     count: size_t,
     out: *mut *mut aside_compressed,

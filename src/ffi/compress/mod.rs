@@ -88,7 +88,7 @@ struct Called<'a> {
 
 /// # Safety
 /// `call` is NULL or as large as it says, with texts that are there.
-unsafe fn called<'a>(call: *const aside_call) -> Result<Called<'a>, aside_status> {
+unsafe fn called<'a>(call: *const aside_invocation) -> Result<Called<'a>, aside_status> {
     // SAFETY: the caller's promise.
     unsafe {
         let call = read_sized(call, "call")?;

@@ -46,7 +46,7 @@ struct Streaming {
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_new(
     compressor: *const aside_compressor,
-    call: *const aside_call,
+    call: *const aside_invocation,
     memory: size_t,
 ) -> *mut aside_tool_stream {
     guard_handle(|| {

@@ -14,17 +14,17 @@ pub const ASIDE_MIN_COMPRESSIBLE_LENGTH: u32 = 1024;
 /// The smallest budget of a compressor, in bytes.
 pub const ASIDE_MIN_BUDGET: u32 = 1024;
 
-/// `ASIDE_KEPT`, `ASIDE_REPLACED` or `ASIDE_LEFT_OUT`.
+/// `ASIDE_CHANGE_KEPT`, `ASIDE_CHANGE_REPLACED` or `ASIDE_CHANGE_LEFT_OUT`.
 pub type aside_change = u32;
 
 /// It is in the result, byte for byte.
-pub const ASIDE_KEPT: u32 = 0;
+pub const ASIDE_CHANGE_KEPT: u32 = 0;
 
 /// Other bytes stand for it.
-pub const ASIDE_REPLACED: u32 = 1;
+pub const ASIDE_CHANGE_REPLACED: u32 = 1;
 
 /// It is not in the result; a marker line may stand for it.
-pub const ASIDE_LEFT_OUT: u32 = 2;
+pub const ASIDE_CHANGE_LEFT_OUT: u32 = 2;
 
 /// No filter: the stretch was kept.
 pub const ASIDE_NO_FILTER: i32 = -1;
@@ -32,9 +32,9 @@ pub const ASIDE_NO_FILTER: i32 = -1;
 const _: () = {
     assert!(MIN_COMPRESSIBLE_LENGTH == ASIDE_MIN_COMPRESSIBLE_LENGTH as usize);
     assert!(MIN_BUDGET == ASIDE_MIN_BUDGET as usize);
-    assert!(Change::Kept as u32 == ASIDE_KEPT);
-    assert!(Change::Replaced as u32 == ASIDE_REPLACED);
-    assert!(Change::LeftOut as u32 == ASIDE_LEFT_OUT);
+    assert!(Change::Kept as u32 == ASIDE_CHANGE_KEPT);
+    assert!(Change::Replaced as u32 == ASIDE_CHANGE_REPLACED);
+    assert!(Change::LeftOut as u32 == ASIDE_CHANGE_LEFT_OUT);
 };
 
 /// A range of bytes. `at` may be NULL if `len` is 0.
@@ -77,8 +77,8 @@ impl Versioned for aside_compressor_options {
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct aside_call {
-    /// `sizeof(aside_call)` of the caller's header.
+pub struct aside_invocation {
+    /// `sizeof(aside_invocation)` of the caller's header.
     pub size: size_t,
     /// The tool's id, UTF-8.
     pub tool_id: aside_bytes,
@@ -89,8 +89,8 @@ pub struct aside_call {
     pub now: u64,
 }
 
-impl Versioned for aside_call {
-    const FIRST: usize = offset_of!(aside_call, now) + size_of::<u64>();
+impl Versioned for aside_invocation {
+    const FIRST: usize = offset_of!(aside_invocation, now) + size_of::<u64>();
 }
 
 /// A stretch of an original. All of them, joined in order, are the original.
@@ -183,12 +183,12 @@ const _: () = {
 const _: () = {
     layout!(aside_bytes 16: at 0, len 8);
     layout!(aside_compressor_options 40: size 0, budget 8, switch_off 16, memory 32);
-    layout!(aside_call 48: size 0, tool_id 8, input 24, now 40);
+    layout!(aside_invocation 48: size 0, tool_id 8, input 24, now 40);
     layout!(aside_part_report 40: part 0, len 8, hash 16, stretches 24, stretch_count 32);
     layout!(aside_failed 32: id 0, reason 16);
     layout!(aside_report 96: size 0, before 8, after 16, filters 24, filter_count 32, failed 40, failed_count 48,
         parts 56, part_count 64, hit 72, cut_protected 88, unexplained 92);
     assert!(aside_compressor_options::FIRST == 40);
-    assert!(aside_call::FIRST == 48);
+    assert!(aside_invocation::FIRST == 48);
     assert!(aside_report::FIRST == 96);
 };

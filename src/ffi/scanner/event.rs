@@ -20,40 +20,40 @@ pub struct aside_event {
     pub kind: aside_kind,
     /// The channel of the span that opens or closes, or of the text; for framing, the channel around it.
     pub channel: aside_channel,
-    /// For `ASIDE_CLOSE` and `ASIDE_CALL_END`, why the span or the call ended; otherwise 0.
+    /// For `ASIDE_KIND_CLOSE` and `ASIDE_KIND_CALL_END`, why the span or the call ended; otherwise 0.
     pub cause: aside_cause,
-    /// For `ASIDE_OPEN` and `ASIDE_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
+    /// For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
     /// header.
     pub rule: u32,
-    /// Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_ATTRIBUTE`, where the marker is.
+    /// Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is.
     pub offset: u64,
-    /// How many bytes. For `ASIDE_ATTRIBUTE`, 0.
+    /// How many bytes. For `ASIDE_KIND_ATTRIBUTE`, 0.
     pub len: u64,
-    /// For `ASIDE_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
-    /// `ASIDE_CALL`, which of the span's tables, from 0.
+    /// For `ASIDE_KIND_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
+    /// `ASIDE_KIND_CALL`, which of the span's tables, from 0.
     pub tag: u32,
-    /// For `ASIDE_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
-    /// `ASIDE_CALL_NAME` that has `value_len`. For `ASIDE_CALL` and `ASIDE_CALL_END`, the number of the call in the
+    /// For `ASIDE_KIND_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
+    /// `ASIDE_KIND_CALL_NAME` that has `value_len`. For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the
     /// stream, from 0. Otherwise 0.
     pub text_at: u32,
-    /// For `ASIDE_ATTRIBUTE`, the length of its name.
+    /// For `ASIDE_KIND_ATTRIBUTE`, the length of its name.
     pub name_len: u32,
-    /// For `ASIDE_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_CALL_NAME`
+    /// For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_KIND_CALL_NAME`
     /// that is the value of a header's field, its length.
     pub value_len: u32,
-    /// For `ASIDE_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte.
+    /// For `ASIDE_KIND_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte.
     pub raw_name_at: u32,
     /// Its length there; 0 if the marker has no name for it.
     pub raw_name_len: u32,
-    /// For `ASIDE_ATTRIBUTE`, where the value is in the marker, not decoded, counted from the marker's first byte.
+    /// For `ASIDE_KIND_ATTRIBUTE`, where the value is in the marker, not decoded, counted from the marker's first byte.
     pub raw_value_at: u32,
     /// Its length there.
     pub raw_value_len: u32,
 }
 
 /// Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
-/// `ASIDE_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
-/// `event->value_len` bytes; and for an `ASIDE_CALL_NAME` with `event->value_len`: there it has the name. It
+/// `ASIDE_KIND_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
+/// `event->value_len` bytes; and for an `ASIDE_KIND_CALL_NAME` with `event->value_len`: there it has the name. It
 /// is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
 /// longer.
 ///
@@ -75,7 +75,7 @@ const _: () = {
 #[inline]
 pub(super) fn text_record(channel: Channel, offset: u64, len: usize) -> aside_event {
     aside_event {
-        kind: ASIDE_TEXT,
+        kind: ASIDE_KIND_TEXT,
         channel: channel as u32,
         cause: 0,
         rule: 0,
@@ -99,20 +99,20 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
     match &event.kind {
         Kind::Text => {}
         Kind::Open { rule, tag } => {
-            record.kind = ASIDE_OPEN;
+            record.kind = ASIDE_KIND_OPEN;
             record.rule = *rule;
             record.tag = *tag;
         }
-        Kind::Framing => record.kind = ASIDE_FRAMING,
-        Kind::Reclassify => record.kind = ASIDE_RECLASSIFY,
-        Kind::Budget => record.kind = ASIDE_BUDGET,
+        Kind::Framing => record.kind = ASIDE_KIND_FRAMING,
+        Kind::Reclassify => record.kind = ASIDE_KIND_RECLASSIFY,
+        Kind::Budget => record.kind = ASIDE_KIND_BUDGET,
         Kind::Close(cause) => {
-            record.kind = ASIDE_CLOSE;
+            record.kind = ASIDE_KIND_CLOSE;
             record.cause = *cause as u32;
         }
         Kind::Attribute(attribute) => {
             // The limit for a tag is a u32 itself, and no decoded value is longer than its raw form.
-            record.kind = ASIDE_ATTRIBUTE;
+            record.kind = ASIDE_KIND_ATTRIBUTE;
             record.name_len = attribute.name.len() as u32;
             record.value_len = attribute.value.len() as u32;
             record.raw_name_at = attribute.raw_name.start as u32;
@@ -121,23 +121,23 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
             record.raw_value_len = attribute.raw_value.len() as u32;
         }
         Kind::Call { rule, table, index } => {
-            record.kind = ASIDE_CALL;
+            record.kind = ASIDE_KIND_CALL;
             record.rule = *rule;
             record.tag = *table;
             record.text_at = number(*index);
         }
         Kind::CallName(name) => {
-            record.kind = ASIDE_CALL_NAME;
+            record.kind = ASIDE_KIND_CALL_NAME;
             // The limit for a header is far below.
             record.value_len = name.map_or(0, |name| name.len() as u32);
         }
-        Kind::CallId => record.kind = ASIDE_CALL_ID,
-        Kind::CallKey => record.kind = ASIDE_CALL_KEY,
-        Kind::CallType => record.kind = ASIDE_CALL_TYPE,
-        Kind::CallValue => record.kind = ASIDE_CALL_VALUE,
-        Kind::CallValueEnd => record.kind = ASIDE_CALL_VALUE_END,
+        Kind::CallId => record.kind = ASIDE_KIND_CALL_ID,
+        Kind::CallKey => record.kind = ASIDE_KIND_CALL_KEY,
+        Kind::CallType => record.kind = ASIDE_KIND_CALL_TYPE,
+        Kind::CallValue => record.kind = ASIDE_KIND_CALL_VALUE,
+        Kind::CallValueEnd => record.kind = ASIDE_KIND_CALL_VALUE_END,
         Kind::CallEnd { index, cause } => {
-            record.kind = ASIDE_CALL_END;
+            record.kind = ASIDE_KIND_CALL_END;
             record.cause = *cause as u32;
             record.text_at = number(*index);
         }
@@ -154,25 +154,25 @@ pub(in crate::ffi) unsafe fn call_event<'a>(
     event: &aside_event,
     bytes: *const c_char,
 ) -> Result<Option<Event<'a>>, aside_status> {
-    let is_of_call = (ASIDE_CALL..=ASIDE_CALL_END).contains(&event.kind) || event.kind == ASIDE_FRAMING;
-    if !is_of_call || event.channel != ASIDE_TOOL {
+    let is_of_call = (ASIDE_KIND_CALL..=ASIDE_KIND_CALL_END).contains(&event.kind) || event.kind == ASIDE_KIND_FRAMING;
+    if !is_of_call || event.channel != ASIDE_CHANNEL_TOOL {
         return Ok(None);
     }
-    let has_field = event.kind == ASIDE_CALL_NAME && event.value_len > 0;
+    let has_field = event.kind == ASIDE_KIND_CALL_NAME && event.value_len > 0;
     let len = if has_field { event.value_len.into() } else { event.len };
     let len = usize::try_from(len).map_err(|_| fail(ASIDE_ERROR_LENGTH))?;
     // SAFETY: the caller's promise.
     let text = unsafe { bytes_of(bytes, len, "bytes") }?;
     let index = event.text_at.into();
     let kind = match event.kind {
-        ASIDE_CALL => Kind::Call { rule: event.rule, table: event.tag, index },
-        ASIDE_CALL_NAME => Kind::CallName(has_field.then_some(text)),
-        ASIDE_CALL_ID => Kind::CallId,
-        ASIDE_CALL_KEY => Kind::CallKey,
-        ASIDE_CALL_TYPE => Kind::CallType,
-        ASIDE_CALL_VALUE => Kind::CallValue,
-        ASIDE_CALL_VALUE_END => Kind::CallValueEnd,
-        ASIDE_CALL_END => Kind::CallEnd { index, cause: cause(event.cause)? },
+        ASIDE_KIND_CALL => Kind::Call { rule: event.rule, table: event.tag, index },
+        ASIDE_KIND_CALL_NAME => Kind::CallName(has_field.then_some(text)),
+        ASIDE_KIND_CALL_ID => Kind::CallId,
+        ASIDE_KIND_CALL_KEY => Kind::CallKey,
+        ASIDE_KIND_CALL_TYPE => Kind::CallType,
+        ASIDE_KIND_CALL_VALUE => Kind::CallValue,
+        ASIDE_KIND_CALL_VALUE_END => Kind::CallValueEnd,
+        ASIDE_KIND_CALL_END => Kind::CallEnd { index, cause: cause(event.cause)? },
         _ => Kind::Framing,
     };
     let bytes = if has_field { &[] } else { text };
@@ -184,7 +184,7 @@ fn cause(number: aside_cause) -> Result<Cause, aside_status> {
     Ok(match number {
         ASIDE_CAUSE_MARKER => Cause::Marker,
         ASIDE_CAUSE_IMPLIED => Cause::Implied,
-        ASIDE_CAUSE_END => Cause::EndOfStream,
+        ASIDE_CAUSE_END_OF_STREAM => Cause::EndOfStream,
         ASIDE_CAUSE_FORCED => Cause::Forced,
         ASIDE_CAUSE_MALFORMED => Cause::Malformed,
         other => {

@@ -27,7 +27,7 @@ pub(super) unsafe fn feed<S: Sink>(
         {
             if let Some((_, offset)) = stream.scanner.feed_loop(chunk) {
                 stream.consumed = len;
-                return sink.text(scanner, ASIDE_TEXT, chunk, Text { offset, is_held: false, len });
+                return sink.text(scanner, ASIDE_KIND_TEXT, chunk, Text { offset, is_held: false, len });
             }
             return match stream.scanner.is_outside_table() {
                 true => feed_value(scanner, buf, len, sink),
@@ -49,7 +49,7 @@ unsafe fn feed_short<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, l
         let (stream, chunk) = inside(scanner, buf, len);
         if let Some(text) = S::advance_short(&mut stream.scanner, chunk) {
             stream.consumed = len;
-            return sink.text(scanner, ASIDE_TEXT, chunk, text);
+            return sink.text(scanner, ASIDE_KIND_TEXT, chunk, text);
         }
         sink.rest(scanner, buf, len, 0)
     }
@@ -102,7 +102,7 @@ unsafe fn feed_long<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, le
         {
             if let Some(text) = S::advance_long(&mut stream.scanner, chunk) {
                 stream.consumed = len;
-                return sink.text(scanner, ASIDE_TEXT, chunk, text);
+                return sink.text(scanner, ASIDE_KIND_TEXT, chunk, text);
             }
             if S::IN_PARTS && stream.scanner.is_holding() {
                 return feed_parts(scanner, buf, len, sink);
@@ -132,7 +132,7 @@ unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, l
             let Some(text) = text else { break };
             fed += part.len();
             stream.consumed = fed;
-            let status = sink.text(scanner, ASIDE_TEXT, part, text);
+            let status = sink.text(scanner, ASIDE_KIND_TEXT, part, text);
             if after.is_empty() || status != ASIDE_OK {
                 return status;
             }

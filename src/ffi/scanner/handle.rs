@@ -7,7 +7,7 @@ use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use super::borrowed::Borrowed;
-use super::options::{aside_options, options as read_options};
+use super::options::{aside_scanner_options, options as read_options};
 use crate::ffi::constants::*;
 use crate::ffi::dialect::aside_dialect;
 use crate::ffi::handle_guard::{HandleGuard, READY, is_ready, is_whole};
@@ -17,13 +17,13 @@ use crate::ffi::status::{fail_no_handle, failed, guard_handle, made_handle};
 use crate::{Cause, Channel, Error, Scanner};
 
 const _: () = {
-    assert!(Channel::Content as u32 == ASIDE_CONTENT);
-    assert!(Channel::Thinking as u32 == ASIDE_THINKING);
-    assert!(Channel::Narration as u32 == ASIDE_NARRATION);
-    assert!(Channel::Tool as u32 == ASIDE_TOOL);
+    assert!(Channel::Content as u32 == ASIDE_CHANNEL_CONTENT);
+    assert!(Channel::Thinking as u32 == ASIDE_CHANNEL_THINKING);
+    assert!(Channel::Narration as u32 == ASIDE_CHANNEL_NARRATION);
+    assert!(Channel::Tool as u32 == ASIDE_CHANNEL_TOOL);
     assert!(Cause::Marker as u32 == ASIDE_CAUSE_MARKER);
     assert!(Cause::Implied as u32 == ASIDE_CAUSE_IMPLIED);
-    assert!(Cause::EndOfStream as u32 == ASIDE_CAUSE_END);
+    assert!(Cause::EndOfStream as u32 == ASIDE_CAUSE_END_OF_STREAM);
     assert!(Cause::Forced as u32 == ASIDE_CAUSE_FORCED);
     assert!(Cause::Malformed as u32 == ASIDE_CAUSE_MALFORMED);
 };
@@ -145,7 +145,7 @@ fn scanner_into_handle(scanner: Result<Scanner, Error>, consumed: usize) -> *mut
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_new(
     dialect: *const aside_dialect,
-    options: *const aside_options,
+    options: *const aside_scanner_options,
 ) -> *mut aside_scanner {
     guard_handle(|| {
         // SAFETY: NULL or a dialect that is still there, as the caller promises.

@@ -7,14 +7,14 @@ use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, layout, read_sized};
 use crate::ffi::numbers::{calls_in_thinking, start, stray_close};
 use crate::ffi::status::fail_with;
-use crate::{Budget, BudgetScope, BudgetUnit, Options};
+use crate::{Budget, BudgetScope, BudgetUnit, ScannerOptions};
 
 /// Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct aside_options {
-    /// `sizeof(aside_options)` of the caller's header.
+pub struct aside_scanner_options {
+    /// `sizeof(aside_scanner_options)` of the caller's header.
     pub size: size_t,
     /// What is open at the first byte.
     pub start: aside_start,
@@ -24,7 +24,7 @@ pub struct aside_options {
     /// a time: text, types, and attributes, of which each counts as at least 48. What does not fit is cut off, the text
     /// last.
     pub collect: u64,
-    /// How much thinking there may be before an `ASIDE_BUDGET` event. 0 if `has_budget` is not 1.
+    /// How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1.
     pub budget: u64,
     /// 1: there is a budget.
     pub has_budget: u32,
@@ -32,7 +32,7 @@ pub struct aside_options {
     pub budget_unit: aside_budget_unit,
     /// What has the budget.
     pub budget_scope: aside_budget_scope,
-    /// 1: report tool calls with their names and arguments, as the kinds from `ASIDE_CALL` on, if the dialect says how
+    /// 1: report tool calls with their names and arguments, as the kinds from `ASIDE_KIND_CALL` on, if the dialect says how
     /// they are written. 0: their bytes are text of the tool channel.
     pub calls: u32,
     /// What becomes of a tool call that begins inside the thinking.
@@ -41,25 +41,25 @@ pub struct aside_options {
     pub reserved: u32,
 }
 
-impl Versioned for aside_options {
+impl Versioned for aside_scanner_options {
     const FIRST: usize = size_of::<size_t>();
 }
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_options 56: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,
+    layout!(aside_scanner_options 56: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,
         budget_scope 40, calls 44, calls_in_thinking 48, reserved 52);
-    assert!(aside_options::FIRST == 8);
+    assert!(aside_scanner_options::FIRST == 8);
 };
 
 /// The caller's options, whichever version of the struct they are.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says.
-pub(super) unsafe fn options(options: *const aside_options) -> Result<Options, aside_status> {
+pub(super) unsafe fn options(options: *const aside_scanner_options) -> Result<ScannerOptions, aside_status> {
     if options.is_null() {
-        return Ok(Options::default());
+        return Ok(ScannerOptions::default());
     }
     // SAFETY: the caller's promise; the struct is made of plain numbers.
     let all = unsafe { read_sized(options, "options") }?;
@@ -75,10 +75,10 @@ pub(super) unsafe fn options(options: *const aside_options) -> Result<Options, a
         other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.calls cannot be {other}"))),
     };
     let calls_in_thinking = calls_in_thinking(all.calls_in_thinking)?;
-    Ok(Options { start, collect, budget: budget(&all)?, stray_close, calls, calls_in_thinking })
+    Ok(ScannerOptions { start, collect, budget: budget(&all)?, stray_close, calls, calls_in_thinking })
 }
 
-fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {
+fn budget(options: &aside_scanner_options) -> Result<Option<Budget>, aside_status> {
     let unknown =
         |field: &str, value: u32| Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{field} cannot be {value}")));
     match options.has_budget {
@@ -88,13 +88,13 @@ fn budget(options: &aside_options) -> Result<Option<Budget>, aside_status> {
         other => return unknown("has_budget", other),
     }
     let unit = match options.budget_unit {
-        ASIDE_BUDGET_BYTES => BudgetUnit::Bytes,
-        ASIDE_BUDGET_CHARACTERS => BudgetUnit::Characters,
+        ASIDE_BUDGET_UNIT_BYTES => BudgetUnit::Bytes,
+        ASIDE_BUDGET_UNIT_CHARACTERS => BudgetUnit::Characters,
         other => return unknown("budget_unit", other),
     };
     let scope = match options.budget_scope {
-        ASIDE_BUDGET_SPAN => BudgetScope::Span,
-        ASIDE_BUDGET_STREAM => BudgetScope::Stream,
+        ASIDE_BUDGET_SCOPE_SPAN => BudgetScope::Span,
+        ASIDE_BUDGET_SCOPE_STREAM => BudgetScope::Stream,
         other => return unknown("budget_scope", other),
     };
     Ok(Some(Budget { limit: options.budget, unit, scope }))

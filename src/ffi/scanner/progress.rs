@@ -92,8 +92,8 @@ pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> 
 /// these are its counts, until another begins. What is held back counts when it is reported. `channel` is an
 /// `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
 ///
-/// After a stream they show whether an answer was thinking to its end: `ASIDE_THINKING` has bytes, `ASIDE_CONTENT` and
-/// `ASIDE_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off;
+/// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes, `ASIDE_CHANNEL_CONTENT` and
+/// `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off;
 /// a host that knows it was off can show the text as the answer.
 ///
 /// Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
@@ -110,10 +110,10 @@ pub unsafe extern "C" fn aside_scanner_counts(
         Err(status) => return status,
     };
     let channel = match channel {
-        ASIDE_CONTENT => Channel::Content,
-        ASIDE_THINKING => Channel::Thinking,
-        ASIDE_NARRATION => Channel::Narration,
-        ASIDE_TOOL => Channel::Tool,
+        ASIDE_CHANNEL_CONTENT => Channel::Content,
+        ASIDE_CHANNEL_THINKING => Channel::Thinking,
+        ASIDE_CHANNEL_NARRATION => Channel::Narration,
+        ASIDE_CHANNEL_TOOL => Channel::Tool,
         other => return fail_with(ASIDE_ERROR_RANGE, format_args!("{other} is not a channel")),
     };
     // SAFETY: NULL or there, as the caller promises; `counts` may be written as far as its size says.

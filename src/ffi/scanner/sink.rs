@@ -78,9 +78,9 @@ pub(super) trait Sink: Copy {
 #[inline(always)]
 fn kind(piece: Piece) -> aside_kind {
     match piece {
-        Piece::Value => ASIDE_CALL_VALUE,
-        Piece::Framing => ASIDE_FRAMING,
-        _ => ASIDE_TEXT,
+        Piece::Value => ASIDE_KIND_CALL_VALUE,
+        Piece::Framing => ASIDE_KIND_FRAMING,
+        _ => ASIDE_KIND_TEXT,
     }
 }
 

@@ -18,9 +18,9 @@ use crate::scanner::Text;
 /// Feeds `buf` if all of it is text of one channel and nothing else happens, as with most tokens: the cheapest way to
 /// feed, for hosts where even an event array is expensive. Otherwise nothing is fed, and the same `buf` goes to
 /// `aside_scanner_feed_into()` or `aside_scanner_feed()`. They report the same events: such a feed is one event
-/// `ASIDE_TEXT`, at the offset that `aside_scanner_offset()` had before.
+/// `ASIDE_KIND_TEXT`, at the offset that `aside_scanner_offset()` had before.
 ///
-/// Returns the channel (`ASIDE_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed: also if
+/// Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed: also if
 /// something is wrong, which the other two report.
 ///
 /// Memory: none is allocated.
@@ -81,13 +81,13 @@ impl Sink for WholeText {
 /// Returns which bytes change nothing where the stream now is, so that a host for which calls are expensive need not
 /// call for each token. A chunk that consists only of these bytes, all of them ASCII, is text of one channel, and
 /// leaves the state as it was. The host may skip such chunks, as many as come, and adds up their lengths; each of them
-/// would be one event `ASIDE_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
+/// would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
 /// feed may change the bytes.
 ///
 /// `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
 /// of skipped chunks until `aside_scanner_skip()` has told it their total length.
 ///
-/// Returns the channel (`ASIDE_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
+/// Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
 /// chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
 /// budget for this channel, in text that is collected, after tokens were fed, and if something is wrong.
 ///

@@ -28,7 +28,7 @@ pub struct aside_thought {
     pub text_len: size_t,
     /// The offset in the stream of the marker that opened it.
     pub offset: u64,
-    /// Why it ended. `ASIDE_CAUSE_END`: it was cut off.
+    /// Why it ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off.
     pub cause: aside_cause,
     /// 1 if `options.collect` was too small for all of it, otherwise 0.
     pub truncated: u32,

@@ -12,7 +12,7 @@ use super::{
     table::{Automaton, Run},
 };
 use crate::{
-    Dialect, Options, Scanner, StrayClose,
+    Dialect, Scanner, ScannerOptions, StrayClose,
     matcher::{
         bytes::{contains, insert},
         code::CodeTracker,
@@ -143,7 +143,7 @@ fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
         for (end, stray_close) in
             (0..=input.len()).flat_map(|end| [StrayClose::Dialect, StrayClose::Text].map(|stray| (end, stray)))
         {
-            let options = Options::new().start(start).stray_close(stray_close);
+            let options = ScannerOptions::new().start(start).stray_close(stray_close);
             let mut scanner = Scanner::with_options(dialect, &options).unwrap();
             scanner.feed(&input[..end], |_| {}).unwrap();
             // A body with tables of calls is read by those.

@@ -16,13 +16,13 @@ use crate::{Channel, Dialect, Error, Scanner, Start};
 /// The scanner and options that a rewriter goes back to after a stream.
 struct Own {
     scanner: Scanner,
-    options: crate::Options,
+    options: crate::ScannerOptions,
 }
 
 /// How the texts of the current stream are read.
 pub struct Setup {
     dialect: Dialect,
-    options: crate::Options,
+    options: crate::ScannerOptions,
     /// The rewriter's own, while this stream has another dialect or start.
     own: Option<Own>,
     /// The scanner of which each text's is a copy, if a prompt has said where this stream starts.
@@ -36,7 +36,7 @@ pub struct Setup {
 
 impl Setup {
     pub fn new(dialect: &Dialect, options: &Options) -> Setup {
-        let scanner = crate::Options::new()
+        let scanner = crate::ScannerOptions::new()
             .start(options.start)
             .stray_close(options.stray_close)
             .calls(options.calls)
@@ -192,7 +192,13 @@ impl Setup {
         Ok(start)
     }
 
-    fn set_start(&mut self, options: crate::Options, scanner: Scanner, prompted: Option<Scanner>, first: &mut Scanner) {
+    fn set_start(
+        &mut self,
+        options: crate::ScannerOptions,
+        scanner: Scanner,
+        prompted: Option<Scanner>,
+        first: &mut Scanner,
+    ) {
         self.dialect = scanner.dialect().clone();
         let scanner = mem::replace(first, scanner);
         let options = mem::replace(&mut self.options, options);

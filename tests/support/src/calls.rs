@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aside::call_writer::{self, CallWriter, Tools};
-use aside::{Event, Options, Scanner};
+use aside::{Event, Scanner, ScannerOptions};
 
 use crate::Pair;
 
@@ -35,7 +35,7 @@ impl Call {
 
 /// Feeds the chunks to a scanner that tells calls apart, and its events to a call writer.
 pub fn calls(pair: &Pair, start: Option<&str>, tools: Option<&Arc<Tools>>, chunks: &[&[u8]]) -> Vec<Call> {
-    let options = Options::new().start(start.map(|start| start.parse().unwrap())).calls(true);
+    let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
     let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
     let options = call_writer::Options { tools: tools.cloned(), id_prefix: MADE.to_owned(), ..Default::default() };
     let mut writer = CallWriter::new(options);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use aside::{Cause, Dialect, Error, Kind, Options, Scanner, Thought, Token};
+use aside::{Cause, Dialect, Error, Kind, Scanner, ScannerOptions, Thought, Token};
 use reference::{Call, Event, Part, What};
 use samples::{Random, Texts};
 
@@ -80,7 +80,7 @@ pub fn push(events: &mut Vec<Event>, event: aside::Event<'_>) {
 
 pub fn scanner(dialect: &Dialect, start: Option<&str>, collect: Option<usize>) -> Scanner {
     let start = start.map(|start| start.parse().unwrap());
-    let options = Options::new().start(start).collect(collect);
+    let options = ScannerOptions::new().start(start).collect(collect);
     Scanner::with_options(dialect, &options)
         .unwrap_or_else(|error| panic!("{} from {start:?}: {error:?}", dialect.name()))
 }
@@ -388,7 +388,7 @@ impl Pair {
 
     /// Finds the first place where they differ.
     pub fn difference_of_calls(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) -> Option<String> {
-        let options = Options::new().start(start.map(|start| start.parse().unwrap())).calls(true);
+        let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
         let mut scanner = Scanner::with_options(&self.library, &options).unwrap();
         difference(wanted, &reference::joined_with_calls(&run(&mut scanner, chunks)))
     }

@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::Arc;
 
 use aside::call_writer::{self, CallWriter, Tools};
-use aside::{Channel, Kind, Options, Scanner};
+use aside::{Channel, Kind, Scanner, ScannerOptions};
 use serde_json::Value;
 
 use crate::Pair;
@@ -66,7 +66,7 @@ struct Call {
 }
 
 /// Returns what a client gets of a text, in a stream or in a body.
-pub fn told(pair: &Pair, options: &Options, tools: Option<Arc<Tools>>, text: &[u8], is_body: bool) -> Told {
+pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, text: &[u8], is_body: bool) -> Told {
     let dialect = &pair.library;
     // The rule of messages with headers.
     let header = pair.reference.header.as_ref().filter(|header| !header.calls.is_empty());

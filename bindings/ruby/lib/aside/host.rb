@@ -13,7 +13,7 @@ module Aside
 
     # One call of the library on one thread: the objects that it may call back, and their failures.
     class Call
-      KEY = :aside_call
+      KEY = :aside_invocation
 
       # Id and exception of each failure, in order.
       attr_reader :failed

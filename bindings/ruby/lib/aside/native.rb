@@ -245,19 +245,19 @@ module Aside
       attach_function :aside_call_writer_feed, %i[address buffer_in buffer_in buffer_inout], :int32
       attach_function :aside_call_writer_reset, [:address], :int32
 
-      attach_function :aside_sse_new, %i[address buffer_in], :address
-      attach_function :aside_sse_free, [:address], :void
-      attach_function :aside_sse_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
-      attach_function :aside_sse_finish, %i[address buffer_out buffer_out], :int32
-      attach_function :aside_sse_reset, [:address], :int32
-      attach_function :aside_sse_start_at, %i[address uint32], :int32
-      attach_function :aside_sse_use_dialect, %i[address address uint32], :int32
-      attach_function :aside_sse_use_tools, %i[address buffer_in size_t], :int32
-      attach_function :aside_sse_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
-      attach_function :aside_sse_too_long, [:address], :uint64
-      attach_function :aside_sse_encoded, [:address], :int32
-      attach_function :aside_sse_stats, %i[address buffer_inout], :int32
-      attach_function :aside_sse_wants,
+      attach_function :aside_rewriter_new, %i[address buffer_in], :address
+      attach_function :aside_rewriter_free, [:address], :void
+      attach_function :aside_rewriter_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
+      attach_function :aside_rewriter_finish, %i[address buffer_out buffer_out], :int32
+      attach_function :aside_rewriter_reset, [:address], :int32
+      attach_function :aside_rewriter_start_at, %i[address uint32], :int32
+      attach_function :aside_rewriter_use_dialect, %i[address address uint32], :int32
+      attach_function :aside_rewriter_use_tools, %i[address buffer_in size_t], :int32
+      attach_function :aside_rewriter_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
+      attach_function :aside_rewriter_too_long, [:address], :uint64
+      attach_function :aside_rewriter_encoded, [:address], :int32
+      attach_function :aside_rewriter_get_stats, %i[address buffer_inout], :int32
+      attach_function :aside_rewriter_wants,
                       %i[uint32 buffer_in size_t buffer_in size_t buffer_in size_t uint32 buffer_out], :int32
       attach_function :aside_request_hint, %i[buffer_in size_t buffer_in size_t uint32 buffer_out], :int32
       attach_function :aside_request_model, %i[buffer_in size_t buffer_out size_t buffer_out], :int32

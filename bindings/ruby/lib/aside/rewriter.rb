@@ -62,7 +62,7 @@ module Aside
       def wants(status, path: nil, content_type: nil, content_encoding: nil, formats: :all)
         texts = [path, content_type, content_encoding].map { |text| Native.string(text || "") }
         out = Native.buffer(4)
-        found = Native.aside_sse_wants(status, *texts.flat_map { |text| [text, text.bytesize] }, formats(formats), out)
+        found = Native.aside_rewriter_wants(status, *texts.flat_map { |text| [text, text.bytesize] }, formats(formats), out)
         BODIES.key(out.unpack1("L")) if Error.check(found) == Native::OK
       end
 
@@ -142,7 +142,7 @@ module Aside
                  Rewriter.formats(formats), Native.number("responses_as", responses_as, RESPONSES_AS), repair ? 1 : 0,
                  promote_empty ? 1 : 0, merge ? 1 : 0].pack(Native::SSE_OPTIONS)
       @lock = Lock.new
-      own(Error.check_address(Native.aside_sse_new(dialect.handle, options)), :aside_sse_free)
+      own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)
     end
 
     # Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, as for
@@ -154,7 +154,7 @@ module Aside
     # Raises OptionError for a start that the dialect does not have, and OrderError if the stream has begun.
     def start_at(start)
       number = Native.number("start", start, Native::STARTS)
-      exclusively { Error.check(Native.aside_sse_start_at(address, number)) }
+      exclusively { Error.check(Native.aside_rewriter_start_at(address, number)) }
       self
     end
 
@@ -167,7 +167,7 @@ module Aside
     def use_dialect(dialect, start: nil)
       dialect = Dialect.of(dialect)
       number = Native.number("start", start, Native::STARTS)
-      exclusively { Error.check(Native.aside_sse_use_dialect(address, dialect.handle, number)) }
+      exclusively { Error.check(Native.aside_rewriter_use_dialect(address, dialect.handle, number)) }
       self
     end
 
@@ -179,7 +179,7 @@ module Aside
     # Raises OptionError for tools that cannot be read, and OrderError if the stream has begun.
     def use_tools(tools)
       tools = Native.utf8(tools) if tools
-      exclusively { Error.check(Native.aside_sse_use_tools(address, tools, tools ? tools.bytesize : 0)) }
+      exclusively { Error.check(Native.aside_rewriter_use_tools(address, tools, tools ? tools.bytesize : 0)) }
       self
     end
 
@@ -192,7 +192,7 @@ module Aside
       tail = Native.utf8(tail)
       exclusively do
         out = Native.buffer(4)
-        Error.check(Native.aside_sse_start_from_prompt(address, tail, tail.bytesize, out))
+        Error.check(Native.aside_rewriter_start_from_prompt(address, tail, tail.bytesize, out))
         Native::STARTS.key(out.unpack1("L"))
       end
     end
@@ -201,17 +201,17 @@ module Aside
     # complete.
     def feed(bytes)
       bytes = Native.string(bytes)
-      exclusively { Native.borrowed { |at, len| Native.aside_sse_feed(address, bytes, bytes.bytesize, at, len) } }
+      exclusively { Native.borrowed { |at, len| Native.aside_rewriter_feed(address, bytes, bytes.bytesize, at, len) } }
     end
 
     # Ends the stream, and returns what was held back. The next bytes begin a new stream.
     def finish
-      exclusively { Native.borrowed { |at, len| Native.aside_sse_finish(address, at, len) } }
+      exclusively { Native.borrowed { |at, len| Native.aside_rewriter_finish(address, at, len) } }
     end
 
     # Drops the stream, and every error but DefectError. The next bytes begin a new stream. Returns the rewriter.
     def reset
-      exclusively { Error.check(Native.aside_sse_reset(address)) }
+      exclusively { Error.check(Native.aside_rewriter_reset(address)) }
       self
     end
 
@@ -220,27 +220,27 @@ module Aside
     #   rewriter.stats.thinking_bytes
     def stats
       out = [Native::STATS_SIZE].pack("J").ljust(Native::STATS_SIZE, "\0")
-      exclusively { Error.check(Native.aside_sse_stats(address, out)) }
+      exclusively { Error.check(Native.aside_rewriter_get_stats(address, out)) }
       Stats.new(*out.unpack(Native::STATS)).freeze
     end
 
     # Returns how many events and bodies have passed unread since the start or the last #reset, because they were longer than
     # +max_event+.
     def too_long
-      exclusively { Native.aside_sse_too_long(address) }
+      exclusively { Native.aside_rewriter_too_long(address) }
     end
 
     # Returns whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is not
     # UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first. After #finish it is about the
     # finished stream, until another begins.
     def encoded?
-      exclusively { Native.aside_sse_encoded(address) == 1 }
+      exclusively { Native.aside_rewriter_encoded(address) == 1 }
     end
 
     # Frees the rewriter at once, and not when Ruby collects it. Held bytes are lost: call #finish first to get them. May be
     # called again; every other method then raises ClosedError. Returns nil.
     def close
-      exclusively { Native.aside_sse_free(disown) unless closed? }
+      exclusively { Native.aside_rewriter_free(disown) unless closed? }
       nil
     end
 

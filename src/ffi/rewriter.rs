@@ -38,19 +38,19 @@ const _: () = {
 /// Room for output that a rewriter keeps from call to call; thousands of them may wait for their next bytes.
 const KEPT_OUT: usize = 1 << 18;
 
-/// The state of one event stream that is rewritten. From `aside_sse_new()`; freed by `aside_sse_free()`.
+/// The state of one event stream that is rewritten. From `aside_rewriter_new()`; freed by `aside_rewriter_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
-pub struct aside_sse {
+pub struct aside_rewriter {
     guard: HandleGuard<Stream>,
 }
 
-/// Options of `aside_sse_new()`. Set all of it to zero, then `size`; later versions may add fields at the end.
+/// Options of `aside_rewriter_new()`. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct aside_sse_options {
-    /// `sizeof(aside_sse_options)` of the caller's header.
+pub struct aside_rewriter_options {
+    /// `sizeof(aside_rewriter_options)` of the caller's header.
     pub size: size_t,
     /// What is open at the first byte of each choice's text.
     pub start: aside_start,
@@ -95,13 +95,13 @@ pub struct aside_sse_options {
     pub merge: u32,
 }
 
-/// What a rewriter has counted, from `aside_sse_stats()`. Set `size` before the call; later versions may add fields at the
+/// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
 /// end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct aside_stats {
-    /// `sizeof(aside_stats)` of the caller's header.
+pub struct aside_rewriter_stats {
+    /// `sizeof(aside_rewriter_stats)` of the caller's header.
     pub size: size_t,
     /// Events that have data, lines of JSON, and bodies that were read whole.
     pub events: u64,
@@ -123,30 +123,30 @@ pub struct aside_stats {
     pub thinking_bytes: u64,
     /// Bytes of text that were sent as content.
     pub content_bytes: u64,
-    /// Bytes of text, and of an unfinished event or body, that are held now: `aside_sse_finish()` would return them.
+    /// Bytes of text, and of an unfinished event or body, that are held now: `aside_rewriter_finish()` would return them.
     pub held: u64,
     /// Texts whose thinking the server splits itself.
     pub split_by_server: u64,
 }
 
-impl Versioned for aside_stats {
-    const FIRST: usize = offset_of!(aside_stats, split_by_server) + size_of::<u64>();
+impl Versioned for aside_rewriter_stats {
+    const FIRST: usize = offset_of!(aside_rewriter_stats, split_by_server) + size_of::<u64>();
 }
 
-impl Versioned for aside_sse_options {
+impl Versioned for aside_rewriter_options {
     const FIRST: usize = size_of::<size_t>();
 }
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_sse_options 88: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
+    layout!(aside_rewriter_options 88: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
         tools 40, tools_len 48, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
         promote_empty 80, merge 84);
-    assert!(aside_sse_options::FIRST == 8);
-    layout!(aside_stats 104: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
+    assert!(aside_rewriter_options::FIRST == 8);
+    layout!(aside_rewriter_stats 104: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96);
-    assert!(aside_stats::FIRST == 104);
+    assert!(aside_rewriter_stats::FIRST == 104);
 };
 
 /// What a rewriter's handle holds.
@@ -165,25 +165,25 @@ const _: fn() = || {
 /// Runs `body` as the only call inside the rewriter, if `may` accepts its state.
 ///
 /// # Safety
-/// `sse` is NULL or a rewriter that is still there.
+/// `rewriter` is NULL or a rewriter that is still there.
 unsafe fn enter(
-    sse: *const aside_sse,
+    rewriter: *const aside_rewriter,
     may: impl FnOnce(i32) -> bool,
     body: impl FnOnce(&mut Stream) -> aside_status,
 ) -> aside_status {
-    if sse.is_null() {
-        return fail_no_handle("sse");
+    if rewriter.is_null() {
+        return fail_no_handle("rewriter");
     }
     // SAFETY: it is there, and only calls that have entered use the stream.
-    unsafe { (*sse).guard.enter(may, body) }
+    unsafe { (*rewriter).guard.enter(may, body) }
 }
 
 /// Calls the rewriter with its empty output, and points C to what that holds after it.
 ///
 /// # Safety
-/// `sse` is NULL or there; the outputs are NULL or may be written.
+/// `rewriter` is NULL or there; the outputs are NULL or may be written.
 unsafe fn rewrite(
-    sse: *mut aside_sse,
+    rewriter: *mut aside_rewriter,
     out: *mut *const c_char,
     out_len: *mut size_t,
     call: impl FnOnce(&mut Rewriter, &mut Vec<u8>) -> Result<(), crate::Error>,
@@ -207,7 +207,7 @@ unsafe fn rewrite(
         ASIDE_OK
     };
     // SAFETY: the caller's promise.
-    unsafe { enter(sse, is_ready, body) }
+    unsafe { enter(rewriter, is_ready, body) }
 }
 
 /// Calls the rewriter with where its next stream starts, an `ASIDE_START_` value.
@@ -215,7 +215,7 @@ unsafe fn rewrite(
 /// # Safety
 /// As of `enter`.
 unsafe fn before_stream(
-    sse: *mut aside_sse,
+    rewriter: *mut aside_rewriter,
     start: aside_start,
     call: impl FnOnce(&mut Rewriter, Option<Start>) -> Result<(), crate::Error>,
 ) -> aside_status {
@@ -224,14 +224,14 @@ unsafe fn before_stream(
         Err(status) => status,
     };
     // SAFETY: the caller's promise.
-    unsafe { enter(sse, is_ready, body) }
+    unsafe { enter(rewriter, is_ready, body) }
 }
 
 /// The caller's options, whichever version of the struct they are.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says; its text is as long as it says.
-unsafe fn options(options: *const aside_sse_options) -> Result<Options, aside_status> {
+unsafe fn options(options: *const aside_rewriter_options) -> Result<Options, aside_status> {
     if options.is_null() {
         return Ok(Options::new());
     }
@@ -291,7 +291,7 @@ fn limit(number: u64) -> Option<usize> {
 /// NULL: chat completions, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
 /// dialect may be freed before the rewriter.
 ///
-/// Returns a rewriter that the caller owns: `aside_sse_free()`. NULL if that fails; `aside_last_status()` is then
+/// Returns a rewriter that the caller owns: `aside_rewriter_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
 /// does not have, and for `tools` that cannot be read; the message says where) or `ASIDE_ERROR_MEMORY`.
 ///
@@ -299,10 +299,10 @@ fn limit(number: u64) -> Option<usize> {
 ///
 /// Threads: any thread may call this at any time.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_new(
+pub unsafe extern "C" fn aside_rewriter_new(
     dialect: *const aside_dialect,
-    options: *const aside_sse_options,
-) -> *mut aside_sse {
+    options: *const aside_rewriter_options,
+) -> *mut aside_rewriter {
     guard_handle(|| {
         // SAFETY: NULL or a dialect that is still there, as the caller promises.
         let Some(dialect) = (unsafe { dialect.as_ref() }) else {
@@ -320,18 +320,18 @@ pub unsafe extern "C" fn aside_sse_new(
                 return ptr::null_mut();
             }
         };
-        into_handle(aside_sse { guard: HandleGuard::new(Stream { rewriter, out: Vec::new() }) })
+        into_handle(aside_rewriter { guard: HandleGuard::new(Stream { rewriter, out: Vec::new() }) })
     })
 }
 
-/// Frees a rewriter and its output. Does nothing for NULL. Bytes that are held back are lost: call `aside_sse_finish()`
+/// Frees a rewriter and its output. Does nothing for NULL. Bytes that are held back are lost: call `aside_rewriter_finish()`
 /// before.
 ///
 /// Threads: no other thread may be using this rewriter.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
+pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
     // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
-    unsafe { free(sse, |sse| sse.guard.close()) }
+    unsafe { free(rewriter, |sse| sse.guard.close()) }
 }
 
 /// Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
@@ -342,28 +342,28 @@ pub unsafe extern "C" fn aside_sse_free(sse: *mut aside_sse) {
 /// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_start_at(sse: *mut aside_sse, start: aside_start) -> aside_status {
+pub unsafe extern "C" fn aside_rewriter_start_at(rewriter: *mut aside_rewriter, start: aside_start) -> aside_status {
     // SAFETY: the caller promises a rewriter that is NULL or there.
-    unsafe { before_stream(sse, start, |rewriter, start| rewriter.start_at(start)) }
+    unsafe { before_stream(rewriter, start, |rewriter, start| rewriter.start_at(start)) }
 }
 
 /// Reads the next stream by another dialect, and sets where it starts, before its first byte: an `ASIDE_START_` value;
 /// `ASIDE_START_DEFAULT` is that dialect's own start. For what `aside_dialect_find_for_template()` finds. Finishing or
 /// resetting the rewriter restores its own dialect and start. The dialect may be freed after the call.
 ///
-/// Returns as `aside_sse_start_at()`.
+/// Returns as `aside_rewriter_start_at()`.
 ///
 /// Threads: other threads may be using the dialect.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_use_dialect(
-    sse: *mut aside_sse,
+pub unsafe extern "C" fn aside_rewriter_use_dialect(
+    rewriter: *mut aside_rewriter,
     dialect: *const aside_dialect,
     start: aside_start,
 ) -> aside_status {
     // SAFETY: NULL or a dialect that is still there, as the caller promises.
     let Some(dialect) = (unsafe { dialect.as_ref() }) else { return fail_no_handle("dialect") };
     // SAFETY: the caller promises a rewriter that is NULL or there.
-    unsafe { before_stream(sse, start, |rewriter, start| rewriter.use_dialect(&dialect.dialect, start)) }
+    unsafe { before_stream(rewriter, start, |rewriter, start| rewriter.use_dialect(&dialect.dialect, start)) }
 }
 
 /// Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. For a
@@ -376,10 +376,14 @@ pub unsafe extern "C" fn aside_sse_use_dialect(
 ///
 /// Memory: if it runs out while `tools` is read, the process ends.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_use_tools(sse: *mut aside_sse, tools: *const c_char, len: size_t) -> aside_status {
+pub unsafe extern "C" fn aside_rewriter_use_tools(
+    rewriter: *mut aside_rewriter,
+    tools: *const c_char,
+    len: size_t,
+) -> aside_status {
     // SAFETY: the caller promises `len` bytes, and a rewriter that is NULL or there.
     unsafe {
-        enter(sse, is_ready, |stream| match self::tools(tools, len, "") {
+        enter(rewriter, is_ready, |stream| match self::tools(tools, len, "") {
             Ok(tools) => stream.rewriter.use_tools(tools).map_or_else(failed, |()| ASIDE_OK),
             Err(status) => status,
         })
@@ -398,8 +402,8 @@ pub unsafe extern "C" fn aside_sse_use_tools(sse: *mut aside_sse, tools: *const 
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
 /// error).
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_start_from_prompt(
-    sse: *mut aside_sse,
+pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
+    rewriter: *mut aside_rewriter,
     tail: *const c_char,
     len: size_t,
     start: *mut aside_start,
@@ -418,7 +422,7 @@ pub unsafe extern "C" fn aside_sse_start_from_prompt(
         Err(error) => failed(error),
     };
     // SAFETY: a rewriter that is NULL or there, as the caller promises.
-    unsafe { enter(sse, is_ready, body) }
+    unsafe { enter(rewriter, is_ready, body) }
 }
 
 /// Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes
@@ -437,8 +441,8 @@ pub unsafe extern "C" fn aside_sse_start_from_prompt(
 /// `aside_dialect_max_hold()`. `*out` may be 150 times as long as the input, if each event has many choices and a long
 /// `id`.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_feed(
-    sse: *mut aside_sse,
+pub unsafe extern "C" fn aside_rewriter_feed(
+    rewriter: *mut aside_rewriter,
     buf: *const c_char,
     len: size_t,
     out: *mut *const c_char,
@@ -447,25 +451,25 @@ pub unsafe extern "C" fn aside_sse_feed(
     // SAFETY: the caller promises `len` bytes, a rewriter that is there, and outputs that may be written.
     unsafe {
         match bytes(buf, len, "buf") {
-            Ok(chunk) => rewrite(sse, out, out_len, |rewriter, out| rewriter.feed(chunk, out)),
+            Ok(chunk) => rewrite(rewriter, out, out_len, |rewriter, out| rewriter.feed(chunk, out)),
             Err(status) => status,
         }
     }
 }
 
 /// Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
-/// become a marker. The rewriter is then reset, except for what `aside_sse_stats()`, `aside_sse_too_long()` and
-/// `aside_sse_encoded()` tell, and the next feed begins a new stream.
+/// become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()`, `aside_rewriter_too_long()` and
+/// `aside_rewriter_encoded()` tell, and the next feed begins a new stream.
 ///
-/// Returns as `aside_sse_feed()`.
+/// Returns as `aside_rewriter_feed()`.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_finish(
-    sse: *mut aside_sse,
+pub unsafe extern "C" fn aside_rewriter_finish(
+    rewriter: *mut aside_rewriter,
     out: *mut *const c_char,
     out_len: *mut size_t,
 ) -> aside_status {
     // SAFETY: the caller promises a rewriter that is there, and outputs that may be written.
-    unsafe { rewrite(sse, out, out_len, |rewriter, out| rewriter.finish(out)) }
+    unsafe { rewrite(rewriter, out, out_len, |rewriter, out| rewriter.finish(out)) }
 }
 
 /// Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
@@ -473,11 +477,11 @@ pub unsafe extern "C" fn aside_sse_finish(
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_reset(sse: *mut aside_sse) -> aside_status {
+pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> aside_status {
     // SAFETY: the caller promises a rewriter that is NULL or there, and only calls that have entered use the stream.
     unsafe {
-        let Some(sse) = sse.as_ref() else { return fail_no_handle("sse") };
-        sse.guard.renew(|stream| {
+        let Some(handle) = rewriter.as_ref() else { return fail_no_handle("rewriter") };
+        handle.guard.renew(|stream| {
             stream.rewriter.reset();
             stream.out = Vec::new();
         })
@@ -488,11 +492,11 @@ pub unsafe extern "C" fn aside_sse_reset(sse: *mut aside_sse) -> aside_status {
 /// `options.max_event`. Returns 0 and sets a message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under
 /// way.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_too_long(sse: *const aside_sse) -> u64 {
+pub unsafe extern "C" fn aside_rewriter_too_long(rewriter: *const aside_rewriter) -> u64 {
     let mut count = 0;
     // SAFETY: NULL or there, as the caller promises.
     unsafe {
-        enter(sse, is_whole, |stream| {
+        enter(rewriter, is_whole, |stream| {
             count = stream.rewriter.too_long();
             ASIDE_OK
         })
@@ -501,14 +505,17 @@ pub unsafe extern "C" fn aside_sse_too_long(sse: *const aside_sse) -> u64 {
 }
 
 /// Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
-/// `stats->size` to `sizeof(aside_stats)` before.
+/// `stats->size` to `sizeof(aside_rewriter_stats)` before.
 ///
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After
 /// `ASIDE_ERROR_MEMORY` it still tells.
 ///
 /// Memory: it allocates nothing.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_stats(sse: *const aside_sse, stats: *mut aside_stats) -> aside_status {
+pub unsafe extern "C" fn aside_rewriter_get_stats(
+    rewriter: *const aside_rewriter,
+    stats: *mut aside_rewriter_stats,
+) -> aside_status {
     // SAFETY: NULL, or the caller promises a struct that begins with its size.
     let size = match unsafe { size_of_given(stats, "stats") } {
         Ok(size) => size,
@@ -516,7 +523,7 @@ pub unsafe extern "C" fn aside_sse_stats(sse: *const aside_sse, stats: *mut asid
     };
     // SAFETY: NULL or there, as the caller promises; `stats` may be written as far as its size says.
     unsafe {
-        enter(sse, is_whole, |stream| {
+        enter(rewriter, is_whole, |stream| {
             fill_sized(stats, size, record(&stream.rewriter.stats(), size));
             ASIDE_OK
         })
@@ -524,8 +531,8 @@ pub unsafe extern "C" fn aside_sse_stats(sse: *const aside_sse, stats: *mut asid
 }
 
 /// Returns the counts as C has them, in a struct of that size.
-fn record(stats: &Stats, size: usize) -> aside_stats {
-    aside_stats {
+fn record(stats: &Stats, size: usize) -> aside_rewriter_stats {
+    aside_rewriter_stats {
         size,
         events: stats.events,
         changed: stats.changed,
@@ -547,11 +554,11 @@ fn record(stats: &Stats, size: usize) -> aside_stats {
 /// begins. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. Returns 0 and sets a
 /// message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under way.
 #[ffi_export]
-pub unsafe extern "C" fn aside_sse_encoded(sse: *const aside_sse) -> i32 {
+pub unsafe extern "C" fn aside_rewriter_encoded(rewriter: *const aside_rewriter) -> i32 {
     let mut is_encoded = false;
     // SAFETY: NULL or there, as the caller promises.
     unsafe {
-        enter(sse, is_whole, |stream| {
+        enter(rewriter, is_whole, |stream| {
             is_encoded = stream.rewriter.is_encoded();
             ASIDE_OK
         })

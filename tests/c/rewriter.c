@@ -20,27 +20,27 @@ static void take(const char *out, size_t len)
     got[got_len] = 0;
 }
 
-static void give(aside_sse *sse, const char *buf, size_t len)
+static void give(aside_rewriter *sse, const char *buf, size_t len)
 {
     const char *out;
     size_t out_len;
 
-    CHECK_STATUS(aside_sse_feed(sse, buf, len, &out, &out_len), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_feed(sse, buf, len, &out, &out_len), ASIDE_OK);
     take(out, out_len);
 }
 
-static void end(aside_sse *sse)
+static void end(aside_rewriter *sse)
 {
     const char *out;
     size_t out_len;
 
-    CHECK_STATUS(aside_sse_finish(sse, &out, &out_len), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_finish(sse, &out, &out_len), ASIDE_OK);
     take(out, out_len);
 }
 
 static void cuts(void)
 {
-    aside_sse *sse = aside_sse_new(dialect_named("inline-think"), NULL);
+    aside_rewriter *sse = aside_rewriter_new(dialect_named("inline-think"), NULL);
     size_t at, len = strlen(stream);
 
     CHECK(sse != NULL);
@@ -57,37 +57,37 @@ static void cuts(void)
     give(sse, NULL, 0);
     end(sse);
     CHECK(strcmp(got, wanted) == 0);
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
 }
 
-static void with_options(const aside_sse_options *options, const char *in, const char *expected)
+static void with_options(const aside_rewriter_options *options, const char *in, const char *expected)
 {
-    aside_sse *sse = aside_sse_new(dialect_named("inline-think"), options);
+    aside_rewriter *sse = aside_rewriter_new(dialect_named("inline-think"), options);
 
     CHECK(sse != NULL);
     got_len = 0;
     give(sse, in, strlen(in));
     end(sse);
     CHECK(strcmp(got, expected) == 0);
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
 }
 
-static void refused(const aside_sse_options *options, aside_status status)
+static void refused(const aside_rewriter_options *options, aside_status status)
 {
-    CHECK(aside_sse_new(dialect_named("inline-think"), options) == NULL);
+    CHECK(aside_rewriter_new(dialect_named("inline-think"), options) == NULL);
     CHECK(aside_last_status() == status && *aside_last_error() != 0);
 }
 
 static void options(void)
 {
     struct {
-        aside_sse_options options;
+        aside_rewriter_options options;
         unsigned char later[40];
     } newer;
     static const char stray[] = CHUNK("\"content\":\"a</think>b\"");
     static const char prompt[] = "<|im_start|>assistant\n<think>\n\n</think>\n\n";
-    aside_sse_options options;
-    aside_sse *sse;
+    aside_rewriter_options options;
+    aside_rewriter *sse;
     int turn;
 
     memset(&options, 0, sizeof options);
@@ -130,48 +130,48 @@ static void options(void)
     options.stray_close = ASIDE_STRAY_CLOSE_TEXT + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.stray_close = ASIDE_STRAY_CLOSE_TEXT;
-    sse = aside_sse_new(dialect_named("qwen3"), &options);
+    sse = aside_rewriter_new(dialect_named("qwen3"), &options);
     CHECK(sse != NULL);
     for (turn = 0; turn < 5; turn++) {
         /* It holds for every stream, wherever that starts. */
         if (turn == 1)
-            CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_CONTENT), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_CONTENT), ASIDE_OK);
         if (turn == 2)
-            CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("glm-4.5"), ASIDE_START_DEFAULT), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("glm-4.5"), ASIDE_START_DEFAULT), ASIDE_OK);
         if (turn == 3)
-            CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK);
         if (turn == 4)
-            CHECK_STATUS(aside_sse_reset(sse), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_reset(sse), ASIDE_OK);
         got_len = 0;
         give(sse, stray, strlen(stray));
         end(sse);
         CHECK(strcmp(got, stray) == 0);
     }
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
     options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
-    sse = aside_sse_new(dialect_named("qwen3"), &options);
+    sse = aside_rewriter_new(dialect_named("qwen3"), &options);
     CHECK(sse != NULL);
     got_len = 0;
     give(sse, stray, strlen(stray));
     end(sse);
     CHECK(strstr(got, "</think>") == NULL);
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
 
     /* What passes unread is counted. */
     options.max_event = 20;
-    sse = aside_sse_new(dialect_named("inline-think"), &options);
-    CHECK(sse != NULL && aside_sse_too_long(sse) == 0);
+    sse = aside_rewriter_new(dialect_named("inline-think"), &options);
+    CHECK(sse != NULL && aside_rewriter_too_long(sse) == 0);
     got_len = 0;
     give(sse, stream, strlen(stream));
-    CHECK(strcmp(got, stream) == 0 && aside_sse_too_long(sse) == 3);
-    CHECK_STATUS(aside_sse_reset(sse), ASIDE_OK);
-    CHECK(aside_sse_too_long(sse) == 0);
-    aside_sse_free(sse);
+    CHECK(strcmp(got, stream) == 0 && aside_rewriter_too_long(sse) == 3);
+    CHECK_STATUS(aside_rewriter_reset(sse), ASIDE_OK);
+    CHECK(aside_rewriter_too_long(sse) == 0);
+    aside_rewriter_free(sse);
 
     /* An older and a newer header. */
-    options.size = offsetof(aside_sse_options, max_event);
+    options.size = offsetof(aside_rewriter_options, max_event);
     with_options(&options, stream, wanted);
-    options.size = offsetof(aside_sse_options, stray_close);
+    options.size = offsetof(aside_rewriter_options, stray_close);
     options.max_event = 0;
     options.stray_close = 99;
     options.formats = 99;
@@ -188,7 +188,7 @@ static void formats(void)
 {
     static const char message[] =
         "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Yes.\"}]}";
-    aside_sse_options options;
+    aside_rewriter_options options;
     uint32_t bit;
 
     memset(&options, 0, sizeof options);
@@ -233,27 +233,27 @@ static void stats(void)
 {
     struct {
         char before; /* so that the struct is not aligned */
-        unsigned char stats[sizeof(aside_stats)];
+        unsigned char stats[sizeof(aside_rewriter_stats)];
     } odd;
     struct {
-        aside_stats stats;
+        aside_rewriter_stats stats;
         unsigned char later[40];
     } newer;
-    static const unsigned char zero[sizeof(aside_stats)];
+    static const unsigned char zero[sizeof(aside_rewriter_stats)];
     static const char wide[] = "data: {\"candidates\":[]}\n\n";
-    aside_sse *sse = aside_sse_new(dialect_named("inline-think"), NULL);
-    aside_stats stats;
+    aside_rewriter *sse = aside_rewriter_new(dialect_named("inline-think"), NULL);
+    aside_rewriter_stats stats;
 
     CHECK(sse != NULL);
     memset(&stats, 77, sizeof stats);
     stats.size = sizeof stats;
-    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_OK);
-    CHECK(stats.size == sizeof stats && memcmp(&stats.events, zero, sizeof stats - offsetof(aside_stats, events)) == 0);
+    CHECK_STATUS(aside_rewriter_get_stats(sse, &stats), ASIDE_OK);
+    CHECK(stats.size == sizeof stats && memcmp(&stats.events, zero, sizeof stats - offsetof(aside_rewriter_stats, events)) == 0);
     got_len = 0;
     give(sse, stream, strlen(stream));
     give(sse, wide, strlen(wide));
     give(sse, "data", 4);
-    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_get_stats(sse, &stats), ASIDE_OK);
     CHECK(stats.events == 5 && stats.changed == 3 && stats.added == 0 && stats.unread == 1 && stats.held == 4);
     CHECK(stats.thinking_bytes == 2 && stats.content_bytes == strlen("It is 42.") && stats.too_long == 0);
     CHECK(stats.repaired == 0 && stats.unpromoted == 0 && stats.truncated == 0 && stats.split_by_server == 0);
@@ -262,26 +262,26 @@ static void stats(void)
     /* They outlast a finish, in structs of any version and place. */
     odd.before = 0;
     memcpy(odd.stats, &stats, sizeof stats);
-    CHECK_STATUS(aside_sse_stats(sse, (aside_stats *)(void *)odd.stats), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_get_stats(sse, (aside_rewriter_stats *)(void *)odd.stats), ASIDE_OK);
     stats.held = 0;
     CHECK(odd.before == 0 && memcmp(odd.stats, &stats, sizeof stats) == 0);
     memset(&newer, 77, sizeof newer);
     newer.stats.size = sizeof newer;
-    CHECK_STATUS(aside_sse_stats(sse, &newer.stats), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_get_stats(sse, &newer.stats), ASIDE_OK);
     CHECK(newer.stats.events == 5 && memcmp(newer.later, zero, sizeof newer.later) == 0);
 
-    CHECK_STATUS(aside_sse_stats(NULL, &stats), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_stats(sse, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_get_stats(NULL, &stats), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_get_stats(sse, NULL), ASIDE_ERROR_NULL);
     stats.size--;
-    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_rewriter_get_stats(sse, &stats), ASIDE_ERROR_SIZE);
     stats.size = HUGE_LEN;
-    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_rewriter_get_stats(sse, &stats), ASIDE_ERROR_SIZE);
     CHECK(stats.events == 5);
     stats.size = sizeof stats;
-    CHECK_STATUS(aside_sse_reset(sse), ASIDE_OK);
-    CHECK_STATUS(aside_sse_stats(sse, &stats), ASIDE_OK);
-    CHECK(memcmp(&stats.events, zero, sizeof stats - offsetof(aside_stats, events)) == 0);
-    aside_sse_free(sse);
+    CHECK_STATUS(aside_rewriter_reset(sse), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_get_stats(sse, &stats), ASIDE_OK);
+    CHECK(memcmp(&stats.events, zero, sizeof stats - offsetof(aside_rewriter_stats, events)) == 0);
+    aside_rewriter_free(sse);
 }
 
 /* What the request tells is said before the first byte, and is for one stream. */
@@ -293,7 +293,7 @@ static void starts(void)
         "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\"},\"finish_reason\":null}]}\n\n" CHUNK(
             "\"content\":\"Yes.\"");
     static const char own[] = CHUNK("\"content\":\"<think>a\"");
-    aside_sse *sse = aside_sse_new(dialect_named("qwen3"), NULL);
+    aside_rewriter *sse = aside_rewriter_new(dialect_named("qwen3"), NULL);
     aside_dialect *loaded;
     static const char toml[] = "name = \"x\"\nstart = \"thinking\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\n"
                                "close = [\"</think>\"]\n";
@@ -304,29 +304,29 @@ static void starts(void)
     CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &loaded), ASIDE_OK);
     for (turn = 0; turn < 6; turn++) {
         switch (turn) {
-        case 0: CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_THINKING), ASIDE_OK); break;
+        case 0: CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_THINKING), ASIDE_OK); break;
         case 1:
-            CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), &start), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_start_from_prompt(sse, prompt, strlen(prompt), &start), ASIDE_OK);
             CHECK(start == ASIDE_START_THINKING);
             break;
         case 2:
-            CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("qwen3-thinking"), ASIDE_START_DEFAULT), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("qwen3-thinking"), ASIDE_START_DEFAULT), ASIDE_OK);
             break;
         case 3:
-            CHECK_STATUS(aside_sse_use_dialect(sse, loaded, ASIDE_START_CONTENT), ASIDE_OK);
-            CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_DEFAULT), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, loaded, ASIDE_START_CONTENT), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_DEFAULT), ASIDE_OK);
             break;
-        case 4: CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK); break;
+        case 4: CHECK_STATUS(aside_rewriter_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK); break;
         default:
             /* A dialect may go as soon as the call is over. */
-            CHECK_STATUS(aside_sse_use_dialect(sse, loaded, ASIDE_START_THINKING), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, loaded, ASIDE_START_THINKING), ASIDE_OK);
             aside_dialect_free(loaded);
         }
         got_len = 0;
         give(sse, in, strlen(in));
-        CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_CONTENT), ASIDE_ERROR_ORDER);
-        CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_ORDER);
-        CHECK_STATUS(aside_sse_start_from_prompt(sse, "", 0, &start), ASIDE_ERROR_ORDER);
+        CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_CONTENT), ASIDE_ERROR_ORDER);
+        CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_ORDER);
+        CHECK_STATUS(aside_rewriter_start_from_prompt(sse, "", 0, &start), ASIDE_ERROR_ORDER);
         end(sse);
         CHECK(strcmp(got, split) == 0);
         got_len = 0;
@@ -336,38 +336,38 @@ static void starts(void)
     }
 
     start = 99;
-    CHECK_STATUS(aside_sse_start_at(sse, ASIDE_START_HEADER), ASIDE_ERROR_OPTION);
-    CHECK_STATUS(aside_sse_start_at(sse, 6), ASIDE_ERROR_OPTION);
-    CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("inline-think"), ASIDE_START_TOOL), ASIDE_ERROR_OPTION);
-    CHECK_STATUS(aside_sse_use_dialect(sse, dialect_named("inline-think"), 6), ASIDE_ERROR_OPTION);
-    CHECK_STATUS(aside_sse_use_dialect(sse, NULL, ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_use_dialect(NULL, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_start_at(NULL, ASIDE_START_CONTENT), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_start_from_prompt(NULL, prompt, 1, &start), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_start_from_prompt(sse, NULL, 1, &start), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_start_from_prompt(sse, prompt, HUGE_LEN, &start), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_HEADER), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_start_at(sse, 6), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("inline-think"), ASIDE_START_TOOL), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("inline-think"), 6), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_use_dialect(NULL, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_start_at(NULL, ASIDE_START_CONTENT), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_start_from_prompt(NULL, prompt, 1, &start), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_start_from_prompt(sse, NULL, 1, &start), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_start_from_prompt(sse, prompt, HUGE_LEN, &start), ASIDE_ERROR_LENGTH);
     CHECK(start == 99);
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
 }
 
 static void encoded(void)
 {
     static const char gzip[] = "\x1F\x8B\x08\0\n\n";
-    aside_sse *sse = aside_sse_new(dialect_named("qwen3"), NULL);
+    aside_rewriter *sse = aside_rewriter_new(dialect_named("qwen3"), NULL);
     size_t at;
 
-    CHECK(sse != NULL && aside_sse_encoded(sse) == 0);
+    CHECK(sse != NULL && aside_rewriter_encoded(sse) == 0);
     got_len = 0;
     for (at = 0; at < sizeof gzip; at++)
         give(sse, gzip + at, 1);
-    CHECK(got_len == sizeof gzip && memcmp(got, gzip, sizeof gzip) == 0 && aside_sse_encoded(sse) == 1);
+    CHECK(got_len == sizeof gzip && memcmp(got, gzip, sizeof gzip) == 0 && aside_rewriter_encoded(sse) == 1);
     end(sse);
-    CHECK(aside_sse_encoded(sse) == 1);
+    CHECK(aside_rewriter_encoded(sse) == 1);
     got_len = 0;
     give(sse, stream, strlen(stream));
-    CHECK(aside_sse_encoded(sse) == 0);
-    CHECK(aside_sse_encoded(NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
-    aside_sse_free(sse);
+    CHECK(aside_rewriter_encoded(sse) == 0);
+    CHECK(aside_rewriter_encoded(NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
+    aside_rewriter_free(sse);
 }
 
 /* Calls in the text become tool_calls, those of tools that the request has. */
@@ -402,25 +402,25 @@ static void calls(void)
         uint32_t in_thinking;
         const char *wanted;
     } cases[] = {
-        {NULL, "", ASIDE_CALLS_DIALECT, told},
-        {"[]", "", ASIDE_CALLS_DIALECT, text},
-        {"[{\"name\":\"f\"}]", "", ASIDE_CALLS_DIALECT, told},
-        {"[{\"name\":\"f\"}]", "[]", ASIDE_CALLS_DIALECT, text},
-        {"[]", "[{\"name\":\"f\"}]", ASIDE_CALLS_DIALECT, told},
-        {"[]", NULL, ASIDE_CALLS_DIALECT, told},
-        {NULL, "", ASIDE_CALLS_NEVER, thought},
+        {NULL, "", ASIDE_CALLS_IN_THINKING_DIALECT, told},
+        {"[]", "", ASIDE_CALLS_IN_THINKING_DIALECT, text},
+        {"[{\"name\":\"f\"}]", "", ASIDE_CALLS_IN_THINKING_DIALECT, told},
+        {"[{\"name\":\"f\"}]", "[]", ASIDE_CALLS_IN_THINKING_DIALECT, text},
+        {"[]", "[{\"name\":\"f\"}]", ASIDE_CALLS_IN_THINKING_DIALECT, told},
+        {"[]", NULL, ASIDE_CALLS_IN_THINKING_DIALECT, told},
+        {NULL, "", ASIDE_CALLS_IN_THINKING_NEVER, thought},
     };
-    aside_sse_options options = {.size = sizeof options, .calls = 2};
+    aside_rewriter_options options = {.size = sizeof options, .calls = 2};
     aside_dialect *dialect;
-    aside_sse *sse;
+    aside_rewriter *sse;
     size_t i;
 
     CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &dialect), ASIDE_OK);
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls = 1;
-    options.calls_in_thinking = ASIDE_CALLS_NEVER + 1;
+    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_NEVER + 1;
     refused(&options, ASIDE_ERROR_OPTION);
-    options.calls_in_thinking = ASIDE_CALLS_DIALECT;
+    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_DIALECT;
     options.tools = "[1]";
     options.tools_len = 3;
     refused(&options, ASIDE_ERROR_OPTION);
@@ -431,69 +431,69 @@ static void calls(void)
         options.tools = cases[i].tools;
         options.tools_len = cases[i].tools == NULL ? 0 : strlen(cases[i].tools);
         options.calls_in_thinking = cases[i].in_thinking;
-        sse = aside_sse_new(dialect, &options);
+        sse = aside_rewriter_new(dialect, &options);
         CHECK(sse != NULL);
         if (cases[i].used == NULL)
-            CHECK_STATUS(aside_sse_use_tools(sse, NULL, 0), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_tools(sse, NULL, 0), ASIDE_OK);
         else if (*cases[i].used != 0)
-            CHECK_STATUS(aside_sse_use_tools(sse, cases[i].used, strlen(cases[i].used)), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_tools(sse, cases[i].used, strlen(cases[i].used)), ASIDE_OK);
         got_len = 0;
         give(sse, in, 7);
-        CHECK_STATUS(aside_sse_use_tools(sse, "[]", 2), ASIDE_ERROR_ORDER);
+        CHECK_STATUS(aside_rewriter_use_tools(sse, "[]", 2), ASIDE_ERROR_ORDER);
         give(sse, in + 7, strlen(in) - 7);
         end(sse);
         if (strcmp(got, cases[i].wanted) != 0) {
             fprintf(stderr, "case %u: %s\n", (unsigned)i, got);
             exit(1);
         }
-        CHECK_STATUS(aside_sse_use_tools(sse, "[", 1), ASIDE_ERROR_OPTION);
+        CHECK_STATUS(aside_rewriter_use_tools(sse, "[", 1), ASIDE_ERROR_OPTION);
         CHECK_SAYS("tools: not JSON");
-        CHECK_STATUS(aside_sse_use_tools(sse, "\xff", 1), ASIDE_ERROR_OPTION);
-        CHECK_STATUS(aside_sse_use_tools(sse, NULL, 1), ASIDE_ERROR_NULL);
-        CHECK_STATUS(aside_sse_use_tools(NULL, "[]", 2), ASIDE_ERROR_NULL);
-        aside_sse_free(sse);
+        CHECK_STATUS(aside_rewriter_use_tools(sse, "\xff", 1), ASIDE_ERROR_OPTION);
+        CHECK_STATUS(aside_rewriter_use_tools(sse, NULL, 1), ASIDE_ERROR_NULL);
+        CHECK_STATUS(aside_rewriter_use_tools(NULL, "[]", 2), ASIDE_ERROR_NULL);
+        aside_rewriter_free(sse);
     }
 
     /* A region of which no name comes soon enough stays in the text. */
-    options = (aside_sse_options){.size = sizeof options, .calls = 1, .max_held = 4};
-    sse = aside_sse_new(dialect, &options);
+    options = (aside_rewriter_options){.size = sizeof options, .calls = 1, .max_held = 4};
+    sse = aside_rewriter_new(dialect, &options);
     CHECK(sse != NULL);
     got_len = 0;
     give(sse, call, strlen(call));
     end(sse);
     CHECK(strcmp(got, call) == 0);
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
     aside_dialect_free(dialect);
 }
 
 static void misuse(void)
 {
-    aside_sse *sse = aside_sse_new(dialect_named("inline-think"), NULL);
+    aside_rewriter *sse = aside_rewriter_new(dialect_named("inline-think"), NULL);
     const char *out = stream;
     size_t out_len = 77;
 
-    CHECK(aside_sse_new(NULL, NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
-    aside_sse_free(NULL);
-    CHECK_STATUS(aside_sse_feed(NULL, "a", 1, &out, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_feed(sse, NULL, 1, &out, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_feed(sse, "a", 1, NULL, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_feed(sse, "a", 1, &out, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_feed(sse, "a", HUGE_LEN, &out, &out_len), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_sse_finish(NULL, &out, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_finish(sse, NULL, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_finish(sse, &out, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_sse_reset(NULL), ASIDE_ERROR_NULL);
-    CHECK(aside_sse_too_long(NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(aside_rewriter_new(NULL, NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+    aside_rewriter_free(NULL);
+    CHECK_STATUS(aside_rewriter_feed(NULL, "a", 1, &out, &out_len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(sse, NULL, 1, &out, &out_len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(sse, "a", 1, NULL, &out_len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(sse, "a", 1, &out, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(sse, "a", HUGE_LEN, &out, &out_len), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_rewriter_finish(NULL, &out, &out_len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_finish(sse, NULL, &out_len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_finish(sse, &out, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_reset(NULL), ASIDE_ERROR_NULL);
+    CHECK(aside_rewriter_too_long(NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
     CHECK(out == stream && out_len == 77);
 
     /* After all that, as if nothing had been; and a dialect may go before its rewriter. */
     got_len = 0;
     give(sse, stream, 20);
-    CHECK_STATUS(aside_sse_reset(sse), ASIDE_OK);
+    CHECK_STATUS(aside_rewriter_reset(sse), ASIDE_OK);
     give(sse, stream, strlen(stream));
     end(sse);
     CHECK(strcmp(got, wanted) == 0);
-    aside_sse_free(sse);
+    aside_rewriter_free(sse);
 }
 
 int main(void)
