@@ -1,9 +1,9 @@
-//! Runs the cases of tool calls that the project's users share, where they are there: outputs of models and of other parsers'
+//! Runs the cases of tool calls in tests/calls: outputs of models and of other parsers'
 //! tests, with the calls, the content and the thinking that a client gets. Each is read whole, byte by byte and at every split.
 
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use aside::ScannerOptions;
@@ -66,16 +66,13 @@ impl Case {
     }
 }
 
-fn cases(name: &str) -> Option<Vec<Case>> {
-    let file: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/calls").join(name);
-    let text = std::fs::read_to_string(file).ok()?;
-    Some(
-        text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect(),
-    )
+fn cases(name: &str) -> Vec<Case> {
+    let text = std::fs::read_to_string(Path::new(support::ROOT).join("tests/calls").join(name)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
 fn run(name: &str) {
-    let Some(cases) = cases(name) else { return };
+    let cases = cases(name);
     assert!(!cases.is_empty(), "{name}: no case");
     let pairs: Vec<Pair> = reference::all().into_iter().map(Pair::new).collect();
     let mut wrong = Vec::new();
@@ -107,11 +104,11 @@ fn run(name: &str) {
 }
 
 #[test]
-fn shared_cases() {
+fn whole_cases() {
     run("cases.jsonl");
 }
 
 #[test]
-fn shared_cases_that_are_malformed() {
+fn malformed_cases() {
     run("malformed.jsonl");
 }

@@ -3,7 +3,7 @@
 
 #![cfg(feature = "compress")]
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, sync::Arc};
 
 use aside::compress::*;
 use samples::Random;
@@ -75,11 +75,9 @@ fn bytes(random: &mut Random) -> Vec<u8> {
 
 /// Recorded outputs with their commands.
 fn recorded() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/tools");
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Some(folder) = support::shared("corpus/tools") else { return Vec::new() };
     let mut texts = Vec::new();
-    for entry in entries {
-        let path = entry.unwrap().path();
+    for path in support::files(folder) {
         let text = fs::read(&path).unwrap();
         if path.extension().is_some_and(|extension| extension == "jsonl") {
             for row in String::from_utf8(text).unwrap().lines() {

@@ -304,11 +304,6 @@ fn limit_of_depth_where_content_ends_the_thinking() {
 
 // Recorded model output, where it is present: it is not part of the project.
 
-fn corpus(folder: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus").join(folder);
-    path.is_dir().then_some(path)
-}
-
 fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     for path in support::files(folder) {
         if path.is_dir() {
@@ -337,7 +332,7 @@ fn recorded(test: &str, texts: &[Vec<u8>]) {
 
 #[test]
 fn recorded_transcripts() {
-    let Some(folder) = corpus("transcripts") else { return };
+    let Some(folder) = support::shared("corpus/transcripts") else { return };
     let mut texts = Vec::new();
     let mut paths = Vec::new();
     files(&folder, &mut paths);
@@ -357,7 +352,7 @@ fn recorded_transcripts() {
 
 #[test]
 fn recorded_event_streams() {
-    let Some(folder) = corpus("sse") else { return };
+    let Some(folder) = support::shared("corpus/sse") else { return };
     let mut texts = Vec::new();
     let mut paths = Vec::new();
     files(&folder, &mut paths);

@@ -65,8 +65,7 @@ fn own_recordings() -> Vec<(String, PathBuf)> {
 
 /// Streams of many servers, where they are there.
 fn corpus() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/sse");
-    let kinds = if folder.is_dir() { support::files(folder) } else { Vec::new() };
+    let kinds = support::shared_files("corpus/sse");
     kinds.iter().filter(|kind| kind.is_dir()).flat_map(support::files).collect()
 }
 

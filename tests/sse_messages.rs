@@ -1,8 +1,6 @@
 //! Anthropic Messages, split in place: what a client puts together from the blocks that go out is what the scanner says of each
 //! text block that came in, and all else is as it was. No cut may change a byte.
 
-use std::path::Path;
-
 use aside::sse::{Formats, Options};
 use aside::{Channel, Dialect, Kind, Scanner, Start};
 use samples::{Random, Texts};
@@ -438,8 +436,7 @@ fn a_few_bytes_do_not_become_many_blocks() {
 
 /// Streams and bodies of the API itself, where they are there.
 fn recordings() -> Vec<String> {
-    let folder = Path::new(support::ROOT).join("../shared/corpus/sse/anthropic");
-    let files = if folder.is_dir() { support::files(folder) } else { Vec::new() };
+    let files = support::shared_files("corpus/sse/anthropic");
     files.iter().map(|file| std::fs::read_to_string(file).unwrap()).chain([case("anthropic.raw.sse")]).collect()
 }
 

@@ -187,8 +187,7 @@ fn random_texts_of_ollama_are_split_as_the_reference_says() {
 }
 
 fn recordings() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/sse/ollama-ndjson");
-    let recordings = if folder.is_dir() { support::files(folder) } else { Vec::new() };
+    let recordings = support::shared_files("corpus/sse/ollama-ndjson");
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sse/formats");
     let own = support::files(own).into_iter().filter(|file| file.extension().is_some_and(|end| end == "ndjson"));
     recordings.into_iter().chain(own).collect()

@@ -328,8 +328,7 @@ fn cases_come_out_to_the_byte() {
 
 #[test]
 fn recordings_pass_to_the_byte() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/sse/openai-responses");
-    let files = if folder.is_dir() { support::files(folder) } else { Vec::new() };
+    let files = support::shared_files("corpus/sse/openai-responses");
     let recordings = files.iter().map(|file| std::fs::read_to_string(file).unwrap());
     let own = ["responses.raw.sse", "responses-body.raw.json", "responses.split.sse"].map(case);
     let mut random = Random::announced("recordings_pass_to_the_byte");

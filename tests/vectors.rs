@@ -233,8 +233,10 @@ fn the_projects_own() {
 
 #[test]
 fn the_shared_ones_where_present() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/vectors");
-    if named_folder().is_none() && folder.is_dir() {
+    if named_folder().is_some() {
+        return;
+    }
+    if let Some(folder) = support::shared("vectors") {
         run(&folder);
     }
 }

@@ -1,7 +1,7 @@
 //! The shared cases, written by this writer and by the slow reference. It needs `../shared` and python3, and passes without.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::Path,
     process::{Command, Stdio},
 };
@@ -20,14 +20,14 @@ fn writes_what_the_reference_writes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let shared = root.join("../shared");
     if !shared.join("spec/calls-reference").is_dir() {
-        eprintln!("skipped: no reference in {}", shared.display());
+        let _ = writeln!(std::io::stderr(), "skipped: ../shared/spec/calls-reference is not here");
         return;
     }
     let cuts = std::env::var("ASIDE_CUTS").unwrap_or_else(|_| "1".into());
     let mut command = Command::new("python3");
     command.arg(root.join("tests/calls/events.py")).args([&*shared.to_string_lossy(), &cuts]);
     let Ok(mut child) = command.current_dir(root).stdout(Stdio::piped()).spawn() else {
-        eprintln!("skipped: no python3");
+        let _ = writeln!(std::io::stderr(), "skipped: no python3");
         return;
     };
     let (mut texts, mut calls, mut excused, mut wrong) = (0, 0, 0, Vec::new());

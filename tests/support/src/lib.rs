@@ -1,6 +1,7 @@
 //! What the test files share: running a scanner over a text that was cut somehow, and comparing it with the reference.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use aside::{Cause, Dialect, Error, Kind, Scanner, ScannerOptions, Thought, Token};
@@ -303,6 +304,23 @@ pub fn difference(wanted: &[Event], got: &[Event]) -> Option<String> {
 pub fn shown(chunks: &[&[u8]]) -> String {
     let chunks: Vec<String> = chunks.iter().map(|chunk| format!("\"{}\"", chunk.escape_ascii())).collect();
     chunks.join(" · ")
+}
+
+/// Returns a file or folder of `../shared`, which is not part of the project. Where it is missing, says on standard error what
+/// is skipped, also where the test's own output is captured.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let place = Path::new(ROOT).join("../shared").join(path);
+    let is_there = place.exists();
+    if !is_there {
+        let test = std::thread::current().name().unwrap_or_default().to_owned();
+        let _ = writeln!(std::io::stderr(), "skipped in {test}: ../shared/{path} is not here");
+    }
+    is_there.then_some(place)
+}
+
+/// Lists a folder of `../shared` as `files` does; nothing where it is missing.
+pub fn shared_files(folder: &str) -> Vec<PathBuf> {
+    shared(folder).map(files).unwrap_or_default()
 }
 
 /// Lists what is in a folder, in order, so that a seed means the same everywhere.
