@@ -183,7 +183,7 @@ type Call struct {
 // c returns the call for C, valid until pin is released.
 func (call *Call) c(pin *runtime.Pinner) *C.aside_invocation {
 	return &C.aside_invocation{
-		size:    C.sizeof_aside_call,
+		size:    C.sizeof_aside_invocation,
 		tool_id: pinned(pin, call.ToolID),
 		input:   pinnedBytes(pin, call.Input),
 		now:     C.uint64_t(max(call.Now.Unix(), 0)),

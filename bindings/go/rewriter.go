@@ -145,7 +145,7 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		options = &RewriterOptions{}
 	}
 	c := C.aside_rewriter_options{
-		size:        C.sizeof_aside_sse_options,
+		size:        C.sizeof_aside_rewriter_options,
 		start:       C.uint32_t(options.Start),
 		field:       C.uint32_t(options.Field),
 		body:        C.uint32_t(options.Body),

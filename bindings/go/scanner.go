@@ -156,7 +156,7 @@ func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 		options = &Options{}
 	}
 	c := C.aside_scanner_options{
-		size:        C.sizeof_aside_options,
+		size:        C.sizeof_aside_scanner_options,
 		start:       C.uint32_t(options.Start),
 		stray_close: C.uint32_t(options.StrayClose),
 		collect:     C.uint64_t(options.Collect),
