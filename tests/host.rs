@@ -391,6 +391,8 @@ enum Act {
     Clone,
     TakeThoughts,
     Prompt(Vec<u8>),
+    /// A copy is fed more, until so many events have come. The host drops the rest, does the other thing, and ends the stream.
+    Abandon(Vec<u8>, usize, Box<Act>),
 }
 
 /// Some bytes, with their tokens where these are known, and what the host does after them.
@@ -468,7 +470,39 @@ fn do_act(scanner: &mut Scanner, act: &Act, stops: bool, events: &mut Vec<Event>
     }
 }
 
-fn see(scanner: &mut Scanner, step: &Step, way: Way, random: &mut Random) -> Seen {
+/// A host that wants calls sees text, framing and values in pieces.
+fn joined(events: &[Event], calls: bool) -> Vec<Event> {
+    if calls { reference::joined_with_calls(events) } else { reference::joined(events) }
+}
+
+/// Stops in the middle of a chunk, drops the rest of it, and ends the stream. What was consumed is in the events, all that was
+/// open is closed, and the next stream is as one of a new scanner.
+fn abandon(scanner: &Scanner, new: &Scanner, text: &[u8], most: usize, act: &Act, calls: bool) {
+    let (mut scanner, mut events) = (scanner.clone(), Vec::new());
+    let mut wanted = scanner.held().to_vec();
+    let mut pulled = scanner.events(text);
+    while events.len() < most
+        && let Some(event) = pulled.next().unwrap()
+    {
+        events.push(support::owned(&event));
+    }
+    wanted.extend(&text[..pulled.consumed()]);
+    drop(pulled);
+    let told = |events: &[Event]| events.iter().map(|event| event.bytes.len()).sum::<usize>();
+    assert_eq!(scanner.held().len(), wanted.len() - told(&events), "{events:#?}");
+    do_act(&mut scanner, act, true, &mut events);
+    if matches!(act, Act::Reset) {
+        scanner.reset();
+    } else {
+        scanner.finish(|event| events.push(support::owned(&event))).unwrap();
+        let bytes: Vec<u8> = events.iter().flat_map(|event| event.bytes.clone()).collect();
+        assert_eq!(bytes.escape_ascii().to_string(), wanted.escape_ascii().to_string(), "{events:#?}");
+    }
+    let wanted = joined(&support::run(&mut new.clone(), &[text]), calls);
+    assert_eq!(support::difference(&wanted, &joined(&support::run(&mut scanner, &[text]), calls)), None);
+}
+
+fn see(scanner: &mut Scanner, new: &Scanner, step: &Step, way: Way, calls: bool, random: &mut Random) -> Seen {
     let mut events = Vec::new();
     match (&step.tokens, way.most) {
         (Some(tokens), None) if !way.stops => {
@@ -500,16 +534,24 @@ fn see(scanner: &mut Scanner, step: &Step, way: Way, random: &mut Random) -> See
         }
         Act::TakeThoughts => thoughts.extend(std::iter::from_fn(|| scanner.take_thought())),
         Act::Prompt(prompt) => start = Some(scanner.start_from_prompt(prompt)),
+        Act::Abandon(text, most, act) => abandon(scanner, new, text, *most, act, calls),
         Act::Flush | Act::Force | Act::Finish => {}
     }
     let (held, offset) = (scanner.held().to_vec(), scanner.offset());
-    Seen { events: reference::joined(&events), thoughts, start, counts: all_counts(scanner), held, offset }
+    Seen { events: joined(&events, calls), thoughts, start, counts: all_counts(scanner), held, offset }
 }
 
 /// A prompt at times, then some steps of one stream or of several, to the end of the last one.
-fn steps(texts: &Texts, random: &mut Random) -> Vec<Step> {
+fn steps(pair: &Pair, texts: &Texts, random: &mut Random) -> Vec<Step> {
     let mut steps = Vec::new();
+    let examples = &pair.reference.examples;
     let text = |random: &mut Random| {
+        if !examples.is_empty() && random.one_in(3) {
+            // Calls with all that belongs to them are hardly ever made at random.
+            let example = random.pick(examples).input.as_bytes();
+            let end = random.below(example.len() + 1);
+            return example[if random.one_in(2) { 0 } else { random.below(end + 1) }..end].to_vec();
+        }
         let length = random.below(40);
         texts.next(random, length)
     };
@@ -517,13 +559,17 @@ fn steps(texts: &Texts, random: &mut Random) -> Vec<Step> {
         steps.push(Step { text: Vec::new(), tokens: None, act: Act::Prompt(text(random)) });
     }
     for _ in 0..random.below(6) {
-        let act = match random.below(12) {
+        let act = match random.below(16) {
             0..=2 => Act::Flush,
             3..=5 => Act::Force,
             6 => Act::Finish,
             7 => Act::Reset,
             8 => Act::Clone,
             9 | 10 => Act::TakeThoughts,
+            11..=14 => {
+                let act = random.pick(&[Act::Flush, Act::Force, Act::Finish, Act::Reset]).clone();
+                Act::Abandon(text(random), 1 + random.below(6), Box::new(act))
+            }
             _ => Act::Prompt(text(random)),
         };
         let text = text(random);
@@ -560,12 +606,14 @@ fn check_cuts(pair: &Pair, start: &str, texts: &Texts, random: &mut Random, toml
         Budget::new(limit, unit, scope)
     });
     let collect = (!random.one_in(3)).then(|| random.below(60));
-    let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).collect(collect).budget(budget);
+    let calls = random.one_in(2);
+    let options =
+        ScannerOptions::new().start(start.parse::<Start>().unwrap()).collect(collect).budget(budget).calls(calls);
     let first = Scanner::with_options(&pair.library, &options).unwrap();
-    let steps = steps(texts, random);
+    let steps = steps(pair, texts, random);
     let mut see_all = |way: Way| {
         let mut scanner = first.clone();
-        steps.iter().map(|step| see(&mut scanner, step, way, random)).collect::<Vec<Seen>>()
+        steps.iter().map(|step| see(&mut scanner, &first, step, way, calls, random)).collect::<Vec<Seen>>()
     };
     let wanted = see_all(Way { most: None, stops: false });
     check_lossless(&steps, &wanted, name);

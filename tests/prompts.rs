@@ -325,6 +325,34 @@ fn a_thought_goes_on_from_the_prompt() {
     assert_eq!((thought.confidence, thought.offset), (Some(0.9), 0));
 }
 
+/// An opener that counts only if a call comes after it is not decided by a prompt that ends with it.
+#[test]
+fn an_opener_at_the_end_of_the_prompt_is_open_where_it_counts_by_itself() {
+    let span = r#"channel = "tool", open = ["<call>"], close = ["</call>"]"#;
+    let dialect = |call: &str| Dialect::from_toml(&format!("name = 'late'\nspan = [{{ {span}{call} }}]")).unwrap();
+    let object = r#", call = [{ body = "object" }]"#;
+    let cases = [
+        (dialect(object), Channel::Content),
+        (dialect(&format!("{object}, sure = false")), Channel::Tool),
+        (dialect(""), Channel::Tool),
+    ];
+    for (dialect, start) in cases {
+        for (text, channel) in [("{\"name\": \"f\"}", Channel::Tool), ("Well", start)] {
+            let mut scanner = Scanner::new(&dialect);
+            assert_eq!(scanner.start_from_prompt("Hi <call>"), Ok(Start::Channel(start)));
+            let mut opened = Vec::new();
+            scanner
+                .feed(text, |event| match event.kind {
+                    Kind::Open { .. } => opened.push((event.channel, event.offset, event.bytes.len())),
+                    kind => assert_eq!((kind, event.channel, event.bytes), (Kind::Text, channel, text.as_bytes())),
+                })
+                .unwrap();
+            let is_tool = channel == Channel::Tool;
+            assert_eq!(opened, if is_tool { vec![(channel, 0, 0)] } else { vec![] }, "{text}");
+        }
+    }
+}
+
 /// What counts at the first byte alone does not count after a marker that the prompt has.
 #[test]
 fn a_prompt_that_is_one_marker_is_not_the_start() {

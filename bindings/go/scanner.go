@@ -335,7 +335,9 @@ func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (
 // a header. The events of open spans come with the first byte, at offset 0 and without bytes of their own. Finish, Reset and an
 // empty tail go back to the scanner's own start.
 //
-// It returns what is open at byte 0. If the stream has begun, the error is [ErrOrder].
+// It returns what is open at byte 0. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a
+// tool call that counts only if a call comes after it. If the stream decides that the opener counts, the first event opens its
+// span. If the stream has begun, the error is [ErrOrder].
 func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	if err := s.enter(); err != nil {
 		return StartDefault, err

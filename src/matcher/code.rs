@@ -219,6 +219,8 @@ impl CodeTracker {
     fn prose(&mut self, byte: u8) {
         self.at = if byte == b'\n' { At::Start } else { At::Prose };
         (self.count, self.fence_char, self.fence_len) = (0, 0, 0);
+        // It does not open a nested block after all: the rest of the line that was read was never fed.
+        self.nests = false;
     }
 
     /// Follows the info of a fence. `is_fence`: inside a fence span.

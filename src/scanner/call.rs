@@ -187,7 +187,16 @@ impl Call<'_> {
         self.found = None;
         match found {
             Found::Framing { len } => self.report_framing(len).map(Some),
-            Found::Call { piece, len, next } => self.report_piece(piece, len, next).map(Some),
+            Found::Call { piece, len, next } => {
+                self.join(0, len)?;
+                self.pass_first_in_body(len);
+                self.report_piece(piece, len, next).map(Some)
+            }
+            Found::Closer => {
+                self.engine.set_body(None);
+                self.begin_recogniser();
+                Ok(None)
+            }
             Found::Bare { rule } => {
                 self.begin_bare(rule);
                 Ok(None)

@@ -186,16 +186,10 @@ impl Call<'_> {
             let region = compiled.grammar.region(self.engine.spans.region());
             let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.engine.spans.active() };
             let step = self.look(at_end, |ahead| ends.next(&body, ahead))?;
-            if let Some(Step::Piece { len, .. }) = step
-                && len > 0
-                && self.engine.is_first_in_body(compiled)
-            {
-                let is_blank = self.rest(self.engine.text).iter().take(len).all(|&byte| is_blank(byte));
-                self.engine.pass_first_in_body(compiled, is_blank);
-            }
             match step {
                 None => return Ok(self.wait()),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
+                    self.pass_first_in_body(len);
                     self.engine.text += len;
                     self.engine.set_body(Some(next));
                     // Text that begins in what is held is reported by itself, so that the chunk need not be held.
@@ -207,13 +201,19 @@ impl Call<'_> {
                     self.found = Some(Found::Call { piece, len, next });
                     return Ok(Read::Found);
                 }
-                // The marker itself is the recogniser's.
                 Some(Step::Closer) => {
-                    self.engine.set_body(None);
-                    self.begin_recogniser();
-                    return Ok(Read::Part);
+                    self.found = Some(Found::Closer);
+                    return Ok(Read::Found);
                 }
             }
+        }
+    }
+
+    /// Notes that the next `len` bytes after the text, which stand in one place, are of the body.
+    pub(super) fn pass_first_in_body(&mut self, len: usize) {
+        if len > 0 && self.engine.is_first_in_body(self.compiled) {
+            let are_blank = self.rest(self.engine.text).iter().take(len).all(|&byte| is_blank(byte));
+            self.engine.pass_first_in_body(self.compiled, are_blank);
         }
     }
 

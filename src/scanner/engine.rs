@@ -379,14 +379,16 @@ impl Engine {
         self.text += 1;
     }
 
-    /// Returns how many bytes after `text` were read and are not decided.
+    /// Returns how many bytes after `text` were read and are not decided, or not reported because a body has more than one
+    /// piece in them.
     #[inline]
     pub fn undecided(&self) -> usize {
-        match &self.next {
+        let read = match &self.next {
             Next::Undecided(recogniser) => recogniser.len(),
             Next::Opener { seen, .. } | Next::Held(seen) => *seen,
             Next::Unread | Next::Due(_) => self.state.held(),
-        }
+        };
+        self.body().map_or(read, |body| read.max(body.due()))
     }
 
     pub fn counts(&self, channel: Channel) -> Counts {

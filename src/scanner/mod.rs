@@ -506,6 +506,10 @@ impl Scanner {
     /// there is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a
     /// marker or framing that the prompt begins goes on in the stream.
     ///
+    /// What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that counts only if
+    /// a call comes after it. The start is then what is open around it. If the stream decides that the opener counts, the first
+    /// event opens its span.
+    ///
     /// Spans that the prompt has opened are reported with the first byte, at offset 0 and without bytes. No other event and no
     /// offset has anything of the prompt. `finish`, `reset` and an empty `tail` go back to the scanner's own start.
     ///
@@ -564,8 +568,8 @@ impl Scanner {
         self.engine.hold.before()
     }
 
-    /// Returns the most bytes that are held back for what may come. Between two events of a call, a marker whose events are
-    /// still due is held too.
+    /// Returns the most bytes that are held back for what may come. Between two events of a call, a marker or a word of a tool
+    /// call whose events are still due is held too.
     #[doc(alias = "aside_scanner_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {
@@ -641,7 +645,9 @@ enum Mode {
 /// The events of one call, pulled one at a time.
 ///
 /// To drop it early is to stop the call. The bytes of the chunk after [`consumed`](Events::consumed) then go into the next
-/// call, which first returns the events that are still due.
+/// call, which first returns the events that are still due. A host that ends the stream need not feed them: every method then
+/// does with the bytes that were consumed what it does at the end of any call. Events that were returned stay as they are, also
+/// where the rest of the chunk has decided them.
 ///
 /// ```
 /// use aside::{Dialect, Kind, Scanner};
@@ -680,17 +686,18 @@ impl<'a> Events<'a> {
     #[allow(clippy::should_implement_trait)] // An event lives until the next one is pulled, which `Iterator` cannot say.
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
         let event = match self.mode {
-            Mode::Finish => self.call.next_of_finish()?,
-            _ if self.call.engine.is_finishing => return Err(Error::FinishPending),
-            Mode::Flush => self.call.next_of_flush()?,
-            Mode::ForceClose => self.call.next_of_force_close()?,
-            Mode::Feed => self.call.next_of_feed(false)?,
+            Mode::Finish => self.call.next_of_finish(),
+            _ if self.call.engine.is_finishing => Err(Error::FinishPending),
+            Mode::Flush => self.call.next_of_flush(),
+            Mode::ForceClose => self.call.next_of_force_close(),
+            Mode::Feed => self.call.next_of_feed(false),
         };
+        let event = event.inspect_err(|_| self.call.has_failed = true)?;
         Ok(event.map(|event| with_bytes(event, &self.call)))
     }
 
-    /// Returns how many bytes of the chunk must not be fed again: they are reported, held back, or of a marker whose last
-    /// events are still due.
+    /// Returns how many bytes of the chunk must not be fed again: they are reported, held back, or of a marker or a word of a
+    /// tool call whose last events are still due.
     #[doc(alias = "aside_scanner_consumed")]
     pub fn consumed(&mut self) -> usize {
         self.call.consumed()

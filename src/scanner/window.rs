@@ -18,6 +18,10 @@ pub struct Call<'a> {
     pub(super) pos: usize,
     /// What was found after the engine's `text`. None of its bytes is in an event: if the call is stopped, they are read again.
     pub(super) found: Option<Found>,
+    /// An error was returned.
+    pub(super) has_failed: bool,
+    /// How many bytes of the stream came before the chunk. Only for assertions.
+    before: u64,
 }
 
 /// A marker or framing that was found after the text.
@@ -35,6 +39,8 @@ pub enum Found {
     Bare { rule: u8 },
     /// A piece of a body of calls, which stands at `next` after it.
     Call { piece: Piece, len: usize, next: Body },
+    /// What ends a body of calls. The marker itself is the recogniser's.
+    Closer,
 }
 
 /// An event before it has bytes.
@@ -96,14 +102,39 @@ impl<'a> Call<'a> {
         engine.ledger.count_plain(engine.spans.channel());
         // If this call is stopped, the automaton alone must not report what comes.
         engine.ledger.set_table_until(0);
-        Call { compiled, engine, chunk, pos: 0, found: None }
+        let before = if cfg!(debug_assertions) { engine.fed() } else { 0 };
+        Call { compiled, engine, chunk, pos: 0, found: None, has_failed: false, before }
     }
 
-    /// Returns how many bytes of the chunk are in events, held, or of a marker whose last events are still due. Bytes that were
-    /// read are held. There is room for them, unless memory has run out in this call; then only a reset helps.
+    /// Returns how many bytes of the chunk are in events, held, or of a marker or a word of a call whose last events are still
+    /// due. Bytes that were read are held. There is room for them, unless memory has run out in this call; then only a reset
+    /// helps.
     pub fn consumed(&mut self) -> usize {
-        let _ = self.hold_rest();
+        if self.hold_rest().is_ok() {
+            self.check_end();
+        }
         self.pos
+    }
+
+    /// Checks what holds wherever a call may end, after each event too. The rest of its chunk may never come, so nothing may
+    /// be remembered of it.
+    fn check_end(&self) {
+        let (engine, is_sound) = (&*self.engine, !self.has_failed);
+        if is_sound && engine.has_begun {
+            debug_assert!(self.read_ahead() <= engine.hold.unreported().len(), "more was read than is held");
+            debug_assert!(
+                engine.fed() == self.before + self.pos as u64,
+                "not all that was consumed is reported or held"
+            );
+        }
+    }
+
+    /// Returns how many of the bytes that are in no event the next call does not read again.
+    fn read_ahead(&self) -> usize {
+        match &self.engine.next {
+            Next::Due(marker) => marker.len(),
+            _ => self.engine.text + self.engine.undecided(),
+        }
     }
 
     /// Returns whether a token goes on where the chunk was consumed.
@@ -111,14 +142,13 @@ impl<'a> Call<'a> {
         self.chunk.is_inside_token(self.pos)
     }
 
-    /// Holds what was read of the chunk, and a marker whose events are not all reported: the caller will not feed it again.
+    /// Holds what was read of the chunk, and what was decided but is not all reported: the caller will not feed it again.
     pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
-        let engine = &*self.engine;
-        let read = match &engine.next {
-            Next::Due(marker) => marker.len(),
-            _ => engine.text + engine.undecided(),
-        };
-        self.gather(read)
+        if matches!(&self.engine.next, Next::Undecided(recogniser) if recogniser.len() == 0) {
+            // It was begun for a byte that it has not read. The caller may feed another one.
+            self.engine.next = Next::Unread;
+        }
+        self.gather(self.read_ahead())
     }
 
     /// Returns how many bytes are in no event yet: those that are held, and the rest of the chunk.

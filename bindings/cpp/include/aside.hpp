@@ -719,6 +719,8 @@ public:
 
     /// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in `tail`. The bytes after
     /// the dialect's last turn marker count, read as if the model had written them. `*start` becomes what is open at byte 0.
+    /// What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that counts only
+    /// if a call comes after it. If the stream decides that the opener counts, the first event opens its span.
     /// finish() and reset() restore the scanner's own start; so does an empty tail. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {

@@ -319,6 +319,8 @@ impl Scanner {
     }
 
     /// Start the next stream where a rendered prompt ends, and return what is open there. `tail` is the end of the prompt.
+    /// What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that counts only if
+    /// a call comes after it. If the stream decides that the opener counts, the first event opens its span.
     fn start_from_prompt(&self, tail: Text<'_>) -> PyResult<&'static str> {
         let mut state = self.state.enter()?;
         let tail = tail.bytes()?;

@@ -74,7 +74,7 @@ impl Body {
                 break (at, state);
             }
             match view.closer_or_begin(at, &tables.begins) {
-                Seen::Yes => break (at, State::Between),
+                Seen::Yes => return self.ends_at(at, Piece::Text, state, State::Between),
                 Seen::More => break (at, state),
                 Seen::No => {}
             }

@@ -142,7 +142,7 @@ impl Body {
             match view.closer_or_begin(at, &tables.begins) {
                 Seen::More => return self.before(at, Piece::Value, own, Seen::More),
                 Seen::Yes if is_start => return Err(Seen::No),
-                Seen::Yes if is_outermost => return self.some(Piece::Value, at, State::LiteralEnd),
+                Seen::Yes if is_outermost => return self.ends_at(at, Piece::Value, own, State::LiteralEnd),
                 Seen::Yes => return self.before(at, Piece::Value, own, Seen::No),
                 Seen::No => {}
             }
@@ -156,7 +156,7 @@ impl Body {
                     return Err(Seen::No);
                 }
                 if is_outermost {
-                    return self.some(Piece::Value, at, State::LiteralEnd);
+                    return self.ends_at(at, Piece::Value, own, State::LiteralEnd);
                 }
                 if !self.brackets.pop(kind) {
                     return self.before(at, Piece::Value, own, Seen::No);
@@ -169,7 +169,7 @@ impl Body {
                 if is_start {
                     return Err(Seen::No);
                 }
-                return self.some(Piece::Value, at, State::LiteralEnd);
+                return self.ends_at(at, Piece::Value, own, State::LiteralEnd);
             } else {
                 part = if is_outermost { Part::Word } else { Part::Nest };
                 at += 1;

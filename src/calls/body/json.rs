@@ -78,11 +78,14 @@ impl Body {
             }
             let byte = text[at];
             let stop = if byte == b'"' { Seen::No } else { stops(at) };
+            let is_outermost = self.brackets.depth == 0;
             match stop {
                 Seen::More => return self.before(at, piece, own, Seen::More),
-                Seen::Yes if self.brackets.depth == 0 => return self.some(piece, at, done),
-                Seen::Yes => return self.before(at, piece, own, Seen::No),
-                Seen::No => {}
+                Seen::Yes if !is_outermost => return self.before(at, piece, own, Seen::No),
+                _ => {}
+            }
+            if is_outermost && (stop == Seen::Yes || matches!(byte, b'}' | b']' | b',') || is_blank(byte)) {
+                return self.ends_at(at, piece, own, done);
             }
             match byte {
                 b'"' => part = Json::Text { is_escaped: false },
@@ -92,7 +95,6 @@ impl Body {
                     }
                     part = Json::Nest;
                 }
-                b'}' | b']' if self.brackets.depth == 0 => return self.some(piece, at, done),
                 b'}' | b']' => {
                     if !self.brackets.pop(usize::from(byte == b']')) {
                         return self.before(at, piece, own, Seen::No);
@@ -101,8 +103,6 @@ impl Body {
                         return self.some(piece, at + 1, done);
                     }
                 }
-                b',' if self.brackets.depth == 0 => return self.some(piece, at, done),
-                _ if self.brackets.depth == 0 && is_blank(byte) => return self.some(piece, at, done),
                 _ => {}
             }
             at += 1;

@@ -33,7 +33,7 @@ impl Body {
         loop {
             match body.turn(tables, view) {
                 // A word that was seen whole before: less of it is there now.
-                Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return None,
+                Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return body.more(view).ok().flatten(),
                 Ok(Some(step)) => return Some(step),
                 Ok(None) => {}
                 Err(Seen::More) => return None,
@@ -104,6 +104,18 @@ impl Body {
             State::Opaque { is_bad, is_new } => self.opaque(tables, view, is_bad, is_new),
             State::Rest => Ok(Some(self.piece(Piece::Text, view.text.len(), State::Rest))),
             _ => self.turn_in_call(tables, view),
+        }
+    }
+
+    /// Returns how many of the next bytes are of pieces that were decided together with the one before them.
+    pub fn due(&self) -> usize {
+        match self.state {
+            State::Head { piece } => self.head.lens[usize::from(piece)..].iter().map(|&len| usize::from(len)).sum(),
+            // And the closing quote.
+            State::Quoted { len, .. } => usize::from(len) + 1,
+            State::Unquote => 1,
+            State::ValueEnd { framing, len } => usize::from(framing) + usize::from(len),
+            _ => 0,
         }
     }
 

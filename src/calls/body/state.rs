@@ -422,6 +422,12 @@ impl Body {
         if whole == 0 { self.more(view) } else { self.some(piece, whole, state) }
     }
 
+    /// What comes before an index, where a byte ends it that is not of it. That byte counts once it comes first: until then the
+    /// body stands in the piece, `own`, and another byte may come instead.
+    pub(super) fn ends_at(&mut self, at: usize, piece: Piece, own: State, after: State) -> Turn {
+        if at == 0 { self.go(after) } else { self.some(piece, at, own) }
+    }
+
     /// What comes before an index, and then what is known there.
     pub(super) fn before(&mut self, at: usize, piece: Piece, state: State, seen: Seen) -> Turn {
         if at > 0 { self.some(piece, at, state) } else { Err(seen) }

@@ -72,8 +72,13 @@ impl Sink for Callback {
                     status == ASIDE_OK
                 });
                 fed += more;
-                if is_done || status != ASIDE_OK {
+                if is_done {
                     *consumed = fed;
+                    return status;
+                }
+                if status != ASIDE_OK {
+                    // What must be held where a call is stopped.
+                    *consumed = fed + scanner.events(&chunk[more..]).consumed();
                     return status;
                 }
                 work = Work::Feed(&chunk[more..]);

@@ -203,7 +203,9 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 /// the scanner.
 ///
 /// `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success
-/// only.
+/// only. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that
+/// counts only if a call comes after it. `*start` is then what is open around it, and if the stream decides that the
+/// opener counts, the first event opens its span.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.

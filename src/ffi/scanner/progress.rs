@@ -59,6 +59,9 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
 
 /// Returns how many bytes of the last feed's buffer are done. Returns 0 and sets a message for NULL, inside a callback
 /// of the same scanner, and after `ASIDE_ERROR_PANIC`.
+///
+/// After a pause the rest of the buffer need not be fed: every function then does with the bytes that are done what it
+/// does at the end of any feed. Events that were delivered stay as they are, also where the rest has decided them.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or there, as the caller promises.
@@ -73,8 +76,8 @@ pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> si
     unsafe { read(scanner, |stream| stream.scanner.held().len()) }
 }
 
-/// Returns the largest number of bytes that this scanner holds back. In a pause, a marker whose events are pending is
-/// held too. 0 as `aside_scanner_consumed()`.
+/// Returns the largest number of bytes that this scanner holds back. In a pause, a marker or a word of a call whose
+/// events are pending is held too. 0 as `aside_scanner_consumed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_max_hold(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or there, as the caller promises.

@@ -169,8 +169,9 @@ module Aside
     # or a header. The events of open spans come with the first chunk, at offset 0 and without bytes of their own. #finish,
     # #reset and an empty tail go back to the scanner's own start.
     #
-    # Returns what is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Raises OrderError if the stream
-    # has begun.
+    # Returns what is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. What the prompt leaves undecided
+    # is not open: a marker that is cut off, and an opener of a tool call that counts only if a call comes after it. If the
+    # stream decides that the opener counts, the first event opens its span. Raises OrderError if the stream has begun.
     #
     #   scanner.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")  # => :thinking
     def start_from_prompt(tail)
