@@ -11,7 +11,7 @@ use crate::json::Span;
 use crate::memory::{self, TryBox, append, append_all, push};
 use crate::sse::edits::Edits;
 use crate::sse::event::{Event, EventPart};
-use crate::sse::text::{Setup, TextStream};
+use crate::sse::text::{self, CallPart, Parts, Setup, TextStream};
 
 /// The most pieces of a response that are remembered. One with more is split anew where its text comes again.
 const PIECES: usize = 4096;
@@ -37,6 +37,8 @@ pub struct Piece {
     pub part: u64,
     pub out: u64,
     pub pair: u64,
+    /// Its length in the text of the events. In another text that the server says for it, this need not be a place between
+    /// characters.
     pub len: usize,
 }
 
@@ -57,10 +59,52 @@ impl Digest {
         }
     }
 
+    /// Adds a text without its white space.
+    fn add_words(&mut self, text: &[u8]) {
+        text.split(u8::is_ascii_whitespace).for_each(|word| self.add(word));
+    }
+
     pub fn of(text: &[u8]) -> Digest {
         let mut digest = Digest::EMPTY;
         digest.add(text);
         digest
+    }
+}
+
+/// What a text has become, without its white space, which servers trim where they say a text again.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Sent {
+    all: Digest,
+    /// The thinking and the calls, which events that say the text again leave out.
+    beside: Digest,
+}
+
+impl Default for Sent {
+    fn default() -> Sent {
+        Sent { all: Digest::EMPTY, beside: Digest::EMPTY }
+    }
+}
+
+impl Sent {
+    /// Adds what the next stretches of the text have become.
+    pub fn add(&mut self, parts: &Parts) {
+        for run in parts.runs() {
+            let text = match parts.call_part(run) {
+                // Its id may be made here, of an id that the server says otherwise elsewhere.
+                Some(CallPart::Begin { name, .. }) => name,
+                Some(CallPart::Arguments(text)) => text,
+                None => parts.text_of(run),
+            };
+            self.all.add_words(text);
+            if run.target() != text::Target::Content {
+                self.beside.add_words(text);
+            }
+        }
+    }
+
+    /// Returns whether a text that becomes this has no thinking and no calls but those of a text that has become `other`.
+    pub fn has_only_content_more_than(&self, other: &Sent) -> bool {
+        self.beside == other.beside || self.beside == Digest::EMPTY
     }
 }
 
@@ -107,6 +151,8 @@ pub struct TextPart {
     pub text: Option<TextStream>,
     /// All that has come of it.
     pub digest: Digest,
+    /// All that it has become.
+    pub sent: Sent,
     chars: u64,
     /// How many characters of it are in the open item.
     item_chars: u64,
@@ -132,6 +178,7 @@ impl TextPart {
             empty: Vec::new(),
             text,
             digest: Digest::EMPTY,
+            sent: Sent::default(),
             chars: 0,
             item_chars: 0,
             is_changed: false,
@@ -354,7 +401,10 @@ impl Message {
                 false => way.outgoing.places.insert(self.index),
             };
             self.has_message = true;
-            let is_first = self.pair == 1 && !self.parts.iter().any(|earlier| earlier.index < content);
+            // Earlier parts of which nothing has become anything else may still come.
+            let is_left_out = |earlier: &TextPart| earlier.is_changed || earlier.has_ended || earlier.is_over;
+            let mut earlier = self.parts.iter().filter(|earlier| earlier.index < content);
+            let is_first = self.pair == 1 && !earlier.any(is_left_out);
             self.left_out = if is_first { 0 } else { content };
             self.open = Open::Message;
             way.outgoing.forget(&mut self.done);
@@ -700,11 +750,16 @@ impl Message {
         }
     }
 
-    /// Notes that something other than text goes into the open message.
+    /// Notes that something other than text goes into the open message. An event of a text that is over is not.
     pub fn note_verbatim(&mut self, content: u64) -> memory::Result<()> {
-        let pieces = self.pieces.iter().flatten();
-        let is_known = pieces.rev().any(|piece| piece.to == To::Verbatim && piece.part == content);
-        if is_known { Ok(()) } else { self.note(To::Verbatim, content, 0, true) }
+        let is_text = self.parts.iter().any(|part| part.index == content);
+        if is_text || self.has_verbatim(content) { Ok(()) } else { self.note(To::Verbatim, content, 0, true) }
+    }
+
+    /// Returns whether something other than text has come of a part, as far as that is remembered.
+    pub fn has_verbatim(&self, content: u64) -> bool {
+        let is_it = |piece: &Piece| piece.to == To::Verbatim && piece.part == content;
+        self.pieces.as_ref().is_none_or(|pieces| pieces.iter().rev().any(is_it))
     }
 
     /// Ends it. What is needed where its text comes again stays.
