@@ -66,7 +66,10 @@
  *
  * Threads. Dialects never change: any number of threads may use one at the same time. A scanner may be used by one thread
  * at a time, not always the same one; two scanners share nothing that changes. Each section says this for its functions,
- * and each function that is an exception says so. Messages are kept for each thread. After `fork()`, the child may use only
+ * and each function that is an exception says so. Where two threads call with one call writer, rewriter, registry or tool
+ * stream at once, one gets `ASIDE_ERROR_BUSY`, always; with one scanner, only where that costs nothing: do not rely on it.
+ * What a call has returned of such an object is valid until the next call, whichever thread makes it; and no object may be
+ * freed while another thread is about to use it. Messages are kept for each thread. After `fork()`, the child may use only
  * objects that no other thread was using; a dialect that was being found for the first time may be locked forever there.
  *
  * Versions. `ASIDE_VERSION` is the version of this header, `aside_version()` that of the library that runs. Functions and
@@ -158,8 +161,9 @@ enum {
     /** A `size` field, an `event_size` or a `capacity` cannot be right. */
     ASIDE_ERROR_SIZE = -1006,
     /**
-     * The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or, as
-     * far as that can be detected, from two threads at the same time where that is not allowed. Nothing has changed.
+     * The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or from
+     * two threads at the same time where that is not allowed (of a scanner, only as far as seeing that costs nothing). Nothing
+     * has changed.
      */
     ASIDE_ERROR_BUSY = -1007,
     /**
@@ -1093,6 +1097,11 @@ typedef struct aside_call_writer_options {
      * until its type is known. 0: 1 MiB.
      */
     uint64_t max_held;
+    /**
+     * The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
+     * 4 MiB.
+     */
+    uint64_t max_tools;
 } aside_call_writer_options;
 
 /**
@@ -1150,7 +1159,7 @@ typedef struct aside_call_delta {
  *
  * Returns a writer that the caller owns: `aside_call_writer_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for `tools` that are not JSON
- * or not a list of tools; the message says where) or `ASIDE_ERROR_MEMORY`.
+ * or not a list of tools, or too long; the message says where) or `ASIDE_ERROR_MEMORY`.
  *
  * Memory: if it runs out while `tools` is read, the process ends.
  *
@@ -1320,6 +1329,11 @@ typedef struct aside_rewriter_options {
      * content, for clients that count them. 0: each chunk has text for one field.
      */
     uint32_t merge;
+    /**
+     * The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a list
+     * may take some 40 times as much. 0: 4 MiB.
+     */
+    uint64_t max_tools;
 } aside_rewriter_options;
 
 /**

@@ -699,3 +699,50 @@ fn messages_in_c_allocate_nothing() {
     }
     unsafe { c::aside_scanner_free(scanner) };
 }
+
+/// The most memory that reading a list of tools takes, and whether it is refused.
+fn reading(text: &str, max_tools: Option<usize>) -> (isize, bool) {
+    let before = LIVE.get();
+    MOST.set(before);
+    let is_refused = Tools::read_up_to(text, max_tools).is_err();
+    (MOST.get() - before, is_refused)
+}
+
+/// A list that is not one is refused at its first fault, and one that is too long unread, so that nobody makes a host keep what it
+/// refuses. A list that is read takes a multiple of its text at most.
+#[test]
+fn a_list_of_tools_takes_bounded_memory() {
+    let repeated = |head: &str, unit: &str, tail: &str, len: usize| {
+        let mut text = head.to_owned();
+        text += &unit.repeat((len - head.len() - tail.len()) / unit.len());
+        text + tail
+    };
+    let all = usize::MAX;
+    for len in [4 << 20, 100 << 20] {
+        for (head, unit) in
+            [("[", "1,"), ("[", "[],"), ("", "1,"), ("{\"a\":[", "1,"), ("\"", "x"), ("[null,{}", ",{}")]
+        {
+            let (most, is_refused) = reading(&repeated(head, unit, "", len), Some(all));
+            assert!(is_refused && most < 4096, "{head}{unit}…: {most} bytes for {len}");
+        }
+        let whole = repeated("[{}", ",{}", "]", len);
+        let (most, is_refused) = reading(&whole, None);
+        assert!(if len > 4 << 20 { is_refused && most < 4096 } else { !is_refused }, "{most} bytes for {len}");
+    }
+    for (head, unit, tail) in [
+        ("[{\"a\":[1", ",1", "]}]"),
+        ("[{\"a\":[{}", ",{}", "]}]"),
+        ("[{\"a\":[[]", ",[]", "]}]"),
+        ("[{\"a\":[\"\"", ",\"\"", "]}]"),
+        ("[{\"a\":[[1]", ",[1]", "]}]"),
+        ("[{\"a\":[{\"\":1}", ",{\"\":1}", "]}]"),
+        ("[{}", ",{}", "]"),
+        ("[{\"name\":\"\"}", ",{\"name\":\"\"}", "]"),
+    ] {
+        let text = repeated(head, unit, tail, 4 << 20);
+        let (most, is_refused) = reading(&text, None);
+        let times = most as f64 / text.len() as f64;
+        println!("{head}{unit}…: {times:.1} times its text");
+        assert!(!is_refused && times <= 40.0, "{head}{unit}…: {times:.1} times its text");
+    }
+}

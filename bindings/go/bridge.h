@@ -188,9 +188,9 @@ static inline void aside_go_calls_free(aside_go_calls *go)
 /* The options in pieces: in a struct the texts would be pointers from Go's memory into Go's memory. */
 static inline aside_status aside_go_calls_new(const aside_dialect *dialect, const char *tools, size_t tools_len,
                                               const char *id_prefix, size_t id_prefix_len, uint64_t max_held,
-                                              aside_go_calls **out)
+                                              uint64_t max_tools, aside_go_calls **out)
 {
-    aside_call_writer_options options = {sizeof options, tools, tools_len, id_prefix, id_prefix_len, max_held};
+    aside_call_writer_options options = {sizeof options, tools, tools_len, id_prefix, id_prefix_len, max_held, max_tools};
     aside_go_calls *go = calloc(1, sizeof *go);
 
     ASIDE_VERSION_SYMBOL();

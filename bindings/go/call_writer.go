@@ -17,6 +17,8 @@ type CallWriterOptions struct {
 	// MaxHeld is how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
 	// value until its type is known. 0: 1 MiB.
 	MaxHeld uint64
+	// MaxTools is how many bytes of Tools are read; a longer list is an error. Reading it may take some 40 times as much. 0: 4 MiB.
+	MaxTools uint64
 }
 
 // CallDelta is the next part of a tool call for a client. It belongs to the caller.
@@ -62,7 +64,7 @@ func NewCallWriter(d *Dialect, options *CallWriterOptions) (*CallWriter, error) 
 	defer runtime.UnlockOSThread()
 	w := &CallWriter{}
 	if status := C.aside_go_calls_new(d.c, data(options.Tools), C.size_t(len(options.Tools)), chars(prefix),
-		C.size_t(len(prefix)), C.uint64_t(options.MaxHeld), &w.c); status != C.ASIDE_OK {
+		C.size_t(len(prefix)), C.uint64_t(options.MaxHeld), C.uint64_t(options.MaxTools), &w.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
 	runtime.SetFinalizer(w, (*CallWriter).Close)

@@ -151,6 +151,14 @@ func TestCallWriterOptions(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	limited := aside.CallWriterOptions{Tools: []byte(tools), MaxTools: uint64(len(tools))}
+	if _, err := aside.NewCallWriter(dialect, &limited); err != nil {
+		t.Error(err)
+	}
+	limited.MaxTools--
+	if _, err := aside.NewCallWriter(dialect, &limited); !errors.Is(err, aside.ErrOption) || !strings.Contains(err.Error(), "more than") {
+		t.Error(err)
+	}
 }
 
 func TestCallEvents(t *testing.T) {

@@ -45,6 +45,9 @@ type RewriterOptions struct {
 	// Merge writes one chunk for each that came, the thinking before the content, for clients that count them. It applies to chat
 	// completions, completions and Ollama's lines.
 	Merge bool
+
+	// MaxTools is how many bytes of Tools are read, and of what UseTools is given; a longer list is an error. 0: 4 MiB.
+	MaxTools uint64
 }
 
 // Field is the name of the field for the thinking.
@@ -152,6 +155,7 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		max_event:   C.uint64_t(options.MaxEvent),
 		stray_close: C.uint32_t(options.StrayClose),
 		max_held:    C.uint64_t(options.MaxHeld),
+		max_tools:   C.uint64_t(options.MaxTools),
 
 		calls_in_thinking: C.uint32_t(options.CallsInThinking),
 		formats:           C.uint32_t(options.Formats),

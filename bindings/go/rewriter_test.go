@@ -130,6 +130,13 @@ func TestRewriterCalls(t *testing.T) {
 	if _, err := aside.NewRewriter(dialect, &aside.RewriterOptions{Tools: []byte("{}")}); !errors.Is(err, aside.ErrOption) {
 		t.Error(err)
 	}
+	limited, err := aside.NewRewriter(dialect, &aside.RewriterOptions{Tools: []byte("[]"), MaxTools: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := limited.UseTools([]byte("[ ]")); !errors.Is(err, aside.ErrOption) || !strings.Contains(err.Error(), "3 bytes, more than 2") {
+		t.Error(err)
+	}
 	if _, err := rewriter.Feed(nil, []byte("{")); err != nil {
 		t.Error(err)
 	}

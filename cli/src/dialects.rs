@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use aside::Dialect;
 use clap::Args;
 
-use crate::files::write_out;
+use crate::output::write_out;
 use crate::stop::Stop;
 
 /// Lists the dialects, or says what one of them is

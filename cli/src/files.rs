@@ -1,9 +1,10 @@
-//! Files, standard input and standard output, with errors that name them.
+//! Files and standard input, with errors that name them.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, IsTerminal, Read, Write};
+use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::Path;
 
+use crate::closed;
 use crate::stop::Stop;
 
 /// What is read at once.
@@ -31,6 +32,7 @@ impl Input {
                 let source = File::open(path).map_err(|error| Stop::io(&name, &error))?;
                 Ok(Input::new(source, &name))
             }
+            _ if closed::is_stdin_closed() => Err(Stop::Failed("standard input is closed".to_owned())),
             _ => Ok(Input::new(io::stdin().lock(), "standard input")),
         }
     }
@@ -44,12 +46,6 @@ impl Input {
             }
         }
     }
-}
-
-/// Writes at once, so that it is seen before more is read.
-pub fn write_out(bytes: &[u8]) -> Result<(), Stop> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| Stop::io("standard output", &error))
 }
 
 /// Returns the text of a file that must be UTF-8: TOML, JSON, a template.

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 
-use crate::files::write_out;
+use crate::output::write_out;
 use crate::stop::Stop;
 
 /// Writes a completion script for a shell

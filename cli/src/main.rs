@@ -3,19 +3,22 @@
 
 mod check;
 mod choose;
+mod closed;
 mod dialects;
 mod files;
 mod generate;
+mod output;
 mod resplit;
 mod size;
 mod split;
 mod squeeze;
 mod stop;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::builder::Styles;
+use clap::{CommandFactory, Parser, Subcommand};
+use output::say;
 use stop::Stop;
 
 /// Splits what a language model writes into thinking, content and tool calls, and makes what tools print shorter before a model
@@ -57,7 +60,16 @@ impl Subcommands {
 }
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    if closed::is_stdout_closed() {
+        say("aside: standard output is closed\n");
+        return ExitCode::FAILURE;
+    }
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) if error.use_stderr() => return refuse(error),
+        // Help, or a version.
+        Err(error) => error.exit(),
+    };
     let name = command.name();
     let done = match command {
         Subcommands::Split(arguments) => split::run(&arguments),
@@ -76,8 +88,16 @@ fn main() -> ExitCode {
         Err(Stop::NotRun(message, code)) => (message, code),
         Err(Stop::Usage(message)) => (format!("{message}\nTry `aside {name} --help`."), 2),
     };
-    let _ = writeln!(io::stderr(), "aside {name}: {message}");
+    say(&format!("aside {name}: {message}\n"));
     ExitCode::from(code)
+}
+
+/// Says what is wrong with the arguments. The parser's own styles are left out, since they could not be told from what an argument
+/// that the message quotes would do to a terminal.
+fn refuse(error: clap::Error) -> ExitCode {
+    let error = Cli::command().styles(Styles::plain()).try_get_matches().err().unwrap_or(error);
+    say(&error.render().ansi().to_string());
+    ExitCode::from(2)
 }
 
 #[cfg(test)]

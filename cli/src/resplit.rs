@@ -1,6 +1,5 @@
 //! `aside resplit`: the rewriter of event streams as a filter. It shows a host what to do with its own answers.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,7 +9,8 @@ use aside::sse::{self, Options, Rewriter};
 use clap::{Args, ValueEnum};
 
 use crate::choose;
-use crate::files::{Input, READ, read_text, write_out};
+use crate::files::{Input, READ, read_text};
+use crate::output::{Output, say};
 use crate::stop::Stop;
 
 /// Splits a server's answer: an event stream, lines of JSON, or one JSON body
@@ -126,7 +126,8 @@ impl Arguments {
 }
 
 fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
-    let tools = Tools::read(&read_text(file)?);
+    // A file of one's own may be of any length.
+    let tools = Tools::read_up_to(&read_text(file)?, Some(usize::MAX));
     Ok(Arc::new(tools.map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?))
 }
 
@@ -142,23 +143,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut input = Input::open(arguments.file.as_deref())?;
     let mut buffer = vec![0; READ];
     let mut out = Vec::new();
+    let mut output = Output::new();
     loop {
         let len = input.read(&mut buffer)?;
         if len == 0 {
             break;
         }
         rewriter.feed(&buffer[..len], &mut out).map_err(failed)?;
-        write_out(&out)?;
+        output.write(&out)?;
         out.clear();
     }
     rewriter.finish(&mut out).map_err(failed)?;
-    write_out(&out)?;
-    let mut err = io::stderr().lock();
+    output.write(&out)?;
+    output.finish()?;
     if rewriter.is_encoded() {
-        let _ = writeln!(err, "aside resplit: the stream is compressed, and has passed as it came: decode it first");
+        say("aside resplit: the stream is compressed, and has passed as it came: decode it first\n");
     }
     if arguments.stats {
-        let _ = writeln!(err, "{:#?}", rewriter.stats());
+        say(&format!("{:#?}\n", rewriter.stats()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use aside::compress::{Compressor, Input, Registry, Report, Stream};
 use clap::Args;
 
 use crate::files::{self, READ, read_text};
+use crate::output::{Output, say};
 use crate::size;
 use crate::stop::Stop;
 
@@ -73,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         .map_err(|error| Stop::Usage(error.to_string()))?;
 
     let (mut source, child) = open(arguments)?;
-    let mut output = io::stdout().lock();
+    let mut output = Output::new();
     let mut failed = None;
     let mut chunk = vec![0; READ];
     // Once nobody reads, nothing more is read either, so that a command without an end is told by its pipe.
@@ -90,24 +91,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         stream.set_exit_code(code_of(status).into());
     }
     let report = stream.finish(|bytes| write(&mut output, bytes, &mut failed));
-    if let Err(error) = output.flush() {
-        failed.get_or_insert(error);
+    if failed.is_none() {
+        failed = output.finish().err();
     }
     if arguments.report {
-        let _ = io::stderr().write_all(told(&report).as_bytes());
+        say(&told(&report));
     }
     let code = status.map_or(ExitCode::SUCCESS, |status| ExitCode::from(code_of(status)));
     match failed {
         // The command's own status counts, even if nobody reads any more.
-        Some(error) if error.kind() == ErrorKind::BrokenPipe && !arguments.program.is_empty() => Ok(code),
-        Some(error) => Err(Stop::io("standard output", &error)),
+        Some(Stop::PipeClosed) if !arguments.program.is_empty() => Ok(code),
+        Some(stop) => Err(stop),
         None => Ok(code),
     }
 }
 
-fn write(output: &mut impl Write, bytes: &[u8], failed: &mut Option<io::Error>) {
+fn write(output: &mut Output, bytes: &[u8], failed: &mut Option<Stop>) {
     if failed.is_none() {
-        *failed = output.write_all(bytes).err();
+        *failed = output.write(bytes).err();
     }
 }
 

@@ -93,6 +93,8 @@ int main(int argc, char **argv)
     // httplib serves each connection in a thread of its own, so this is how many streams there can be at once.
     server.new_task_queue = [] { return new httplib::ThreadPool(128); };
     server.set_keep_alive_max_count(1);
+    // It reads a request whole, and would otherwise hold as much as a client sends.
+    server.set_payload_max_length(8 << 20);
     socket_t listening = INVALID_SOCKET;
     server.set_socket_options([&](socket_t socket) {
         httplib::default_socket_options(socket);

@@ -28,15 +28,16 @@ pub enum Value {
 }
 
 /// A JSON text, read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Document {
     values: Vec<Value>,
 }
 
 impl Document {
     /// Reads a text and returns the place of its value. The error is the offset at which the text stops being JSON.
+    #[cfg(test)]
     pub fn read(text: &str) -> Result<(Document, Place), usize> {
-        let mut document = Document { values: Vec::new() };
+        let mut document = Document::default();
         let mut reader = Reader::new(text.as_bytes());
         let root = document.value(&mut reader, text, 0);
         match root.filter(|_| reader.end().is_some()) {
@@ -72,8 +73,8 @@ impl Document {
         }
     }
 
-    /// Reads one value. `None`: it is not JSON, or too deep.
-    fn value(&mut self, reader: &mut Reader<'_>, text: &str, depth: u32) -> Option<Place> {
+    /// Reads one value of `text`, inside of `depth` others. `None`: it is not JSON, or too deep.
+    pub fn value(&mut self, reader: &mut Reader<'_>, text: &str, depth: u32) -> Option<Place> {
         if depth == DEPTH {
             return None;
         }

@@ -8,6 +8,10 @@ use super::{
     document::{Document, Place, Value},
     schema::Schema,
 };
+use crate::json::Reader;
+
+/// The most bytes of a list that are read by default. A request may come from anyone, and a list takes many times its text.
+const MOST: usize = 4 << 20;
 
 /// The tools that a request offers to the model.
 ///
@@ -40,34 +44,67 @@ impl fmt::Display for ToolsError {
 impl std::error::Error for ToolsError {}
 
 impl Tools {
-    /// Reads the `tools` of a request, a JSON array. An empty one offers no tools, so no call is told.
+    /// Reads the `tools` of a request, a JSON array of at most 4 MiB. An empty one offers no tools, so no call is told.
     ///
     /// # Errors
     ///
-    /// The text is not JSON, or not a list of tools. The error says where.
+    /// The text is not JSON, not a list of tools, or longer. The error says where. What comes after a fault is not read.
     pub fn read(text: &str) -> Result<Tools, ToolsError> {
-        let (document, root) = Document::read(text).map_err(|offset| not_json(text, offset))?;
-        let Value::Array(list) = document.get(root) else {
-            return Err(ToolsError { message: "tools: not a JSON array".into() });
-        };
-        let mut by_name = HashMap::default();
-        for (number, &tool) in list.iter().enumerate() {
-            let wrong = |what: &str| ToolsError { message: format!("tools[{number}]: {what}") };
-            if !matches!(document.get(tool), Value::Object(_)) {
-                return Err(wrong("not a JSON object"));
-            }
-            let function = match document.member(tool, "function") {
-                Some(function) if matches!(document.get(function), Value::Object(_)) => function,
-                Some(_) => return Err(wrong("`function` is not an object")),
-                None => tool,
-            };
-            let Some(name) = document.member(function, "name") else { continue };
-            let name = document.str(name).ok_or_else(|| wrong("`name` is not a string"))?;
-            let parameters =
-                document.member(function, "parameters").or_else(|| document.member(function, "input_schema"));
-            by_name.insert(name.into(), parameters);
+        Tools::read_up_to(text, None)
+    }
+
+    /// Reads the `tools` of a request as `read` does, if they have at most `max_tools` bytes. None: 4 MiB. They may take
+    /// some 40 times as much memory as their text.
+    ///
+    /// # Errors
+    ///
+    /// As `read`.
+    pub fn read_up_to(text: &str, max_tools: Option<usize>) -> Result<Tools, ToolsError> {
+        let wrong = |message: String| Err(ToolsError { message });
+        let most = max_tools.unwrap_or(MOST);
+        if text.len() > most {
+            let len = text.len();
+            return wrong(format!("tools: {len} bytes, more than {most}: list fewer tools, or set `max_tools` higher"));
         }
-        Ok(Tools { document, by_name })
+        let mut reader = Reader::new(text.as_bytes());
+        if reader.peek().is_some_and(|first| first != b'[') {
+            return wrong("tools: not a JSON array".into());
+        }
+        let mut tools = Tools { document: Document::default(), by_name: HashMap::default() };
+        let (mut number, mut fault) = (0, None);
+        let list = reader.array(|reader| {
+            fault = match reader.peek()? {
+                b'{' => {
+                    let tool = tools.document.value(reader, text, 1)?;
+                    tools.add(tool).err()
+                }
+                _ => Some("not a JSON object"),
+            };
+            number += 1;
+            fault.is_none().then_some(())
+        });
+        if let Some(fault) = fault {
+            return wrong(format!("tools[{}]: {fault}", number - 1));
+        }
+        match list.and_then(|()| reader.end()) {
+            Some(()) => Ok(tools),
+            None => Err(not_json(text, reader.offset().min(text.len()))),
+        }
+    }
+
+    /// Adds one of the list, an object. The error says what is wrong with it.
+    fn add(&mut self, tool: Place) -> Result<(), &'static str> {
+        let document = &self.document;
+        let function = match document.member(tool, "function") {
+            Some(function) if matches!(document.get(function), Value::Object(_)) => function,
+            Some(_) => return Err("`function` is not an object"),
+            None => tool,
+        };
+        let Some(name) = document.member(function, "name") else { return Ok(()) };
+        let name = document.str(name).ok_or("`name` is not a string")?;
+        let parameters = document.member(function, "parameters").or_else(|| document.member(function, "input_schema"));
+        self.by_name.insert(name.into(), parameters);
+        Ok(())
     }
 
     /// Is there no tool?
@@ -134,9 +171,28 @@ mod tests {
             ("[{}, 1]", "tools[1]: not a JSON object"),
             (r#"[{"name": 1}]"#, "tools[0]: `name` is not a string"),
             (r#"[{"function": "f"}]"#, "tools[0]: `function` is not an object"),
+            // What comes after a fault is not read.
+            ("[{}, {}, nul", "tools[2]: not a JSON object"),
+            ("{\"a\": nul", "tools: not a JSON array"),
+            ("[{}", "tools: not JSON, or nested too deep, at line 1, column 4"),
+            ("[{},]", "tools[1]: not a JSON object"),
+            ("[{}] x", "tools: not JSON, or nested too deep, at line 1, column 6"),
         ];
         for (text, message) in cases {
             assert_eq!(Tools::read(text).unwrap_err().to_string(), message, "{text}");
         }
+    }
+
+    #[test]
+    fn refuses_what_is_longer_than_the_limit() {
+        let long = |len: usize| format!("[{{}}{}]", " ".repeat(len - 4));
+        let said = |text: &str, most| Tools::read_up_to(text, most).map(|_| ()).map_err(|error| error.to_string());
+        let over = "tools: 4194305 bytes, more than 4194304: list fewer tools, or set `max_tools` higher";
+        assert_eq!(said(&long(4 << 20), None), Ok(()));
+        assert_eq!(said(&long((4 << 20) + 1), None), Err(over.to_owned()));
+        assert_eq!(said(&long((4 << 20) + 1), Some(5 << 20)), Ok(()));
+        assert_eq!(said(&long(9), Some(9)), Ok(()));
+        let over = "tools: 10 bytes, more than 9: list fewer tools, or set `max_tools` higher";
+        assert_eq!(said(&long(10), Some(9)), Err(over.to_owned()));
     }
 }

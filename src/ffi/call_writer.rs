@@ -47,6 +47,9 @@ pub struct aside_call_writer_options {
     /// The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
     /// until its type is known. 0: 1 MiB.
     pub max_held: u64,
+    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
+    /// 4 MiB.
+    pub max_tools: u64,
 }
 
 impl Versioned for aside_call_writer_options {
@@ -101,7 +104,8 @@ impl Versioned for aside_call_delta {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_call_writer_options 48: size 0, tools 8, tools_len 16, id_prefix 24, id_prefix_len 32, max_held 40);
+    layout!(aside_call_writer_options 56: size 0, tools 8, tools_len 16, id_prefix 24, id_prefix_len 32, max_held 40,
+        max_tools 48);
     assert!(aside_call_writer_options::FIRST == 8);
     layout!(aside_call_delta 104: size 0, call 8, index 16, id 24, id_len 32, name 40, name_len 48, arguments 56,
         arguments_len 64, late_id 72, late_id_len 80, is_first 88, is_last 92, cause 96, is_whole 100);
@@ -213,7 +217,7 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
     let mut read = Options::default();
     // SAFETY: the caller's promise.
     let id_prefix = unsafe {
-        read.tools = tools(all.tools, all.tools_len, "options.")?;
+        read.tools = tools(all.tools, all.tools_len, all.max_tools, "options.")?;
         bytes(all.id_prefix, all.id_prefix_len, "options.id_prefix")?
     };
     if !all.id_prefix.is_null() {
@@ -233,7 +237,7 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
 ///
 /// Returns a writer that the caller owns: `aside_call_writer_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for `tools` that are not JSON
-/// or not a list of tools; the message says where) or `ASIDE_ERROR_MEMORY`.
+/// or not a list of tools, or too long; the message says where) or `ASIDE_ERROR_MEMORY`.
 ///
 /// Memory: if it runs out while `tools` is read, the process ends.
 ///

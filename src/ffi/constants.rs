@@ -41,8 +41,9 @@ pub const ASIDE_ERROR_OPTION: i32 = -1005;
 /// A `size` field, an `event_size` or a `capacity` cannot be right.
 pub const ASIDE_ERROR_SIZE: i32 = -1006;
 
-/// The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or, as
-/// far as that can be detected, from two threads at the same time where that is not allowed. Nothing has changed.
+/// The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or from
+/// two threads at the same time where that is not allowed (of a scanner, only as far as seeing that costs nothing). Nothing
+/// has changed.
 pub const ASIDE_ERROR_BUSY: i32 = -1007;
 
 /// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start

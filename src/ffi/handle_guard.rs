@@ -2,7 +2,8 @@
 
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::AtomicI32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::constants::*;
 use super::status::{fail, fail_panic};
@@ -16,7 +17,7 @@ pub(super) const BUSY: i32 = 1;
 /// together with what comes first in it.
 #[repr(C)]
 pub(super) struct HandleGuard<T> {
-    /// `READY`, `BUSY` or the failure that it is in. Atomic so that a second thread's mistake is a status.
+    /// `READY`, `BUSY` or the failure that it is in.
     pub(super) state: AtomicI32,
     pub(super) inner: UnsafeCell<T>,
 }
@@ -26,27 +27,19 @@ impl<T> HandleGuard<T> {
         HandleGuard { state: AtomicI32::new(READY), inner: UnsafeCell::new(inner) }
     }
 
-    /// Runs `body` as the only call inside the handle, if `may` accepts its state.
+    /// Runs `body` as the only call inside the handle, if `may` accepts its state. Of two threads that try at once, one gets in,
+    /// and it sees all that the call before it has written.
     ///
     /// # Safety
     /// What is inside is used by calls that the state let in, and by nobody else.
     #[inline]
     pub(super) unsafe fn enter(
         &self,
-        may: impl FnOnce(i32) -> bool,
+        may: impl Fn(i32) -> bool,
         body: impl FnOnce(&mut T) -> aside_status,
     ) -> aside_status {
-        let before = self.state.load(Relaxed);
-        if !may(before) {
-            return refuse(before);
-        }
-        self.state.store(BUSY, Relaxed);
-        // SAFETY: the state was not BUSY, so no call is inside, and it is BUSY until this one ends.
-        let inner = unsafe { &mut *self.inner.get() };
-        let status = catch_unwind(AssertUnwindSafe(|| body(inner))).unwrap_or_else(fail_panic);
-        let lasts = status == ASIDE_ERROR_PANIC || status == ASIDE_ERROR_MEMORY;
-        self.state.store(if lasts { status } else { before }, Relaxed);
-        status
+        // SAFETY: the caller's promise.
+        unsafe { self.run(may, body, |before| before) }
     }
 
     /// Runs `body` as `enter` does, for calls that reset the handle: after it, the handle is in no error any more.
@@ -59,21 +52,44 @@ impl<T> HandleGuard<T> {
             ASIDE_OK
         };
         // SAFETY: the caller's promise.
-        let status = unsafe { self.enter(is_whole, body) };
-        if status == ASIDE_OK {
-            self.state.store(READY, Relaxed);
-        }
+        unsafe { self.run(is_whole, body, |_| READY) }
+    }
+
+    /// Runs `body` as `enter` does, and leaves the handle in the state that `after` makes of the one before, unless it fails
+    /// for good.
+    ///
+    /// # Safety
+    /// As of `enter`.
+    #[inline]
+    unsafe fn run(
+        &self,
+        may: impl Fn(i32) -> bool,
+        body: impl FnOnce(&mut T) -> aside_status,
+        after: impl FnOnce(i32) -> i32,
+    ) -> aside_status {
+        let before = match self.claim(may) {
+            Ok(before) => before,
+            Err(state) => return refuse(state),
+        };
+        // SAFETY: the state was not BUSY, so no call is inside, and it is BUSY until this one ends.
+        let inner = unsafe { &mut *self.inner.get() };
+        let status = catch_unwind(AssertUnwindSafe(|| body(inner))).unwrap_or_else(fail_panic);
+        let lasts = status == ASIDE_ERROR_PANIC || status == ASIDE_ERROR_MEMORY;
+        self.state.store(if lasts { status } else { after(before) }, Release);
         status
+    }
+
+    /// Makes the handle BUSY if no call is inside and `may` accepts its state. Returns the state before, or the one that is not
+    /// accepted.
+    #[inline]
+    pub(super) fn claim(&self, may: impl Fn(i32) -> bool) -> Result<i32, i32> {
+        self.state.fetch_update(Acquire, Relaxed, |state| (state != BUSY && may(state)).then_some(BUSY))
     }
 
     /// Returns whether a call is inside, for what frees the handle. If none is, none can enter any more, not even from what is
     /// released with the handle.
     pub(super) fn close(&self) -> bool {
-        let is_busy = self.state.load(Relaxed) == BUSY;
-        if !is_busy {
-            self.state.store(BUSY, Relaxed);
-        }
-        is_busy
+        self.claim(|_| true).is_err()
     }
 }
 
@@ -92,4 +108,77 @@ pub(super) fn is_ready(state: i32) -> bool {
 /// Lets in calls that look or take: what was there before memory ran out is still valid.
 pub(super) fn is_whole(state: i32) -> bool {
     state == READY || state == ASIDE_ERROR_MEMORY
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    /// What two threads have at once, as C's threads have a handle.
+    struct Shared(HandleGuard<u64>);
+
+    // SAFETY: the test gets in through the guard alone, which is what it is about.
+    unsafe impl Sync for Shared {}
+
+    #[test]
+    fn one_of_two_threads_gets_in() {
+        const CALLS: u64 = 5_000_000;
+        let shared = Shared(HandleGuard::new(0));
+        let begin = Barrier::new(2);
+        let count = || {
+            let shared = &shared;
+            begin.wait();
+            let mut passed = 0;
+            while passed < CALLS {
+                let body = |number: &mut u64| {
+                    *number += 1;
+                    ASIDE_OK
+                };
+                // SAFETY: nobody else uses the number.
+                match unsafe { shared.0.enter(is_ready, body) } {
+                    ASIDE_OK => passed += 1,
+                    status => assert_eq!(status, ASIDE_ERROR_BUSY),
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(count);
+            scope.spawn(count);
+        });
+        assert_eq!(shared.0.inner.into_inner(), 2 * CALLS);
+    }
+
+    #[test]
+    fn a_handle_that_is_closed_lets_nobody_in() {
+        let guard = HandleGuard::new(0);
+        // SAFETY: one thread.
+        let inside = unsafe {
+            guard.enter(is_ready, |_| {
+                assert!(guard.close());
+                guard.renew(|_| ())
+            })
+        };
+        assert_eq!(inside, ASIDE_ERROR_BUSY);
+        assert!(!guard.close());
+        // SAFETY: one thread.
+        assert_eq!(unsafe { guard.enter(|_| true, |_| ASIDE_OK) }, ASIDE_ERROR_BUSY);
+    }
+
+    #[test]
+    fn a_failure_that_lasts_is_left_by_a_reset() {
+        let guard = HandleGuard::new(0);
+        // SAFETY: one thread.
+        unsafe {
+            assert_eq!(guard.enter(is_ready, |_| ASIDE_ERROR_MEMORY), ASIDE_ERROR_MEMORY);
+            assert_eq!(guard.enter(is_ready, |_| ASIDE_OK), ASIDE_ERROR_MEMORY);
+            assert_eq!(guard.enter(is_whole, |_| ASIDE_OK), ASIDE_OK);
+            assert_eq!(guard.enter(is_ready, |_| ASIDE_OK), ASIDE_ERROR_MEMORY);
+            assert_eq!(guard.renew(|_| ()), ASIDE_OK);
+            assert_eq!(guard.enter(is_ready, |_| ASIDE_OK), ASIDE_OK);
+            assert_eq!(guard.enter(is_ready, |_| ASIDE_ERROR_PANIC), ASIDE_ERROR_PANIC);
+            assert_eq!(guard.renew(|_| ()), ASIDE_ERROR_PANIC);
+        }
+    }
 }

@@ -93,6 +93,9 @@ pub struct aside_rewriter_options {
     /// 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
     /// content, for clients that count them. 0: each chunk has text for one field.
     pub merge: u32,
+    /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a list
+    /// may take some 40 times as much. 0: 4 MiB.
+    pub max_tools: u64,
 }
 
 /// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
@@ -140,9 +143,9 @@ impl Versioned for aside_rewriter_options {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_rewriter_options 88: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
+    layout!(aside_rewriter_options 96: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
         tools 40, tools_len 48, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
-        promote_empty 80, merge 84);
+        promote_empty 80, merge 84, max_tools 88);
     assert!(aside_rewriter_options::FIRST == 8);
     layout!(aside_rewriter_stats 104: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96);
@@ -154,6 +157,8 @@ struct Stream {
     rewriter: Rewriter,
     /// The output of the last call, which C borrows.
     out: Vec<u8>,
+    /// As in the options.
+    max_tools: u64,
 }
 
 // A rewriter may go from thread to thread.
@@ -168,7 +173,7 @@ const _: fn() = || {
 /// `rewriter` is NULL or a rewriter that is still there.
 unsafe fn enter(
     rewriter: *const aside_rewriter,
-    may: impl FnOnce(i32) -> bool,
+    may: impl Fn(i32) -> bool,
     body: impl FnOnce(&mut Stream) -> aside_status,
 ) -> aside_status {
     if rewriter.is_null() {
@@ -227,13 +232,13 @@ unsafe fn before_stream(
     unsafe { enter(rewriter, is_ready, body) }
 }
 
-/// The caller's options, whichever version of the struct they are.
+/// The caller's options, whichever version of the struct they are, and its `max_tools`.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says; its text is as long as it says.
-unsafe fn options(options: *const aside_rewriter_options) -> Result<Options, aside_status> {
+unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u64), aside_status> {
     if options.is_null() {
-        return Ok(Options::new());
+        return Ok((Options::new(), 0));
     }
     // SAFETY: the caller's promise; the struct is made of plain numbers, and of a pointer that may be NULL.
     let all = unsafe { read_sized(options, "options") }?;
@@ -272,12 +277,13 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<Options, asi
     }
     let stray_close = stray_close(all.stray_close)?;
     // SAFETY: the caller's promise.
-    let tools = unsafe { tools(all.tools, all.tools_len, "options.") }?;
+    let tools = unsafe { tools(all.tools, all.tools_len, all.max_tools, "options.") }?;
     let options = Options::new().start(start(all.start)?).field(field).body(body).max_event(limit(all.max_event));
     let options = options.off(all.off == 1).stray_close(stray_close).calls(all.calls == 1).tools(tools);
     let options = options.max_held(limit(all.max_held)).calls_in_thinking(calls_in_thinking(all.calls_in_thinking)?);
     let options = options.formats(formats(all.formats)?).responses_as(responses_as(all.responses_as)?);
-    Ok(options.repair(all.repair == 1).promote_empty(all.promote_empty == 1).merge(all.merge == 1))
+    let options = options.repair(all.repair == 1).promote_empty(all.promote_empty == 1).merge(all.merge == 1);
+    Ok((options, all.max_tools))
 }
 
 /// A limit of the options; None for 0.
@@ -310,7 +316,7 @@ pub unsafe extern "C" fn aside_rewriter_new(
             return ptr::null_mut();
         };
         // SAFETY: NULL or as large as it says, as the caller promises.
-        let Ok(options) = (unsafe { self::options(options) }) else {
+        let Ok((options, max_tools)) = (unsafe { self::options(options) }) else {
             return ptr::null_mut();
         };
         let rewriter = match Rewriter::new(&dialect.dialect, &options) {
@@ -320,7 +326,7 @@ pub unsafe extern "C" fn aside_rewriter_new(
                 return ptr::null_mut();
             }
         };
-        into_handle(aside_rewriter { guard: HandleGuard::new(Stream { rewriter, out: Vec::new() }) })
+        into_handle(aside_rewriter { guard: HandleGuard::new(Stream { rewriter, out: Vec::new(), max_tools }) })
     })
 }
 
@@ -383,7 +389,7 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes, and a rewriter that is NULL or there.
     unsafe {
-        enter(rewriter, is_ready, |stream| match self::tools(tools, len, "") {
+        enter(rewriter, is_ready, |stream| match self::tools(tools, len, stream.max_tools, "") {
             Ok(tools) => stream.rewriter.use_tools(tools).map_or_else(failed, |()| ASIDE_OK),
             Err(status) => status,
         })

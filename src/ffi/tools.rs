@@ -10,11 +10,17 @@ use super::memory::bytes;
 use super::status::fail_with;
 use crate::call_writer::Tools;
 
-/// Reads the JSON text of a request's tools; None for NULL. `of` stands before the name in messages.
+/// Reads the JSON text of a request's tools, of at most `most` bytes (0: 4 MiB); None for NULL. `of` stands before the name in
+/// messages.
 ///
 /// # Safety
 /// A pointer that is not NULL leads to `len` bytes that nobody changes during the call.
-pub(super) unsafe fn tools(at: *const c_char, len: size_t, of: &str) -> Result<Option<Arc<Tools>>, aside_status> {
+pub(super) unsafe fn tools(
+    at: *const c_char,
+    len: size_t,
+    most: u64,
+    of: &str,
+) -> Result<Option<Arc<Tools>>, aside_status> {
     // SAFETY: the caller's promise.
     let text = unsafe { bytes(at, len, "tools") }?;
     if at.is_null() {
@@ -22,6 +28,8 @@ pub(super) unsafe fn tools(at: *const c_char, len: size_t, of: &str) -> Result<O
     }
     let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}tools: not UTF-8"));
     let text = std::str::from_utf8(text).map_err(not_utf8)?;
-    let tools = Tools::read(text).map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}{error}")))?;
+    let most = (most > 0).then(|| usize::try_from(most).unwrap_or(usize::MAX));
+    let tools =
+        Tools::read_up_to(text, most).map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}{error}")))?;
     Ok(Some(Arc::new(tools)))
 }

@@ -272,6 +272,10 @@ static void misuse(const aside_dialect *dialect)
     options = (aside_call_writer_options){.size = sizeof options, .tools = "[{\"name\": 1}]", .tools_len = 13};
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools[0]: `name` is not a string");
+    options.max_tools = 12;
+    CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK_SAYS("options.tools: 13 bytes, more than 12: list fewer tools, or set `max_tools` higher");
+    options.max_tools = 13;
     options.tools_len = 5;
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools: not JSON, or nested too deep, at line 1, column 6");

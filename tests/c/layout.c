@@ -57,7 +57,7 @@ int main(void)
         CHECK(sizeof(aside_counts) == 40 && offsetof(aside_counts, size) == 0 && offsetof(aside_counts, bytes) == 8);
         CHECK(offsetof(aside_counts, characters) == 16 && offsetof(aside_counts, spans) == 24);
         CHECK(offsetof(aside_counts, tokens) == 32);
-        CHECK(sizeof(aside_rewriter_options) == 88 && offsetof(aside_rewriter_options, size) == 0);
+        CHECK(sizeof(aside_rewriter_options) == 96 && offsetof(aside_rewriter_options, size) == 0);
         CHECK(offsetof(aside_rewriter_options, start) == 8 && offsetof(aside_rewriter_options, field) == 12);
         CHECK(offsetof(aside_rewriter_options, body) == 16 && offsetof(aside_rewriter_options, off) == 20);
         CHECK(offsetof(aside_rewriter_options, max_event) == 24 && offsetof(aside_rewriter_options, stray_close) == 32);
@@ -66,6 +66,7 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, calls_in_thinking) == 64 && offsetof(aside_rewriter_options, formats) == 68);
         CHECK(offsetof(aside_rewriter_options, responses_as) == 72 && offsetof(aside_rewriter_options, repair) == 76);
         CHECK(offsetof(aside_rewriter_options, promote_empty) == 80 && offsetof(aside_rewriter_options, merge) == 84);
+        CHECK(offsetof(aside_rewriter_options, max_tools) == 88);
         CHECK(sizeof(aside_rewriter_stats) == 104 && offsetof(aside_rewriter_stats, size) == 0 && offsetof(aside_rewriter_stats, events) == 8);
         CHECK(offsetof(aside_rewriter_stats, changed) == 16 && offsetof(aside_rewriter_stats, added) == 24);
         CHECK(offsetof(aside_rewriter_stats, repaired) == 32 && offsetof(aside_rewriter_stats, too_long) == 40);
@@ -73,11 +74,12 @@ int main(void)
         CHECK(offsetof(aside_rewriter_stats, truncated) == 64 && offsetof(aside_rewriter_stats, thinking_bytes) == 72);
         CHECK(offsetof(aside_rewriter_stats, content_bytes) == 80 && offsetof(aside_rewriter_stats, held) == 88);
         CHECK(offsetof(aside_rewriter_stats, split_by_server) == 96);
-        CHECK(sizeof(aside_call_writer_options) == 48 && offsetof(aside_call_writer_options, size) == 0);
+        CHECK(sizeof(aside_call_writer_options) == 56 && offsetof(aside_call_writer_options, size) == 0);
         CHECK(offsetof(aside_call_writer_options, tools) == 8 && offsetof(aside_call_writer_options, tools_len) == 16);
         CHECK(offsetof(aside_call_writer_options, id_prefix) == 24);
         CHECK(offsetof(aside_call_writer_options, id_prefix_len) == 32);
         CHECK(offsetof(aside_call_writer_options, max_held) == 40);
+        CHECK(offsetof(aside_call_writer_options, max_tools) == 48);
         CHECK(sizeof(aside_call_delta) == 104 && offsetof(aside_call_delta, size) == 0);
         CHECK(offsetof(aside_call_delta, call) == 8 && offsetof(aside_call_delta, index) == 16);
         CHECK(offsetof(aside_call_delta, id) == 24 && offsetof(aside_call_delta, id_len) == 32);

@@ -411,6 +411,7 @@ static void calls(void)
         {NULL, "", ASIDE_CALLS_IN_THINKING_NEVER, thought},
     };
     aside_rewriter_options options = {.size = sizeof options, .calls = 2};
+    char long_tools[101];
     aside_dialect *dialect;
     aside_rewriter *sse;
     size_t i;
@@ -425,6 +426,10 @@ static void calls(void)
     options.tools_len = 3;
     refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools[0]: not a JSON object");
+    options.max_tools = 2;
+    refused(&options, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("options.tools: 3 bytes, more than 2: list fewer tools, or set `max_tools` higher");
+    options.max_tools = 100;
     options.tools_len = HUGE_LEN;
     refused(&options, ASIDE_ERROR_LENGTH);
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -448,6 +453,11 @@ static void calls(void)
         }
         CHECK_STATUS(aside_rewriter_use_tools(sse, "[", 1), ASIDE_ERROR_OPTION);
         CHECK_SAYS("tools: not JSON");
+        memset(long_tools, ' ', sizeof long_tools);
+        memcpy(long_tools, "[]", 2);
+        CHECK_STATUS(aside_rewriter_use_tools(sse, long_tools, 100), ASIDE_OK);
+        CHECK_STATUS(aside_rewriter_use_tools(sse, long_tools, 101), ASIDE_ERROR_OPTION);
+        CHECK_SAYS("tools: 101 bytes, more than 100: ");
         CHECK_STATUS(aside_rewriter_use_tools(sse, "\xff", 1), ASIDE_ERROR_OPTION);
         CHECK_STATUS(aside_rewriter_use_tools(sse, NULL, 1), ASIDE_ERROR_NULL);
         CHECK_STATUS(aside_rewriter_use_tools(NULL, "[]", 2), ASIDE_ERROR_NULL);

@@ -127,6 +127,12 @@ TEST(CallWriter, DoesAsItsOptionsSay)
     EXPECT_EQ(aside::last_status(), Status::option);
     EXPECT_STREQ(aside::last_error(), "options.tools: not JSON, or nested too deep, at line 1, column 1");
     EXPECT_THROW(CallWriter(dialect, options), aside::Error);
+    options.tools = tools;
+    options.max_tools = tools.size();
+    EXPECT_TRUE(CallWriter::try_make(dialect, options));
+    options.max_tools--;
+    EXPECT_FALSE(CallWriter::try_make(dialect, options));
+    EXPECT_NE(std::string_view(aside::last_error()).find("or set `max_tools` higher"), std::string_view::npos);
 }
 
 TEST(CallWriter, TakesANameFromAHeader)

@@ -234,6 +234,7 @@ TEST(Server, RefusesWhatItCannotServe)
     EXPECT_EQ(post("{").first, 400);
     EXPECT_EQ(post("{\"model\": \"qwen3\", \"messages\": []}").first, 400);
     EXPECT_EQ(post(request_of("a", "qwen33").dump()).first, 404);
+    EXPECT_EQ(post(std::string((8u << 20) + 1, ' ')).first, 413);
     EXPECT_NE(json::parse(post(request_of("a", "qwen33").dump()).second)["error"]["message"].get<std::string>().find(
                   "qwen3"),
               std::string::npos);

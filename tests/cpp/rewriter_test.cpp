@@ -196,6 +196,10 @@ TEST(Rewriter, MakesToolCallsOfTheTextOfCalls)
     options.tools = "{}";
     EXPECT_FALSE(Rewriter::try_make(dialect, options));
     EXPECT_STREQ(aside::last_error(), "options.tools: not a JSON array");
+    options.tools = "[]";
+    options.max_tools = 2;
+    EXPECT_EQ(Rewriter(dialect, options).try_use_tools("[ ]"), Status::option);
+    EXPECT_STREQ(aside::last_error(), "tools: 3 bytes, more than 2: list fewer tools, or set `max_tools` higher");
 }
 
 TEST(Rewriter, StartsWhereTheRequestSays)

@@ -1186,6 +1186,8 @@ struct CallWriterOptions {
     std::string_view id_prefix = "call_";
     /// The most bytes of a call that are held because they cannot leave yet. 0: 1 MiB.
     std::uint64_t max_held = 0;
+    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0: 4 MiB.
+    std::uint64_t max_tools = 0;
 };
 
 namespace detail {
@@ -1241,6 +1243,7 @@ public:
         raw.id_prefix = detail::for_c(options.id_prefix).data();
         raw.id_prefix_len = options.id_prefix.size();
         raw.max_held = options.max_held;
+        raw.max_tools = options.max_tools;
         CallWriter writer;
         writer.handle_.reset(aside_call_writer_new(dialect.handle(), &raw));
         return writer;
@@ -1387,6 +1390,8 @@ struct RewriterOptions {
     /// Write one chunk for each that came, the thinking before the content, for clients that count them. Of chat completions,
     /// completions and Ollama's lines.
     bool merge = false;
+    /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
+    std::uint64_t max_tools = 0;
 };
 
 /// What a rewriter has counted since it was made or last reset.
@@ -1440,6 +1445,7 @@ public:
         raw.repair = options.repair ? 1 : 0;
         raw.promote_empty = options.promote_empty ? 1 : 0;
         raw.merge = options.merge ? 1 : 0;
+        raw.max_tools = options.max_tools;
         Rewriter rewriter;
         rewriter.handle_.reset(aside_rewriter_new(dialect.handle(), &raw));
         return rewriter;

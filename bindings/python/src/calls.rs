@@ -58,14 +58,14 @@ impl CallDelta {
     }
 }
 
-/// Reads the tools of a request: a list as the API takes it, or the JSON of one.
-pub fn tools(tools: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Tools>>> {
+/// Reads the tools of a request: a list as the API takes it, or the JSON of one, of at most `max_tools` bytes.
+pub fn tools(tools: Option<&Bound<'_, PyAny>>, max_tools: Option<usize>) -> PyResult<Option<Arc<Tools>>> {
     let Some(tools) = tools else { return Ok(None) };
     let json = match tools.extract::<String>() {
         Ok(json) => json,
         Err(_) => to_json(tools)?,
     };
-    let tools = Tools::read(&json).map_err(errors::value)?;
+    let tools = Tools::read_up_to(&json, max_tools).map_err(errors::value)?;
     Ok(Some(Arc::new(tools)))
 }
 

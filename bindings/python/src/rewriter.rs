@@ -79,6 +79,7 @@ pub struct Stats {
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,
+    max_tools: Option<usize>,
 }
 
 #[pymethods]
@@ -86,7 +87,8 @@ impl Rewriter {
     #[new]
     #[pyo3(signature = (dialect, *, start = None, field = "reasoning_content", body = "unknown", formats = None,
         responses_as = "reasoning_text", calls = false, tools = None, calls_in_thinking = true, repair = false,
-        promote_empty = false, merge = false, stray_close = true, off = false, max_event = None, max_held = None))]
+        promote_empty = false, merge = false, stray_close = true, off = false, max_event = None, max_held = None,
+        max_tools = None))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -105,8 +107,9 @@ impl Rewriter {
         off: bool,
         max_event: Option<usize>,
         max_held: Option<usize>,
+        max_tools: Option<usize>,
     ) -> PyResult<Rewriter> {
-        let tools = self::tools(tools)?;
+        let tools = self::tools(tools, max_tools)?;
         let fields = [Field::ReasoningContent, Field::Reasoning, Field::Thinking].map(|field| (field.name(), field));
         let bodies =
             [("unknown", Body::Unknown), ("events", Body::Events), ("json", Body::Json), ("lines", Body::Lines)];
@@ -128,7 +131,7 @@ impl Rewriter {
             .max_event(max_event)
             .max_held(max_held);
         let rewriter = aside::sse::Rewriter::new(&dialect.find()?, &options).map_err(errors::scanner)?;
-        Ok(Rewriter { state: Exclusive::new(rewriter) })
+        Ok(Rewriter { state: Exclusive::new(rewriter), max_tools })
     }
 
     /// Feed the next bytes of the answer, cut anywhere, and return what is to be sent on: perhaps nothing yet. Takes any buffer.
@@ -177,7 +180,7 @@ impl Rewriter {
     /// Set the tools of the next answer's request.
     #[pyo3(signature = (tools))]
     fn use_tools(&self, tools: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let tools = self::tools(tools)?;
+        let tools = self::tools(tools, self.max_tools)?;
         self.state.enter()?.use_tools(tools).map_err(errors::scanner)
     }
 

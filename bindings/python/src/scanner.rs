@@ -208,7 +208,7 @@ impl State {
 impl Scanner {
     #[new]
     #[pyo3(signature = (dialect, *, start = None, budget = None, collect = None, calls = false, tools = None,
-        calls_in_thinking = true, stray_close = true))]
+        calls_in_thinking = true, stray_close = true, max_tools = None))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -219,13 +219,14 @@ impl Scanner {
         tools: Option<&Bound<'_, PyAny>>,
         calls_in_thinking: bool,
         stray_close: bool,
+        max_tools: Option<usize>,
     ) -> PyResult<Scanner> {
         let collect = match collect {
             None => None,
             Some(collect) if collect.is_instance_of::<PyBool>() => collect.extract::<bool>()?.then_some(COLLECTED),
             Some(collect) => Some(collect.extract()?),
         };
-        let tools = self::tools(tools)?;
+        let tools = self::tools(tools, max_tools)?;
         let calls = calls || tools.is_some();
         let budget = budget.map(|limit| Budget::new(limit, BudgetUnit::Characters, BudgetScope::Stream));
         let options = ScannerOptions::new()

@@ -89,6 +89,8 @@ def test_calls_are_told() -> None:
         assert end is not None and end.is_whole and end.cause == "marker"
     none: Scanner[str] = Scanner("qwen3", tools=[])
     assert none.split(text).calls + none.finish_split().calls == []
+    with pytest.raises(ValueError, match="3 bytes, more than 2: list fewer tools, or set `max_tools` higher"):
+        Scanner("qwen3", tools="[ ]", max_tools=2)
 
 
 def test_an_asynchronous_stream() -> None:

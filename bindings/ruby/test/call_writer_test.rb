@@ -51,11 +51,14 @@ class CallWriterTest < Minitest::Test
              '<tool_call>{"name":"f","arguments":{},"id":"late"}</tool_call>'
     writer = Aside::CallWriter.new(DIALECT, id_prefix: "", max_held: 8)
     assert_equal [[1, 0, "0", "f", "{}", :marker, true, "late"]], written(scanner, writer, pieces(stream, 3))
-    { "{" => "options.tools: not JSON, or nested too deep, at line 1, column 2", "" => "options.tools: not JSON",
+    { "[" => "options.tools: not JSON, or nested too deep, at line 1, column 2", "" => "options.tools: not JSON",
       "[1]" => "options.tools[0]: not a JSON object", "\xFF".b => "options.tools: not UTF-8" }.each do |tools, message|
       error = assert_raises(Aside::OptionError) { Aside::CallWriter.new(DIALECT, tools: tools) }
       assert_includes error.message, message
     end
+    Aside::CallWriter.new(DIALECT, tools: "[]", max_tools: 2)
+    error = assert_raises(Aside::OptionError) { Aside::CallWriter.new(DIALECT, tools: "[ ]", max_tools: 2) }
+    assert_includes error.message, "3 bytes, more than 2"
     assert_raises(ArgumentError) { Aside::CallWriter.new(DIALECT, max_held: -1) }
     assert_raises(TypeError) { Aside::CallWriter.new(DIALECT, tools: []) }
   end

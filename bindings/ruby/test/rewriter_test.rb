@@ -131,6 +131,8 @@ class RewriterTest < Minitest::Test
     assert_equal told, message.call(rewriter.use_tools(nil))
     assert_includes assert_raises(Aside::OptionError) { rewriter.use_tools("") }.message, "tools: not JSON"
     assert_raises(Aside::OptionError) { Aside::Rewriter.new(CALLS, calls: true, tools: "{}") }
+    limited = Aside::Rewriter.new(CALLS, calls: true, tools: "[]", max_tools: 2)
+    assert_includes assert_raises(Aside::OptionError) { limited.use_tools("[ ]") }.message, "3 bytes, more than 2"
     rewriter.feed("{")
     assert_raises(Aside::OrderError) { rewriter.use_tools("[]") }
   end

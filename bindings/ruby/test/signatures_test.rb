@@ -119,7 +119,7 @@ close = ["</t>"]
 [[span.call]]
 body = "object"
 ))
-    writer = Aside::CallWriter.new(calls, tools: %([{"name": "f"}]), id_prefix: "c", max_held: 1 << 16)
+    writer = Aside::CallWriter.new(calls, tools: %([{"name": "f"}]), id_prefix: "c", max_held: 1 << 16, max_tools: 99)
     Aside::Scanner.new(calls, calls: true, calls_in_thinking: :never).feed(%(<t>{"name": "f"}</t>)) do |event|
       [event.kind, event.call, event.name, event.cause]
       delta = writer.feed(event) or next
@@ -128,7 +128,8 @@ body = "object"
     end
     [writer.reset.close, writer.closed?]
 
-    rewriter = Aside::Rewriter.new("qwen3", body: :events, field: :reasoning, calls: true, tools: "[]", max_held: 1)
+    rewriter = Aside::Rewriter.new("qwen3", body: :events, field: :reasoning, calls: true, tools: "[]", max_held: 1,
+                                            max_tools: 9)
     rewriter.start_at(nil).use_tools("[]").use_dialect("think", start: :content).start_from_prompt("")
     rewriter.feed("data: {}
 

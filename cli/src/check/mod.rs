@@ -4,14 +4,14 @@ mod calls;
 mod dialect;
 mod kinds;
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use aside::compress::check_filter;
 use clap::Args;
 
-use crate::files::{read_text, write_out};
+use crate::files::read_text;
+use crate::output::{say, write_out};
 use crate::stop::Stop;
 
 /// Runs the examples of dialect files and the tests of filter files, and says what differs
@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
             Ok(true) => {}
             Ok(false) => code = ExitCode::FAILURE,
             Err(Stop::Failed(message)) => {
-                let _ = writeln!(io::stderr(), "aside check: {message}");
+                say(&format!("aside check: {message}\n"));
                 code = ExitCode::FAILURE;
             }
             Err(stop) => return Err(stop),

@@ -3,7 +3,7 @@
 mod summary;
 mod view;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,7 +12,8 @@ use aside::{Channel, Scanner, ScannerOptions};
 use clap::{Args, ValueEnum};
 
 use crate::choose;
-use crate::files::{Input, READ, write_out};
+use crate::files::{Input, READ};
+use crate::output::{say, write_raw};
 use crate::size;
 use crate::stop::Stop;
 use summary::Summary;
@@ -20,9 +21,9 @@ use view::{Show, View};
 
 /// Splits what a language model writes into its channels, as it arrives
 ///
-/// A terminal shows thinking dimmed; a pipe, or NO_COLOR, gets a line such as [thinking] before each part. Counts follow on
-/// standard error, so that standard output holds the text alone. Without a dialect, the markers of all families are looked for
-/// (the dialect any).
+/// A terminal shows thinking dimmed, and the text's control characters written out, as \u{1b}; a pipe, or NO_COLOR, gets a line
+/// such as [thinking] before each part. Counts follow on standard error, so that standard output holds the text alone. Without a
+/// dialect, the markers of all families are looked for (the dialect any).
 #[derive(Args)]
 pub struct Arguments {
     /// What the model wrote; without FILE, or with -, standard input
@@ -40,7 +41,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = chunk)]
     chunk: Option<usize>,
 
-    /// Writes the bytes of that channel and nothing else
+    /// Writes the bytes of that channel and nothing else, to a terminal too
     #[arg(long, value_name = "CHANNEL", conflicts_with = "events")]
     only: Option<Part>,
 
@@ -84,10 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         .map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
     if !chosen.is_given && io::stderr().is_terminal() {
         let name = chosen.dialect.name();
-        let _ = writeln!(
-            io::stderr(),
-            "aside split: no dialect was given, so `{name}` is taken; see --dialect and --model"
-        );
+        say(&format!("aside split: no dialect was given, so `{name}` is taken; see --dialect and --model\n"));
     }
     let show = match (arguments.only, arguments.events) {
         (Some(part), _) => Show::Only(part.channel()),
@@ -96,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         (None, false) => Show::Labelled,
     };
     let calls = arguments.calls.then(|| CallWriter::new(call_writer::Options::default()));
-    let mut view = View::new(show, &chosen.dialect, calls);
+    let mut view = View::new(show, io::stdout().is_terminal(), &chosen.dialect, calls);
     let mut summary = Summary::default();
 
     // The buffer has room for whole feeds of N bytes, so that only the last one of a read can be shorter.
@@ -114,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
             });
             fed.map_err(|error| Stop::Failed(error.to_string()))?;
         }
-        write_out(&view.out)?;
+        write_raw(&view.out)?;
         view.out.clear();
     }
     let finished = scanner.finish(|event| {
@@ -124,9 +122,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     finished.map_err(|error| Stop::Failed(error.to_string()))?;
 
     view.end();
-    write_out(&view.out)?;
+    write_raw(&view.out)?;
     if arguments.only.is_none() {
-        let _ = io::stderr().write_all(summary.text(&scanner).as_bytes());
+        say(&summary.text(&scanner));
     }
     Ok(ExitCode::SUCCESS)
 }

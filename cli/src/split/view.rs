@@ -3,6 +3,8 @@
 use aside::call_writer::CallWriter;
 use aside::{Channel, Dialect, Event, Kind};
 
+use crate::output::Shown;
+
 /// How events are shown.
 pub enum Show {
     /// With the styles of a terminal.
@@ -18,6 +20,8 @@ pub enum Show {
 /// Turns events into what is written. `out` is written and cleared after each read.
 pub struct View<'a> {
     pub how: Show,
+    /// Whether `out` goes to a terminal, which the text must not act on.
+    is_terminal: bool,
     dialect: &'a Dialect,
     pub out: Vec<u8>,
     /// The channel of the part that is being shown.
@@ -30,8 +34,17 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    pub fn new(how: Show, dialect: &Dialect, calls: Option<CallWriter>) -> View<'_> {
-        View { how, dialect, out: Vec::new(), part: None, attributes: String::new(), line_start: true, calls }
+    pub fn new(how: Show, is_terminal: bool, dialect: &Dialect, calls: Option<CallWriter>) -> View<'_> {
+        View {
+            how,
+            is_terminal,
+            dialect,
+            out: Vec::new(),
+            part: None,
+            attributes: String::new(),
+            line_start: true,
+            calls,
+        }
     }
 
     pub fn show(&mut self, event: &Event<'_>) {
@@ -117,7 +130,16 @@ impl View<'_> {
         };
         // Switched off after each piece: whoever interrupts us keeps a clean terminal.
         let plain = if style.is_empty() { "" } else { "\x1b[0m" };
-        self.out.extend_from_slice(&[style.as_bytes(), bytes, plain.as_bytes()].concat());
+        self.out.extend_from_slice(style.as_bytes());
+        if self.is_terminal {
+            // A text cuts no character.
+            let mut shown = Shown::default();
+            shown.add(bytes, &mut self.out);
+            shown.end(&mut self.out);
+        } else {
+            self.out.extend_from_slice(bytes);
+        }
+        self.out.extend_from_slice(plain.as_bytes());
         self.line_start = bytes.ends_with(b"\n");
     }
 

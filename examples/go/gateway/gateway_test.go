@@ -582,3 +582,48 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// A client that sends half a header, or no further request, is not waited for without end; one whose answer takes long is.
+func TestServerDoesNotWaitWithoutEnd(t *testing.T) {
+	const short = 200 * time.Millisecond
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := make([]byte, 2)
+		_, err := io.ReadFull(r.Body, body)
+		time.Sleep(3 * short)
+		fmt.Fprintf(w, "%s %v", body, err)
+	})
+	server := newServer(handler)
+	if server.ReadHeaderTimeout <= 0 || server.IdleTimeout <= 0 {
+		t.Fatal("no limit")
+	}
+	server.ReadHeaderTimeout, server.IdleTimeout = short, short // the same limits, sooner
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go server.Serve(listener)
+	t.Cleanup(func() { server.Close() })
+
+	for _, c := range []struct{ sent, later, answer string }{
+		{sent: "POST / HTTP/1.1\r\nHost: a\r\nX-Half: "},
+		{sent: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na", later: "b", answer: "ab <nil>"},
+		{sent: "GET / HTTP/1.1\r\nHost: a\r\nX-Long: " + strings.Repeat("x", 1<<17) + "\r\n\r\n", answer: "431"},
+	} {
+		connection, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		connection.SetDeadline(time.Now().Add(10 * time.Second))
+		io.WriteString(connection, c.sent)
+		if c.later != "" {
+			time.Sleep(2 * short)
+			io.WriteString(connection, c.later)
+		}
+		// The server closes the connection: after the header's time, or after an answer, when it has been idle.
+		got, err := io.ReadAll(connection)
+		if c.answer != "431" && err != nil || !strings.Contains(string(got), c.answer) {
+			t.Errorf("%.60q: %q, %v", c.sent, got, err)
+		}
+		connection.Close()
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	aside "aside.example/bindings/go"
 )
@@ -70,7 +71,19 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("listening on %s", listener.Addr())
-	log.Fatal(http.Serve(listener, newGateway(target, gateway{dialect: dialect, starts: starts, options: options})))
+	handler := newGateway(target, gateway{dialect: dialect, starts: starts, options: options})
+	log.Fatal(newServer(handler).Serve(listener))
+}
+
+// newServer returns a server that does not wait without end for a client that sends no request, or half the header of one.
+// Bodies and answers have no limit: a model may take minutes, and what passes is not kept. The upstream server limits both.
+func newServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
 }
 
 // formats returns the formats of a list of names.

@@ -2,7 +2,6 @@
 
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
@@ -82,8 +81,7 @@ pub unsafe extern "C" fn aside_compressor_new(
                 fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
                 return ptr::null_mut();
             }
-            let state = (*registry).guard.state.load(Relaxed);
-            if !is_ready(state) {
+            if let Err(state) = (*registry).guard.claim(is_ready) {
                 refuse(state);
                 return ptr::null_mut();
             }

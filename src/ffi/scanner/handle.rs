@@ -57,7 +57,7 @@ pub(super) struct Stream {
 #[inline]
 pub(super) unsafe fn enter(
     scanner: *const aside_scanner,
-    may: impl FnOnce(i32) -> bool,
+    may: impl Fn(i32) -> bool,
     body: impl FnOnce(&mut Stream) -> aside_status,
 ) -> aside_status {
     if scanner.is_null() {

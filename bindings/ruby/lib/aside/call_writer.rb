@@ -35,15 +35,17 @@ module Aside
     # +id_prefix+:: begins the ids of calls that the model gave none; CallDelta#index follows
     # +max_held+:: how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
     #              value until its type is known; 0 stands for 1 MiB
+    # +max_tools+:: how many bytes of +tools+ are read; a longer list is an error. 0 stands for 4 MiB
     #
     # Raises UnknownDialectError for an unknown name, and OptionError, which says where, for tools that cannot be read.
-    def initialize(dialect, tools: nil, id_prefix: "call_", max_held: 0)
+    def initialize(dialect, tools: nil, id_prefix: "call_", max_held: 0, max_tools: 0)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
       id_prefix = Native.utf8(id_prefix)
       options = [Native::CALL_WRITER_OPTIONS_SIZE, tools, tools ? tools.bytesize : 0, id_prefix, id_prefix.bytesize,
-                 Native.count("max_held", max_held)].pack(Native::CALL_WRITER_OPTIONS)
+                 Native.count("max_held", max_held), Native.count("max_tools", max_tools)]
+      options = options.pack(Native::CALL_WRITER_OPTIONS)
       @lock = Lock.new
       @delta = [Native::CALL_DELTA_SIZE].pack("J").ljust(Native::CALL_DELTA_SIZE, "\0")
       own(Error.check_address(Native.aside_call_writer_new(dialect.handle, options)), :aside_call_writer_free)

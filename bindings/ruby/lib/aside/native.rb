@@ -30,8 +30,8 @@ module Aside
     # of a feed's result that every text needs are apart from the others.
     OPTIONS = "JL2Q2L6"
     OPTIONS_SIZE = 56
-    SSE_OPTIONS = "JL4QL2pJQL6"
-    SSE_OPTIONS_SIZE = 88
+    SSE_OPTIONS = "JL4QL2pJQL6Q"
+    SSE_OPTIONS_SIZE = 96
     STATS = "x8Q12"
     STATS_SIZE = 104
     COUNTS = "x8Q4"
@@ -55,8 +55,8 @@ module Aside
     THOUGHT_SIZE = 88
     ATTRIBUTE = "J4"
     ATTRIBUTE_SIZE = 32
-    CALL_WRITER_OPTIONS = "JpJpJQ"
-    CALL_WRITER_OPTIONS_SIZE = 48
+    CALL_WRITER_OPTIONS = "JpJpJQ2"
+    CALL_WRITER_OPTIONS_SIZE = 56
     CALL_DELTA = "x8Q2J8L4"
     CALL_DELTA_SIZE = 104
     JOIN_CALL = "pJpJpJ"

@@ -125,12 +125,14 @@ module Aside
     #                   call
     # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
     #           completions, completions and Ollama's lines
+    # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 stands for 4 MiB
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
     # that cannot be read.
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
                    stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0,
-                   formats: :chat, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false)
+                   formats: :chat, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
+                   max_tools: 0)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
@@ -140,7 +142,7 @@ module Aside
                  calls ? 1 : 0, tools, tools ? tools.bytesize : 0, Native.count("max_held", max_held),
                  Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
                  Rewriter.formats(formats), Native.number("responses_as", responses_as, RESPONSES_AS), repair ? 1 : 0,
-                 promote_empty ? 1 : 0, merge ? 1 : 0].pack(Native::SSE_OPTIONS)
+                 promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools)].pack(Native::SSE_OPTIONS)
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)
     end
