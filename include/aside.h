@@ -1127,7 +1127,7 @@ typedef struct aside_call_delta {
     size_t name_len;
     /**
      * The next part of the arguments, perhaps empty. No NUL at its end. The parts of all deltas, joined, are JSON if the
-     * call is whole.
+     * call is whole. If the model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
      */
     const char *arguments;
     /** The length of this part. */

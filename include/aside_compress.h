@@ -85,7 +85,7 @@ typedef struct aside_reply aside_reply;
  * Makes a registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
  *
  * Returns a registry that the caller owns, until `aside_compressor_new()` consumes it: `aside_registry_free()`. NULL
- * if `built_in` is neither.
+ * if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
  *
  * Threads: any thread may call this at any time.
  */
@@ -336,7 +336,8 @@ typedef struct aside_compressor_options {
  *
  * Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails, and the registry is still
  * the caller's; `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_BUSY` or `ASIDE_ERROR_OPTION` (a budget that is too small, or a sentence that is not UTF-8).
+ * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_OPTION` (a budget that is too small, or a sentence that is not
+ * UTF-8).
  *
  * Threads: no other thread may be using the registry.
  */
@@ -540,7 +541,8 @@ aside_status aside_compressed_slice(const struct aside_compressed *compressed,
  *
  * Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`
- * inside a callback of the same compressor, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
+ * inside a callback of the same compressor, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH` or
+ * `ASIDE_ERROR_MEMORY`.
  *
  * Threads: any thread may call this at any time.
  */
@@ -649,7 +651,7 @@ typedef struct aside_command {
  * `line` has `len` bytes of UTF-8.
  *
  * Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
- * is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
+ * is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (not UTF-8) or `ASIDE_ERROR_MEMORY`.
  */
 struct aside_command_line *aside_command_line_parse(const char *line,
                                                     size_t len);

@@ -567,7 +567,7 @@ fn said() -> String {
 
 #[test]
 fn refused_memory_is_a_status_of_lookups_in_c() {
-    // The tables are there; the handles are made now. All others are made after it, as no other test may make these.
+    // The tables are there; the handles are made now, and below that of glm-4.5. No other test may make these.
     Dialect::preload(["kimi-k2", "harmony"]).unwrap();
     type Find = unsafe extern "C" fn(*const u8, usize) -> c::Handle;
     let finds: [(Find, &str); 4] = [
@@ -594,6 +594,17 @@ fn refused_memory_is_a_status_of_lookups_in_c() {
         }
     }
     assert!(points > 10, "{points} points");
+    Dialect::preload(["glm-4.5"]).unwrap();
+    for number in 1.. {
+        REFUSE.set(number);
+        let status = unsafe { c::aside_dialect_preload(b"glm-4.5".as_ptr(), 7) };
+        let is_over = REFUSE.replace(0) > 0;
+        assert_eq!(status, if is_over { c::OK } else { c::MEMORY }, "allocation {number}");
+        if is_over {
+            assert!(number > 3, "{number} points");
+            break;
+        }
+    }
     lookups_in_c_allocate_nothing_after_preload();
 }
 
@@ -745,4 +756,321 @@ fn a_list_of_tools_takes_bounded_memory() {
         println!("{head}{unit}…: {times:.1} times its text");
         assert!(!is_refused && times <= 40.0, "{head}{unit}…: {times:.1} times its text");
     }
+}
+
+/// A handle that is freed.
+struct Owned(c::Handle, unsafe extern "C" fn(c::Handle));
+
+impl Owned {
+    /// Takes what a function has made; the status if that is NULL.
+    fn new(handle: c::Handle, free: unsafe extern "C" fn(c::Handle)) -> Result<Owned, i32> {
+        if handle.is_null() { Err(unsafe { c::aside_last_status() }) } else { Ok(Owned(handle, free)) }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        unsafe { self.1(self.0) };
+    }
+}
+
+fn done(status: i32) -> Result<(), i32> {
+    if status < 0 { Err(status) } else { Ok(()) }
+}
+
+/// Frees a text that C was given.
+fn text_of(call: impl FnOnce(*mut c::Handle, *mut usize) -> i32) -> Result<(), i32> {
+    let (mut out, mut len) = (std::ptr::null_mut(), 0);
+    done(call(&mut out, &mut len))?;
+    unsafe { c::free(out) };
+    Ok(())
+}
+
+/// Feeds a call writer with what a scanner reports.
+struct Writing {
+    writer: c::Handle,
+    status: i32,
+}
+
+unsafe extern "C" fn write_call(user: c::Handle, event: *const c::Event, bytes: *const u8) -> i32 {
+    let writing = unsafe { &mut *user.cast::<Writing>() };
+    writing.status = unsafe { c::aside_call_writer_feed(writing.writer, event, bytes, &mut c::CallDelta::new()) };
+    i32::from(writing.status < 0)
+}
+
+/// Feeds a text byte by byte and finishes, with a callback.
+unsafe fn write_calls(scanner: c::Handle, writer: c::Handle, text: &str) -> Result<(), i32> {
+    let mut writing = Writing { writer, status: 0 };
+    let user = (&raw mut writing).cast();
+    for byte in text.as_bytes() {
+        let status = unsafe { c::aside_scanner_feed(scanner, byte, 1, Some(write_call), user) };
+        done(writing.status).and(done(status))?;
+    }
+    let status = unsafe { c::aside_scanner_finish(scanner, Some(write_call), user) };
+    done(writing.status).and(done(status))
+}
+
+/// Feeds into an array of one event until all is done.
+fn drain(mut call: impl FnMut(usize, *mut c::Event, *mut c::Fed) -> i32) -> Result<(), i32> {
+    let (mut event, mut fed, mut consumed) = (c::Event::default(), c::Fed::NOTHING, 0);
+    loop {
+        let status = call(consumed, &mut event, &mut fed);
+        done(status)?;
+        consumed += fed.consumed;
+        if status == c::OK {
+            return Ok(());
+        }
+    }
+}
+
+const CALL: &str =
+    "<think>a</think><tool_call>\n{\"id\": \"7\", \"arguments\": {\"a\": \"b\"}, \"name\": \"f\"}\n</tool_call>";
+
+/// Whatever of C's makes an object, or says that it may run out of memory. Handles of dialects are made before: see
+/// `refused_memory_is_a_status_of_lookups_in_c`, and `refused_memory_is_a_status_of_a_handle_in_c` for what ends the process
+/// up to its handle.
+#[test]
+fn refused_memory_is_a_status_of_each_function_in_c() {
+    type Work<'a> = Box<dyn FnMut() -> Result<(), i32> + 'a>;
+    let none = std::ptr::null_mut::<std::ffi::c_void>();
+    let find = |name: &str| unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) };
+    let (qwen3, tags) = (find("qwen3"), find("thinking-tags"));
+    let zeroed = || unsafe { std::mem::zeroed::<c::Options>() };
+    let options = c::Options { size: size_of::<c::Options>(), collect: 1 << 20, calls: 1, ..zeroed() };
+    let writer_options = c::CallWriterOptions {
+        size: size_of::<c::CallWriterOptions>(),
+        id_prefix: b"id_".as_ptr(),
+        id_prefix_len: 3,
+        ..unsafe { std::mem::zeroed() }
+    };
+    let sse_options = c::SseOptions {
+        size: size_of::<c::SseOptions>(),
+        calls: 1,
+        formats: c::FORMAT_ALL,
+        repair: 1,
+        promote_empty: 1,
+        ..unsafe { std::mem::zeroed() }
+    };
+    let scanner = |dialect| unsafe { Owned::new(c::aside_scanner_new(dialect, &options), c::aside_scanner_free) };
+    let (size, without_id) = (size_of::<c::Event>(), CALL.replace('7', ""));
+    let all: Vec<(&str, Work<'_>)> = vec![
+        (
+            "a scanner and its clone",
+            Box::new(|| unsafe {
+                let scanner = scanner(tags)?;
+                let prompt = b"a <think";
+                done(c::aside_scanner_start_from_prompt(scanner.0, prompt.as_ptr(), 8, std::ptr::null_mut()))?;
+                done(c::aside_scanner_feed(scanner.0, TAGS.as_ptr(), 30, Some(ignore), none))?;
+                let clone = Owned::new(c::aside_scanner_clone(scanner.0), c::aside_scanner_free)?;
+                for scanner in [&scanner, &clone] {
+                    let (rest, len) = (TAGS[30..].as_ptr(), TAGS.len() - 30);
+                    done(c::aside_scanner_feed(scanner.0, rest, len, Some(ignore), none))?;
+                    done(c::aside_scanner_flush(scanner.0, Some(ignore), none))?;
+                    done(c::aside_scanner_force_close(scanner.0, Some(ignore), none))?;
+                    done(c::aside_scanner_finish(scanner.0, Some(ignore), none))?;
+                    let mut thought = std::mem::zeroed::<c::Thought>();
+                    thought.size = size_of::<c::Thought>();
+                    done(c::aside_scanner_take_thought(scanner.0, &mut thought))?;
+                }
+                Ok(())
+            }),
+        ),
+        (
+            "a scanner into an array",
+            Box::new(|| unsafe {
+                let scanner = scanner(tags)?;
+                drain(|from, event, fed| {
+                    let (text, len) = (TAGS[from..].as_ptr(), TAGS.len() - from);
+                    c::aside_scanner_feed_into(scanner.0, text, len, event, 1, size, fed)
+                })?;
+                drain(|from, event, fed| {
+                    let tokens = c::Token { len: (TAGS.len() - from) as u32, special: 0 };
+                    let (text, len) = (TAGS[from..].as_ptr(), TAGS.len() - from);
+                    c::aside_scanner_feed_tokens_into(scanner.0, text, len, &tokens, 1, event, 1, size, fed)
+                })?;
+                drain(|_, event, fed| c::aside_scanner_flush_into(scanner.0, event, 1, size, fed))?;
+                drain(|_, event, fed| c::aside_scanner_force_close_into(scanner.0, event, 1, size, fed))?;
+                drain(|_, event, fed| c::aside_scanner_finish_into(scanner.0, event, 1, size, fed))
+            }),
+        ),
+        (
+            "a call writer without options",
+            Box::new(|| unsafe {
+                let scanner = scanner(qwen3)?;
+                let writer = c::aside_call_writer_new(qwen3, std::ptr::null());
+                let writer = Owned::new(writer, c::aside_call_writer_free)?;
+                write_calls(scanner.0, writer.0, CALL)
+            }),
+        ),
+        (
+            "a call writer",
+            Box::new(|| unsafe {
+                let scanner = scanner(qwen3)?;
+                let writer = Owned::new(c::aside_call_writer_new(qwen3, &writer_options), c::aside_call_writer_free)?;
+                write_calls(scanner.0, writer.0, &without_id)
+            }),
+        ),
+        (
+            "a rewriter",
+            Box::new(|| unsafe {
+                let sse = Owned::new(c::aside_rewriter_new(qwen3, &sse_options), c::aside_rewriter_free)?;
+                let (mut out, mut len) = (std::ptr::null(), 0);
+                done(c::aside_rewriter_start_at(sse.0, c::START_CONTENT))?;
+                done(c::aside_rewriter_use_dialect(sse.0, tags, c::START_DEFAULT))?;
+                done(c::aside_rewriter_use_tools(sse.0, std::ptr::null(), 0))?;
+                done(c::aside_rewriter_start_from_prompt(sse.0, b"<think>".as_ptr(), 7, std::ptr::null_mut()))?;
+                for (_, answer) in ANSWERS {
+                    done(c::aside_rewriter_feed(sse.0, answer.as_ptr(), answer.len(), &mut out, &mut len))?;
+                    done(c::aside_rewriter_finish(sse.0, &mut out, &mut len))?;
+                }
+                Ok(())
+            }),
+        ),
+        (
+            "a text without markers",
+            Box::new(|| text_of(|out, len| unsafe { c::aside_strip(qwen3, CALL.as_ptr(), CALL.len(), out, len) })),
+        ),
+        (
+            "a text with broken markers",
+            Box::new(|| text_of(|out, len| unsafe { c::aside_escape(qwen3, CALL.as_ptr(), CALL.len(), out, len) })),
+        ),
+        (
+            "a joined text",
+            Box::new(|| {
+                let escape = c::MARKERS_ESCAPE;
+                text_of(|out, len| unsafe {
+                    c::aside_join(qwen3, CALL.as_ptr(), 3, CALL.as_ptr(), CALL.len(), 0, escape, out, len)
+                })
+            }),
+        ),
+        (
+            "a joined text with calls",
+            Box::new(|| {
+                let arguments = "{\"a\": [1, \"b\"]}";
+                let call = c::JoinCall {
+                    name: b"f".as_ptr(),
+                    name_len: 1,
+                    arguments: arguments.as_ptr(),
+                    arguments_len: arguments.len(),
+                    id: std::ptr::null(),
+                    id_len: 0,
+                };
+                let text = b"a".as_ptr();
+                text_of(|out, len| unsafe {
+                    c::aside_join_with_calls(qwen3, text, 1, text, 1, &call, 1, 0, 0, out, len)
+                })
+            }),
+        ),
+    ];
+    for (name, work) in all {
+        let points = refused(c::MEMORY, work);
+        assert!(points > 0, "{name}");
+    }
+    // Where templates are rendered, that ends the process.
+    #[cfg(not(feature = "templates"))]
+    {
+        let template = "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}</think><tool_call>";
+        let points = refused(c::MEMORY, || unsafe {
+            let (mut found, mut start) = (std::ptr::null_mut(), 0);
+            let (text, len) = (template.as_ptr(), template.len());
+            match c::aside_dialect_find_for_template(text, len, &mut found, 1, &mut start) {
+                0 => Err(c::aside_last_status()),
+                _ => Ok(()),
+            }
+        });
+        assert!(points > 10, "{points} points");
+    }
+}
+
+/// Does `call` with its last allocations refused, one after the other, of which there are `count`: those before end the process.
+fn last_refused<S, T>(count: usize, mut set_up: impl FnMut() -> S, mut call: impl FnMut(&S) -> Result<T, i32>) {
+    let mut all = 0;
+    // The first time makes what stays.
+    for _ in 0..2 {
+        let state = set_up();
+        let before = COUNT.get();
+        let made = call(&state);
+        all = COUNT.get() - before;
+        drop(made.unwrap());
+    }
+    for number in all + 1 - count..=all {
+        let state = set_up();
+        let live = LIVE.get();
+        REFUSE.set(number);
+        let result = call(&state);
+        assert_eq!((result.err(), REFUSE.replace(0)), (Some(c::MEMORY), 0), "allocation {number}");
+        assert!(LIVE.get() <= live, "allocation {number} was refused, and memory is lost");
+    }
+}
+
+/// The header says that the process ends where memory runs out before.
+#[test]
+fn refused_memory_is_a_status_of_a_handle_in_c() {
+    let toml = "name = 'a'\n[[span]]\nchannel = 'thinking'\nopen = ['<t>']\nclose = ['</t>']\n";
+    // The name, the family and the opener, the two lists that these are in, and the handle.
+    let load = |_: &()| unsafe {
+        let mut dialect = std::ptr::null_mut();
+        done(c::aside_dialect_load(toml.as_ptr(), toml.len(), &mut dialect))?;
+        Owned::new(dialect, c::aside_dialect_free)
+    };
+    last_refused(6, || (), load);
+    #[cfg(feature = "compress")]
+    handles_of_tool_results();
+}
+
+#[cfg(feature = "compress")]
+fn handles_of_tool_results() {
+    use c::compress::*;
+    let none = std::ptr::null();
+    let registry = |built_in| unsafe { Owned::new(aside_registry_new(built_in), aside_registry_free) };
+    for built_in in [0, 1] {
+        last_refused(1, || (), |_| registry(built_in));
+    }
+    let line = "cd a && make";
+    last_refused(
+        1,
+        || (),
+        |_| unsafe { Owned::new(aside_command_line_parse(line.as_ptr(), line.len()), aside_command_line_free) },
+    );
+
+    // It is the first one, and the registry is still there.
+    let taken = registry(0).unwrap();
+    REFUSE.set(1);
+    assert!(unsafe { aside_compressor_new(taken.0, none) }.is_null() && REFUSE.replace(0) == 0);
+    assert_eq!(unsafe { c::aside_last_status() }, c::MEMORY);
+    let compressor = Owned::new(unsafe { aside_compressor_new(taken.0, none) }, aside_compressor_free).unwrap();
+    std::mem::forget(taken);
+
+    let call = Call { size: size_of::<Call>(), tool_id: Bytes::new(b"bash"), input: Bytes::new(b""), now: 0 };
+    let text = "the same line\n".repeat(500);
+    let part = Bytes::new(text.as_bytes());
+    let stream = || unsafe { Owned::new(aside_tool_stream_new(compressor.0, &call, 4096), aside_tool_stream_free) };
+    last_refused(1, || (), |_| stream());
+    last_refused(
+        1,
+        || (),
+        |_| unsafe {
+            let mut out = std::ptr::null_mut();
+            done(aside_compress(compressor.0, &call, &part, 1, &mut out))?;
+            Owned::new(out, aside_compressed_free)
+        },
+    );
+    last_refused(
+        1,
+        || {
+            let (stream, mut out, mut len) = (stream().unwrap(), part.at, 0);
+            let status = unsafe { aside_tool_stream_feed(stream.0, part.at, part.len, &mut out, &mut len) };
+            assert_eq!(status, c::OK);
+            stream
+        },
+        |stream| unsafe {
+            let (mut out, mut len, mut report) = (part.at, 0, std::ptr::null_mut());
+            done(aside_tool_stream_finish(stream.0, &mut out, &mut len, &mut report))?;
+            Owned::new(report, aside_compressed_free)
+        },
+    );
+}
+
+unsafe extern "C" fn ignore(_: c::Handle, _: *const c::Event, _: *const u8) -> i32 {
+    0
 }

@@ -1,6 +1,6 @@
 //! Runs the fuzz targets without a fuzzer, so that every test run repeats what fuzzing found: every finding of the past
 //! (`tests/regressions`), seeds from the vectors and the dialects, and some thousand mutations of them.
-//! `ASIDE_SEEDS=FOLDER` writes the seeds there, for `scripts/fuzz`.
+//! `ASIDE_SEEDS=FOLDER` only writes the seeds and the dictionary there, for `scripts/fuzz`.
 
 #[path = "../fuzz/targets/mod.rs"]
 mod targets;
@@ -24,6 +24,8 @@ fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], mutations: usize) {
         for (number, seed) in seeds.iter().enumerate() {
             std::fs::write(folder.join(format!("seed-{number}")), seed).unwrap();
         }
+        std::fs::write(folder.with_extension("dict"), targets::dictionary::file()).unwrap();
+        return;
     }
     for path in support::files(format!("{ROOT}/tests/regressions/{name}")) {
         run(&path.display().to_string(), target, &std::fs::read(&path).unwrap());
@@ -73,6 +75,8 @@ fn scanner() {
         for text in examples.chain(made) {
             let mut seed = format!("{}\n", pair.reference.name).into_bytes();
             seed.extend([random.below(5) as u8, 3, 1, random.below(9) as u8, 4]);
+            seed.push(3);
+            seed.extend((0..3).map(|_| random.next() as u8));
             seed.extend(text);
             seeds.push(seed);
         }
@@ -86,7 +90,7 @@ fn scanner() {
             if let (Some(dialect), Some(chunks)) = (case["dialect"].as_str(), case["chunks"].as_array()) {
                 let text: String = chunks.iter().filter_map(|chunk| chunk.as_str()).collect();
                 if text.len() < 4096 {
-                    seeds.push(format!("{dialect}\n\0\x02\x01\x05{text}").into_bytes());
+                    seeds.push(format!("{dialect}\n\0\x02\x01\x05\0{text}").into_bytes());
                 }
             }
         }
@@ -196,17 +200,28 @@ fn results() {
 fn abi() {
     let mut random = Random::announced("seeds");
     let mut seeds = Vec::new();
-    for pair in targets::scanner::PAIRS.iter() {
+    for (at, pair) in targets::scanner::PAIRS.iter().enumerate() {
         let texts = Texts::new(&pair.reference);
+        let words = targets::dictionary::words(pair).len().min(128);
         let mut seed = Vec::new();
         for _ in 0..3 {
-            seed.extend([0, 30 + random.below(226) as u8, 0, random.below(256) as u8, 0, random.below(256) as u8, 9]);
-            seed.extend([1, 0, 0]);
+            // A scanner with calls, collecting, and its writer.
+            seed.extend([0, 100, at as u8, 3, 0, 0, 0, 0, random.next() as u8, 0, 0, 0, 0]);
+            seed.extend([random.next() as u8, 0]);
             for _ in 0..12 {
-                let text = texts.next(&mut random, 40);
-                // A feed, then its text, then any call.
-                seed.extend([100, random.below(8) as u8, random.below(3) as u8, text.len() as u8]);
-                seed.extend(text);
+                // A feed of words, or of a text; how it pauses; then any call.
+                seed.extend([100, random.below(3) as u8, random.next() as u8]);
+                if words > 0 && random.below(3) > 0 {
+                    let count = 1 + random.below(3);
+                    seed.push(64 + count as u8 - 1);
+                    seed.extend((0..count).map(|_| random.below(words) as u8));
+                } else {
+                    let text = texts.next(&mut random, 40);
+                    seed.push(text.len() as u8);
+                    seed.extend(text);
+                }
+                seed.extend([random.below(6) as u8, random.next() as u8]);
+                seed.extend([160 + random.below(60) as u8, random.below(3) as u8]);
                 seed.extend((0..2 + random.below(6)).map(|_| random.next() as u8));
             }
         }
@@ -214,7 +229,7 @@ fn abi() {
     }
     // A scanner, then event streams, whole texts and tool results.
     for number in 0..60 {
-        let mut seed = vec![0, 30, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mut seed = vec![0, 100, number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         seed.extend([240 + 3 * (number % 3), 0]);
         seed.extend((0..300).map(|_| random.next() as u8));
         seeds.push(seed);

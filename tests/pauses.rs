@@ -267,13 +267,6 @@ fn a_pause_may_be_the_end_of_a_chunk() {
 
 // ------------------------------------------------------------------------------------------------------ through C
 
-#[repr(C)]
-struct CallOptions {
-    options: c::Options,
-    calls_in_thinking: u32,
-    reserved: u32,
-}
-
 /// What a callback hears, and after how many events it stops.
 struct Heard {
     events: Vec<Event>,
@@ -361,7 +354,7 @@ fn stopped_in_c(case: &Case, dialect: c::Handle, most: usize, is_array: bool) ->
     let starts = ["content", "thinking", "narration", "tool", "header"];
     let start = case.start.map_or(0, |start| 1 + starts.iter().position(|name| *name == start).unwrap() as u32);
     let options = c::Options {
-        size: size_of::<CallOptions>(),
+        size: size_of::<c::Options>(),
         start,
         stray_close: 0,
         collect: 0,
@@ -369,13 +362,13 @@ fn stopped_in_c(case: &Case, dialect: c::Handle, most: usize, is_array: bool) ->
         has_budget: 0,
         budget_unit: 0,
         budget_scope: 0,
-        // The field that older headers reserve.
-        reserved: case.calls.into(),
+        calls: case.calls.into(),
+        calls_in_thinking: 0,
+        reserved: 0,
     };
-    let options = CallOptions { options, calls_in_thinking: 0, reserved: 0 };
     let mut heard = Heard { events: Vec::new(), patience: 0 };
     unsafe {
-        let scanner = c::aside_scanner_new(dialect, &options.options);
+        let scanner = c::aside_scanner_new(dialect, &options);
         assert!(!scanner.is_null());
         let end = feed_some(scanner, case.text, most, is_array, &mut heard);
         if heard.events.len() < most {

@@ -74,6 +74,8 @@ impl<'a> Stream<'a> {
             has_budget: budget.is_some().into(),
             budget_unit: budget.map_or(0, |budget| budget.unit as u32),
             budget_scope: budget.map_or(0, |budget| budget.scope as u32),
+            calls: 0,
+            calls_in_thinking: 0,
             reserved: 0,
         };
         let handle = unsafe { aside_scanner_new(dialect, &options) };

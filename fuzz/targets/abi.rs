@@ -3,27 +3,70 @@
 //!
 //! Input: which calls, with which arguments.
 
+mod call_writer;
 #[cfg(feature = "compress")]
 mod results;
 mod rewriter;
 mod texts;
 
-use std::ffi::c_void;
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::LazyLock;
 
-use support::{Pair, c::*};
+use support::{Pair, ROOT, c::*};
 
+use self::call_writer::Writer;
 use super::Input;
-use super::scanner::PAIRS;
+use super::dictionary::words;
+use super::scanner::{FILES, PAIRS};
 
 /// The dialects that are built in; those of the tests are not.
-pub static BUILT_IN: LazyLock<Vec<&Pair>> =
+static BUILT_IN: LazyLock<Vec<&Pair>> =
     LazyLock::new(|| PAIRS.iter().filter(|pair| aside::Dialect::find(&pair.reference.name).is_ok()).collect());
+
+/// The dialects of `PAIRS` as C has them: the built-in ones, and those of the tests, which are never freed.
+pub static HANDLES: LazyLock<Vec<usize>> = LazyLock::new(|| (0..PAIRS.len()).map(handle).collect());
+
+fn handle(index: usize) -> usize {
+    let (name, rules) = (&PAIRS[index].reference.name, rules(index));
+    unsafe {
+        let mut handle = aside_dialect_find(name.as_ptr(), name.len());
+        if handle.is_null() {
+            assert_eq!(aside_dialect_load(rules.as_ptr(), rules.len(), &mut handle), OK);
+        }
+        handle as usize
+    }
+}
+
+/// A dialect's file without its examples.
+fn rules(index: usize) -> &'static str {
+    FILES[index].split("[[example]]").next().unwrap()
+}
+
+/// Lines of dialect files.
+static LINES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let lines = (0..PAIRS.len()).flat_map(|index| rules(index).lines()).filter(|line| !line.starts_with('#'));
+    let lines: BTreeSet<&str> = lines.collect();
+    lines.into_iter().map(|line| format!("{line}\n").into_bytes()).collect()
+});
+
+/// Names of dialects and of models.
+static NAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let models = std::fs::read_to_string(format!("{ROOT}/tests/field/names.tsv")).unwrap();
+    let models = models.lines().filter_map(|row| row.split('\t').next().map(str::to_owned));
+    let dialects = aside::Dialect::names().map(str::to_owned);
+    dialects.chain(models).map(String::into_bytes).collect()
+});
 
 /// A scanner, and what it must know of its stream.
 struct Slot {
     handle: Handle,
+    /// Those of its dialect.
+    words: &'static [Vec<u8>],
+    writer: Option<Writer>,
     /// All that was fed, and how much of it has come in events.
     stream: Vec<u8>,
     heard: usize,
@@ -37,13 +80,18 @@ struct Heard {
     patience: u8,
     /// What it tries on the scanner that is feeding.
     mischief: u8,
+    /// A check that failed. No panic may leave a callback.
+    failure: Option<Box<dyn Any + Send>>,
 }
 
 impl Slot {
     /// An event whose bytes, where it has some, are these.
     fn hear(&mut self, event: &Event, bytes: &[u8]) {
-        assert!((1..=7).contains(&event.kind) && event.channel < 4 && event.cause < 4, "no such event");
-        if event.kind == ATTRIBUTE {
+        assert!((1..=CALL_END).contains(&event.kind) && event.channel < 4 && event.cause < 5, "no such event");
+        if let Some(writer) = &mut self.writer {
+            writer.hear(event, bytes);
+        }
+        if event.is_apart() {
             assert_eq!(event.len, 0);
             return;
         }
@@ -55,6 +103,15 @@ impl Slot {
         self.heard += bytes.len();
     }
 
+    /// A new stream begins.
+    fn begin(&mut self) {
+        self.stream.clear();
+        (self.heard, self.finishing) = (0, false);
+        if let Some(writer) = &mut self.writer {
+            writer.reset();
+        }
+    }
+
     /// After a call that did not fail.
     fn settle(&mut self, finish: bool, status: i32) {
         let paused = status != OK;
@@ -63,8 +120,8 @@ impl Slot {
             assert!(paused || aside_scanner_held(self.handle) <= aside_scanner_max_hold(self.handle));
             if finish && !paused {
                 assert_eq!(self.heard, self.stream.len(), "bytes are lost");
-                (self.heard, self.finishing) = (0, false);
-                self.stream.clear();
+                assert!(self.writer.as_ref().is_none_or(|writer| !writer.is_open()), "a call has no end");
+                self.begin();
             } else {
                 self.finishing |= finish;
             }
@@ -77,26 +134,53 @@ impl Slot {
 
 unsafe extern "C" fn listen(user: *mut c_void, event: *const Event, bytes: *const u8) -> i32 {
     let (heard, event) = unsafe { (&mut *user.cast::<Heard>(), &*event) };
-    let slot = unsafe { &mut *heard.slot };
-    slot.hear(event, unsafe { std::slice::from_raw_parts(bytes, event.byte_count()) });
-    let scanner = slot.handle;
-    unsafe {
-        match heard.mischief {
-            1 => assert_eq!(aside_scanner_feed(scanner, b"x".as_ptr(), 1, Some(listen), user), BUSY),
-            2 => {
-                aside_scanner_free(scanner);
-                assert_eq!(aside_last_status(), BUSY);
-            }
-            3 => assert_eq!(aside_scanner_reset(scanner), BUSY),
-            4 => assert!(aside_scanner_clone(scanner).is_null() && aside_scanner_consumed(scanner) == 0),
-            5 => assert_eq!(aside_scanner_finish(scanner, Some(listen), user), BUSY),
-            6 => assert_eq!(aside_scanner_skip(scanner, 1), BUSY),
-            7 => assert_eq!(aside_scanner_quiet(scanner, &mut [0; 4]), NOT_TEXT),
-            _ => {}
+    let bytes = unsafe { std::slice::from_raw_parts(bytes, event.byte_count()) };
+    match catch_unwind(AssertUnwindSafe(|| heard.hear(event, bytes, user))) {
+        Ok(answer) => answer,
+        Err(failure) => {
+            heard.failure = Some(failure);
+            1
         }
     }
-    heard.patience = heard.patience.wrapping_sub(1);
-    i32::from(heard.patience == 0)
+}
+
+impl Heard {
+    /// Fails if a check inside the callback has.
+    fn fails(self) {
+        if let Some(failure) = self.failure {
+            resume_unwind(failure);
+        }
+    }
+
+    /// Hears an event, and tries what must not be possible meanwhile.
+    fn hear(&mut self, event: &Event, bytes: &[u8], user: *mut c_void) -> i32 {
+        let slot = unsafe { &mut *self.slot };
+        slot.hear(event, bytes);
+        let scanner = slot.handle;
+        unsafe {
+            match self.mischief {
+                1 => assert_eq!(aside_scanner_feed(scanner, b"x".as_ptr(), 1, Some(listen), user), BUSY),
+                2 => {
+                    aside_scanner_free(scanner);
+                    assert_eq!(aside_last_status(), BUSY);
+                }
+                3 => assert_eq!(aside_scanner_reset(scanner), BUSY),
+                4 => assert!(aside_scanner_clone(scanner).is_null() && aside_scanner_consumed(scanner) == 0),
+                5 => assert_eq!(aside_scanner_finish(scanner, Some(listen), user), BUSY),
+                6 => assert_eq!(aside_scanner_skip(scanner, 1), BUSY),
+                7 => assert_eq!(aside_scanner_quiet(scanner, &mut [0; 4]), NOT_TEXT),
+                8 => assert_eq!(aside_scanner_feed_text(scanner, b"x".as_ptr(), 1), NOT_TEXT),
+                9 => assert_eq!(aside_scanner_flush(scanner, Some(listen), user), BUSY),
+                10 => assert_eq!(aside_scanner_force_close(scanner, Some(listen), user), BUSY),
+                11 => assert_eq!(aside_scanner_start_from_prompt(scanner, ptr::null(), 0, ptr::null_mut()), BUSY),
+                12 => assert_eq!(aside_scanner_counts(scanner, TOOL, &mut [40, 0, 0, 0, 0]), BUSY),
+                13 => assert_eq!(aside_scanner_lost_thoughts(scanner), 0),
+                _ => {}
+            }
+        }
+        self.patience = self.patience.wrapping_sub(1);
+        i32::from(self.patience == 0)
+    }
 }
 
 pub fn run(data: &[u8]) {
@@ -118,29 +202,27 @@ pub fn run(data: &[u8]) {
             0..160 => feed(&mut input, slot),
             160..176 => other(&mut input, slot, true),
             176..196 => other(&mut input, slot, false),
-            196..204 => unsafe {
-                assert_eq!(aside_scanner_reset(slot.handle), OK);
-                slot.stream.clear();
-                (slot.heard, slot.finishing) = (0, false);
-            },
+            196..204 => {
+                assert_eq!(unsafe { aside_scanner_reset(slot.handle) }, OK);
+                slot.begin();
+            }
             204..212 => unsafe {
                 let handle = aside_scanner_clone(slot.handle);
                 assert!(!handle.is_null());
-                let (stream, heard, finishing) = (slot.stream.clone(), slot.heard, slot.finishing);
+                // No second writer can know the first half of a call.
+                let (stream, writer) = (slot.stream.clone(), None);
+                let (words, heard, finishing) = (slot.words, slot.heard, slot.finishing);
                 if slots.len() < 8 {
-                    slots.push(Box::new(Slot { handle, stream, heard, finishing }));
+                    slots.push(Box::new(Slot { handle, words, writer, stream, heard, finishing }));
                 } else {
                     aside_scanner_free(handle);
                 }
             },
-            212..220 => unsafe {
-                aside_scanner_free(slot.handle);
-                slots.swap_remove(at);
-            },
+            212..220 => drop(slots.swap_remove(at)),
             220..226 => thought(slot.handle),
             226..230 => pass(&mut input, slot),
             230..236 => unsafe {
-                let (tail, mut start) = (chunk(&mut input), 99);
+                let (tail, mut start) = (chunk(&mut input, slot.words), 99);
                 let status = aside_scanner_start_from_prompt(slot.handle, tail.as_ptr(), tail.len(), &mut start);
                 // Only before the first byte.
                 let begun = !slot.stream.is_empty() || slot.finishing;
@@ -155,81 +237,117 @@ pub fn run(data: &[u8]) {
             _ => misuse(&mut input, slot),
         }
     }
-    for slot in slots {
-        unsafe { aside_scanner_free(slot.handle) };
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        unsafe { aside_scanner_free(self.handle) };
     }
 }
 
 /// Memory of just that size, so that a byte too far is noticed.
-fn chunk(input: &mut Input<'_>) -> Box<[u8]> {
-    let len = input.below(64);
-    input.bytes(len).into()
+fn chunk(input: &mut Input<'_>, words: &[Vec<u8>]) -> Box<[u8]> {
+    input.text(words).into()
 }
 
 fn made(input: &mut Input<'_>) -> Option<Slot> {
-    let choice = input.byte();
+    let (choice, at) = (input.byte(), usize::from(input.byte()));
     let mut own = ptr::null_mut();
-    let mut file = String::new();
-    let dialect = unsafe {
-        if choice < 30 {
-            let rest = input.rest.len().min(choice as usize * 8);
-            file = String::from_utf8_lossy(input.bytes(rest)).into_owned();
-            if choice & 1 == 0 {
-                file =
-                    "name = \"own\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\n".into();
+    let (pair, dialect) = unsafe {
+        match choice {
+            // One that is soon loaded, and lines that are seldom one.
+            255 => {
+                let file = b"name = \"own\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\n";
+                assert_eq!(aside_dialect_load(file.as_ptr(), file.len(), &mut own), OK);
+                (&PAIRS[at % PAIRS.len()], own)
             }
-            aside_dialect_load(file.as_ptr(), file.len(), &mut own);
-            own
-        } else {
-            let name = &PAIRS[choice as usize % PAIRS.len()].reference.name;
-            aside_dialect_find(name.as_ptr(), name.len())
+            250.. => {
+                let file = chunk(input, &LINES);
+                let status = aside_dialect_load(file.as_ptr(), file.len(), &mut own);
+                assert!([OK, DIALECT].contains(&status), "{status}");
+                (&PAIRS[at % PAIRS.len()], own)
+            }
+            _ => {
+                let index = at % PAIRS.len();
+                (&PAIRS[index], HANDLES[index] as Handle)
+            }
         }
     };
-    drop(file);
-    let sizes = [size_of::<Options>(), 32, 0, 7, 4097, usize::MAX];
+    // Of headers as they were before a field came, and of none.
+    let sizes = [size_of::<Options>(), 48, 44, 32, 0, 7, 4097, usize::MAX];
+    let way = input.byte();
+    let size = sizes[usize::from(way >> 2).saturating_sub(56)];
+    let has_budget = [0, 0, 0, 1, 1, 2][usize::from(input.byte()) % 6];
+    let budget = u64::from(input.byte());
     let options = Options {
-        size: sizes[(input.byte() as usize / 40).min(5)],
-        start: u32::from(input.byte()) % 8,
-        stray_close: u32::from(input.byte() % 3),
+        size,
+        start: input.one_of(&[
+            START_DEFAULT,
+            START_DEFAULT,
+            START_CONTENT,
+            START_THINKING,
+            START_NARRATION,
+            START_TOOL,
+            START_HEADER,
+        ]),
+        stray_close: input.one_of(&[STRAY_CLOSE_DIALECT, STRAY_CLOSE_TEXT]),
         collect: u64::from(input.byte()),
-        budget: u64::from(input.byte()),
-        has_budget: u32::from(input.byte()) % 3,
-        budget_unit: u32::from(input.byte()) % 3,
-        budget_scope: u32::from(input.byte()) % 3,
-        reserved: u32::from(input.byte() == 255),
+        budget: if has_budget == 0 && way != 255 { 0 } else { budget },
+        has_budget,
+        budget_unit: input.one_of(&[BUDGET_BYTES, BUDGET_CHARACTERS]),
+        budget_scope: input.one_of(&[BUDGET_SPAN, BUDGET_STREAM]),
+        calls: input.one_of(&[1, 1, 1, 0]),
+        calls_in_thinking: input.one_of(&[CALLS_DIALECT, CALLS_DIALECT, CALLS_NEVER]),
+        reserved: u32::from(way == 254),
     };
     unsafe {
-        let given = if options.reserved == 0 && choice & 2 == 0 { ptr::null() } else { &raw const options };
-        // A size may promise no more than there is.
-        let given = if options.size > size_of::<Options>() && options.size <= 4096 { ptr::null() } else { given };
+        let given = if way & 3 == 0 { ptr::null() } else { &raw const options };
         let handle = aside_scanner_new(dialect, given);
+        let writer = if way & 3 > 1 { Writer::made(input, dialect) } else { None };
+        // What was made from it goes on.
         aside_dialect_free(own);
         if handle.is_null() {
             assert!(aside_last_status() < 0 && *aside_last_error() != 0);
             return None;
         }
-        Some(Slot { handle, stream: Vec::new(), heard: 0, finishing: false })
+        Some(Slot { handle, words: words(pair), writer, stream: Vec::new(), heard: 0, finishing: false })
     }
 }
 
 fn feed(input: &mut Input<'_>, slot: &mut Slot) {
-    let (way, text) = (input.byte(), chunk(input));
+    let (way, text) = (input.byte(), chunk(input, slot.words));
     if slot.finishing {
-        let mut heard = Heard { slot, patience: 0, mischief: 0 };
+        let mut heard = Heard { slot, patience: 0, mischief: 0, failure: None };
         let user = (&raw mut heard).cast();
         let status = unsafe { aside_scanner_feed(slot.handle, text.as_ptr(), text.len(), Some(listen), user) };
         assert_eq!(status, ORDER);
         return;
     }
+    let mut rest = &text[..];
+    // A bound on the pauses: the rest is dropped then.
+    for _ in 0..64 {
+        let (status, consumed) = feed_once(input, slot, way % 8, rest);
+        rest = &rest[consumed..];
+        // Some hosts drop the rest at the first pause.
+        if status == OK || way & 128 == 0 {
+            break;
+        }
+    }
+}
+
+/// Feeds bytes until the first pause. Returns the status, and how many are done.
+fn feed_once(input: &mut Input<'_>, slot: &mut Slot, way: u8, text: &[u8]) -> (i32, usize) {
     let fed = slot.stream.len();
-    slot.stream.extend_from_slice(&text);
-    let (status, consumed) = match way % 3 {
-        0 => array(slot, input.below(5) + 1, |scanner, events, capacity, out| unsafe {
-            aside_scanner_feed_into(scanner, text.as_ptr(), text.len(), events, capacity, size_of::<Event>(), out)
+    slot.stream.extend_from_slice(text);
+    let size = size_of::<Event>();
+    let (status, consumed) = match way {
+        0 | 1 => array(slot, input.below(5) + 1, |scanner, events, capacity, out| unsafe {
+            aside_scanner_feed_into(scanner, text.as_ptr(), text.len(), events, capacity, size, out)
         }),
-        1 => called(slot, input, |scanner, user| unsafe {
+        2..5 => called(slot, input, |scanner, user| unsafe {
             aside_scanner_feed(scanner, text.as_ptr(), text.len(), Some(listen), user)
         }),
+        5 => feed_text(slot, text),
         _ => {
             let mut tokens = Vec::new();
             let mut left = text.len() as u32;
@@ -239,8 +357,7 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
                 left -= len;
             }
             let (given, count) = (tokens.as_ptr(), tokens.len());
-            if way % 2 == 0 {
-                let size = size_of::<Event>();
+            if way == 6 {
                 array(slot, input.below(5) + 1, |scanner, events, capacity, out| unsafe {
                     let (text, len) = (text.as_ptr(), text.len());
                     aside_scanner_feed_tokens_into(scanner, text, len, given, count, events, capacity, size, out)
@@ -254,21 +371,60 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
     };
     assert!(status == OK || status == STOPPED || status == MORE, "{status}");
     assert!(consumed <= text.len() && (status != OK || consumed == text.len()));
-    // The rest is not fed: a host may drop it.
     slot.stream.truncate(fed + consumed);
     slot.settle(false, status);
+    (status, consumed)
+}
+
+/// Feeds what is only text, and otherwise the same to a callback, as a host does.
+fn feed_text(slot: &mut Slot, text: &[u8]) -> (i32, usize) {
+    let (fed, twin) = (slot.stream.len() - text.len(), unsafe { aside_scanner_clone(slot.handle) });
+    let channel = unsafe { aside_scanner_feed_text(slot.handle, text.as_ptr(), text.len()) };
+    if channel == NOT_TEXT {
+        unsafe {
+            aside_scanner_free(twin);
+            assert_eq!(aside_scanner_offset(slot.handle), fed as u64, "fed, and not said");
+        }
+        let mut heard = Heard { slot, patience: 0, mischief: 0, failure: None };
+        let (user, at) = ((&raw mut heard).cast(), text.as_ptr());
+        let status = unsafe { aside_scanner_feed(slot.handle, at, text.len(), Some(listen), user) };
+        heard.fails();
+        return (status, unsafe { aside_scanner_consumed(slot.handle) });
+    }
+    assert_eq!(slot.heard, fed, "text was fed, and some is held back");
+    is_one_text(twin, text, channel);
+    slot.heard += text.len();
+    (OK, text.len())
+}
+
+/// Feeds bytes to a scanner, for which they must be one event, and frees it.
+fn is_one_text(twin: Handle, text: &[u8], channel: i32) {
+    let (mut events, mut fed) = ([Event::default(); 4], Fed::NOTHING);
+    let (size, capacity) = (size_of::<Event>(), events.len());
+    unsafe {
+        let offset = aside_scanner_offset(twin);
+        let to = events.as_mut_ptr();
+        let status = aside_scanner_feed_into(twin, text.as_ptr(), text.len(), to, capacity, size, &mut fed);
+        assert_eq!((status, fed.count), (OK, usize::from(!text.is_empty())), "{}", text.escape_ascii());
+        let event = events[0];
+        let told = (event.kind, event.channel as i32, event.offset, event.len);
+        assert!(text.is_empty() || told == (TEXT, channel, offset, text.len() as u64), "{told:?}");
+        aside_scanner_free(twin);
+    }
 }
 
 /// Passes over the quiet bytes that a chunk begins with.
 fn pass(input: &mut Input<'_>, slot: &mut Slot) {
-    let (mut quiet, text) = ([0; 4], chunk(input));
+    let (mut quiet, text) = ([0; 4], chunk(input, slot.words));
     unsafe {
-        if aside_scanner_quiet(slot.handle, &mut quiet) == NOT_TEXT {
+        let channel = aside_scanner_quiet(slot.handle, &mut quiet);
+        if channel == NOT_TEXT {
             assert_eq!(quiet, [0; 4], "written, and nothing may pass");
             return;
         }
         assert_eq!(slot.heard, slot.stream.len(), "bytes may pass, but some are held back");
         let passed = text.iter().take_while(|&&byte| is_in(&quiet, byte)).count();
+        is_one_text(aside_scanner_clone(slot.handle), &text[..passed], channel);
         assert_eq!(aside_scanner_skip(slot.handle, passed as u64), OK);
         slot.stream.extend_from_slice(&text[..passed]);
         slot.heard += passed;
@@ -305,8 +461,9 @@ fn other(input: &mut Input<'_>, slot: &mut Slot, finish: bool) {
 /// A call with a callback: its status, and how much it has consumed.
 fn called(slot: &mut Slot, input: &mut Input<'_>, call: impl FnOnce(Handle, *mut c_void) -> i32) -> (i32, usize) {
     let handle = slot.handle;
-    let mut heard = Heard { slot, patience: input.byte(), mischief: input.byte() % 24 };
+    let mut heard = Heard { slot, patience: input.byte(), mischief: input.byte() % 24, failure: None };
     let status = call(handle, (&raw mut heard).cast());
+    heard.fails();
     (status, unsafe { aside_scanner_consumed(handle) })
 }
 
@@ -333,7 +490,7 @@ fn array(
     );
     for event in &events[..fed.count] {
         let (from, len) = (event.offset as usize, event.len as usize);
-        if event.kind == ATTRIBUTE {
+        if event.is_apart() && event.byte_count() > 0 {
             slot.hear(event, &attributes[event.text_at as usize..][..event.byte_count()]);
         } else {
             assert!(from >= offset - of_stream || len == 0, "bytes that the caller no longer has");
@@ -383,24 +540,49 @@ unsafe fn has_start(dialect: Handle) {
 }
 
 fn lookups(input: &mut Input<'_>) {
-    let (way, text) = (input.byte(), chunk(input));
+    let way = input.byte();
     let (mut found, mut start, mut len) = ([ptr::null_mut(); 2], 0, 0);
     unsafe {
-        // The last two read other dialects than `PAIRS`, which takes Miri too long.
-        match if cfg!(miri) { way % 2 } else { way % 4 } {
-            0 => has_start(aside_dialect_find(text.as_ptr(), text.len())),
-            1 => has_start(aside_dialect_find_for_model(text.as_ptr(), text.len())),
+        // The last ones read other dialects than `PAIRS`, which takes Miri too long.
+        match if cfg!(miri) { way % 3 } else { way % 6 } {
+            0 => {
+                let name = chunk(input, &NAMES);
+                has_start(aside_dialect_find(name.as_ptr(), name.len()));
+            }
+            1 => {
+                let name = chunk(input, &NAMES);
+                has_start(aside_dialect_find_for_model(name.as_ptr(), name.len()));
+            }
             2 => {
-                let (text, variables) = text.split_at(text.len() / 2);
+                assert_eq!(CStr::from_ptr(aside_version()), VERSION);
+                aside_version_0_1_0();
+                assert_eq!(aside_abi_version(), 1);
+                let status = i32::from(input.byte()) - 20;
+                for status in [status, status - 1000] {
+                    assert!(!CStr::from_ptr(aside_status_text(status)).is_empty());
+                }
+            }
+            3 => {
+                let pair = BUILT_IN[input.below(256) % BUILT_IN.len()];
+                let text = [chunk(input, words(pair)), chunk(input, words(pair))].concat();
+                let variables = [&b"{\"enable_thinking\": true}"[..], b"{\"a\": ", b"[]", b"", b"\xFF"];
+                let variables = variables[input.below(5)];
                 let (found, start) = (found.as_mut_ptr(), &mut start);
                 aside_dialect_find_for_template(text.as_ptr(), text.len(), found, 2, start);
                 let (at, len) = (variables.as_ptr(), variables.len());
                 aside_dialect_find_for_template_with(text.as_ptr(), text.len(), at, len, found, 2, start);
             }
+            4 => {
+                let names = chunk(input, &NAMES);
+                let status = aside_dialect_preload(names.as_ptr(), names.len());
+                assert!([OK, UNKNOWN].contains(&status), "{status}");
+            }
             _ => {
                 let name = aside_dialect_name_at(way as usize, &mut len);
+                assert_eq!(name.is_null(), usize::from(way) >= aside_dialect_count());
                 assert!(name.is_null() || *name.add(len) == 0);
                 let dialect = aside_dialect_find(name.cast(), len);
+                let text = chunk(input, &NAMES);
                 let mut out = ptr::null_mut();
                 let status = aside_strip(dialect, text.as_ptr(), text.len(), &mut out, &mut len);
                 assert_eq!(status == OK, !dialect.is_null());
@@ -416,7 +598,7 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
     let (mut event, mut counts) = (Event::default(), [0; 5]);
     unsafe {
         let out = ptr::null_mut();
-        match input.below(13) {
+        match input.below(14) {
             0 => assert_eq!(aside_scanner_feed(none, b"x".as_ptr(), 1, Some(listen), none), NULL),
             1 => assert_eq!(aside_scanner_feed(scanner, ptr::null(), 1, Some(listen), none), NULL),
             2 => assert_eq!(aside_scanner_feed(scanner, b"x".as_ptr(), usize::MAX, Some(listen), none), LENGTH),
@@ -438,9 +620,15 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
             }
             8 => {
                 counts[0] = 40;
-                assert_eq!(aside_scanner_counts(scanner, 4, &mut counts), -1010);
-                assert_eq!(aside_scanner_counts(scanner, 1, &mut counts), OK);
-                assert!(counts[1] >= counts[2]);
+                assert_eq!(aside_scanner_counts(scanner, 4, &mut counts), RANGE);
+                let mut bytes = 0;
+                for channel in [CONTENT, THINKING, NARRATION, TOOL] {
+                    assert_eq!(aside_scanner_counts(scanner, channel, &mut counts), OK);
+                    assert!(counts[1] >= counts[2]);
+                    bytes += counts[1];
+                }
+                // After the end of a stream they are its counts still.
+                assert!(bytes <= slot.heard as u64 || slot.heard == 0);
             }
             9 => assert_eq!(aside_scanner_take_thought(scanner, ptr::null_mut()), NULL),
             10 => {
@@ -453,7 +641,14 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
                 aside_dialect_free(none);
                 assert!(aside_scanner_new(none, ptr::null()).is_null() && aside_last_status() == NULL);
             }
-            _ => assert_eq!(aside_abi_version(), 1),
+            12 => {
+                assert_eq!(aside_scanner_feed_text(none, b"x".as_ptr(), 1), NOT_TEXT);
+                assert_eq!(aside_scanner_feed_text(scanner, ptr::null(), 1), NOT_TEXT);
+                assert_eq!(aside_scanner_feed_text(scanner, b"x".as_ptr(), usize::MAX), NOT_TEXT);
+                assert_eq!(aside_scanner_force_close(scanner, None, none), NULL);
+                assert_eq!(aside_scanner_start_from_prompt(scanner, ptr::null(), 1, ptr::null_mut()), NULL);
+            }
+            _ => call_writer::misuse(slot.writer.as_ref()),
         }
     }
 }

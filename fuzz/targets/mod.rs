@@ -3,6 +3,7 @@
 
 pub mod abi;
 pub mod dialect;
+pub mod dictionary;
 pub mod events;
 #[cfg(feature = "compress")]
 pub mod results;
@@ -30,6 +31,32 @@ impl<'a> Input<'a> {
         let (head, rest) = self.rest.split_at(len.min(self.rest.len()));
         self.rest = rest;
         head
+    }
+
+    /// One of these numbers. Now and then one that no option has.
+    pub fn one_of(&mut self, numbers: &[u32]) -> u32 {
+        match self.byte() {
+            255 => 99,
+            byte => numbers[usize::from(byte) % numbers.len()],
+        }
+    }
+
+    /// Up to 63 bytes as they are, or up to eight words.
+    pub fn text(&mut self, words: &[Vec<u8>]) -> Vec<u8> {
+        let way = self.byte();
+        if way < 64 || words.is_empty() {
+            return self.bytes(usize::from(way) % 64).to_vec();
+        }
+        let mut text = Vec::new();
+        for _ in 0..=way % 8 {
+            // Where there are more words, most inputs are of the first 128.
+            let at = match self.byte() {
+                byte @ 128.. if words.len() > 256 => usize::from(byte & 127) << 8 | usize::from(self.byte()),
+                byte => byte.into(),
+            };
+            text.extend_from_slice(&words[at % words.len()]);
+        }
+        text
     }
 
     /// What stands before the first such byte, which is eaten too; all of it where there is none.

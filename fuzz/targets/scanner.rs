@@ -1,32 +1,37 @@
 //! Reads a text of a dialect from a start, cut as the input says: the scanner must say what the reference says of the
-//! whole.
+//! whole. Then a host flushes, closes, finishes, resets, clones and stops in between: it must see what it sees without
+//! stops, and where it drops what is left of a chunk, every byte that was done.
 //!
-//! Input: the dialect's name and a newline; the start; how many lengths of chunks, and these; the text.
+//! Input: the dialect's name and a newline; the start; how many lengths of chunks, and these; how many acts of the host, and
+//! these; the text.
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use aside::{Scanner, ScannerOptions, Start, Token};
+use aside::{
+    Budget, BudgetScope, BudgetUnit, CallsInThinking, Channel, Counts, Error, Scanner, ScannerOptions, Start,
+    StrayClose, Thought, Token,
+};
 use samples::Random;
 use support::{Pair, ROOT};
 
 use super::{Input, contract, cut};
 
-/// All dialects, by name: the built-in ones and those of the tests. Miri takes long to read one, so it has two: one with
-/// attributes, one with headers.
-pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
-    let mut pairs = Vec::new();
-    for folder in ["dialects", "tests/dialects"] {
-        for path in support::files(format!("{ROOT}/{folder}")) {
-            let name = path.file_stem().unwrap();
-            let is_wanted = !cfg!(miri) || name == "thinking-tags" || name == "harmony";
-            if is_wanted && path.extension().is_some_and(|end| end == "toml") {
-                pairs.push(Pair::parse(&std::fs::read_to_string(path).unwrap()));
-            }
-        }
-    }
-    pairs.sort_by(|a, b| a.reference.name.cmp(&b.reference.name));
-    pairs
+/// The files of all dialects, with their examples: the built-in ones and those of the tests. Miri takes long to read one, so
+/// it has two: one with attributes, one with headers.
+pub static FILES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let folders = ["dialects", "tests/dialects"].map(|folder| support::files(format!("{ROOT}/{folder}")));
+    let is_wanted = |path: &PathBuf| {
+        let name = path.file_stem().unwrap();
+        let is_read = !cfg!(miri) || name == "thinking-tags" || name == "harmony";
+        is_read && path.extension().is_some_and(|end| end == "toml")
+    };
+    let paths = folders.into_iter().flatten().filter(is_wanted);
+    paths.map(|path| std::fs::read_to_string(path).unwrap()).collect()
 });
+
+/// The dialects of these files, in their order.
+pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| FILES.iter().map(|file| Pair::parse(file)).collect());
 
 /// The dialect of that name. A name that is none stands for one of them, so that no input is in vain.
 pub fn pair(name: &[u8]) -> &'static Pair {
@@ -41,6 +46,7 @@ pub fn run(data: &[u8]) {
     let starts = pair.reference.starts();
     let start = starts[input.below(starts.len())];
     let lengths = input.lengths();
+    let acts = input.lengths();
     let text = input.rest;
 
     let wanted = reference::read(&pair.reference, text, Some(start));
@@ -62,6 +68,156 @@ pub fn run(data: &[u8]) {
     if pair.has_calls() {
         calls(pair, start, text, &chunks, &tokens);
     }
+    if !acts.is_empty() {
+        host(pair, start, &chunks, acts);
+    }
+}
+
+/// What a host does after a chunk. The other acts are no call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Act {
+    None,
+    Flush,
+    ForceClose,
+    Finish,
+    Reset,
+    Clone,
+    TakeThoughts,
+    StartFromPrompt,
+}
+
+const ACTS: [Act; 16] = [
+    Act::None,
+    Act::None,
+    Act::Flush,
+    Act::Flush,
+    Act::ForceClose,
+    Act::ForceClose,
+    Act::Finish,
+    Act::Finish,
+    Act::Reset,
+    Act::Clone,
+    Act::TakeThoughts,
+    Act::StartFromPrompt,
+    Act::None,
+    Act::Finish,
+    Act::Flush,
+    Act::None,
+];
+
+/// All that a host sees.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    /// The bytes of the stream that have been fed, and how many of the events are of earlier ones.
+    fed: Vec<u8>,
+    ended: usize,
+    events: Vec<reference::Event>,
+    thoughts: Vec<Thought>,
+    starts: Vec<Result<Start, Error>>,
+    held: Vec<Vec<u8>>,
+    counts: Vec<[Counts; 4]>,
+}
+
+/// Stops inside chunks: with what is left fed later, a host sees what it sees without stops. With what is left dropped, it sees
+/// every byte that was done.
+fn host(pair: &Pair, start: &str, chunks: &[&[u8]], acts: &[u8]) {
+    let first = acts[0];
+    let budget = (first & 1 == 1).then(|| {
+        let unit = if first & 2 == 0 { BudgetUnit::Bytes } else { BudgetUnit::Characters };
+        let scope = if first & 4 == 0 { BudgetScope::Span } else { BudgetScope::Stream };
+        Budget::new(u64::from(first >> 4), unit, scope)
+    });
+    let options = ScannerOptions::new()
+        .start(start.parse::<Start>().unwrap())
+        .calls(first & 8 == 0)
+        .budget(budget)
+        .collect((first & 32 == 0).then_some(usize::from(first) * 4))
+        .stray_close(if first & 64 == 0 { StrayClose::Dialect } else { StrayClose::Text })
+        .calls_in_thinking(if first & 128 == 0 { CallsInThinking::Dialect } else { CallsInThinking::Never });
+    let run = |stops: bool, drops: bool| {
+        let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+        let mut seen = Seen::default();
+        for (chunk, act) in chunks.iter().zip(acts.iter().cycle()) {
+            let most = if stops && act & 16 == 0 { 1 + usize::from(act >> 5) } else { usize::MAX };
+            let mut rest = *chunk;
+            loop {
+                let mut events = scanner.events(rest);
+                let mut count = 0;
+                while count < most
+                    && let Some(event) = events.next().unwrap()
+                {
+                    support::push(&mut seen.events, event);
+                    count += 1;
+                }
+                let (done, left) = rest.split_at(events.consumed());
+                seen.fed.extend_from_slice(done);
+                rest = left;
+                if drops || count < most {
+                    break;
+                }
+            }
+            act_of(&mut scanner, ACTS[usize::from(act & 15)], chunk, stops && act & 128 != 0, &mut seen);
+        }
+        act_of(&mut scanner, Act::Finish, b"", false, &mut seen);
+        act_of(&mut scanner, Act::TakeThoughts, b"", false, &mut seen);
+        seen.events = reference::joined_with_calls(&reference::joined(&seen.events));
+        seen
+    };
+    let (wanted, got) = (run(false, false), run(true, false));
+    let difference = support::difference(&wanted.events, &got.events).unwrap_or_default();
+    let name = &pair.reference.name;
+    assert!(
+        wanted == got,
+        "{name} from {start}: {difference}\n  {options:?} {acts:?}\n  chunks {}\n{wanted:?}\n{got:?}",
+        support::shown(chunks)
+    );
+    run(true, true);
+}
+
+fn act_of(scanner: &mut Scanner, act: Act, chunk: &[u8], stops: bool, seen: &mut Seen) {
+    // What is due comes with the next call. These give it themselves; the others need it to have come.
+    if !matches!(act, Act::Flush | Act::ForceClose | Act::Finish) {
+        scanner.feed(b"", |event| support::push(&mut seen.events, event)).unwrap();
+    }
+    loop {
+        let mut events = match act {
+            Act::Flush => scanner.flush_events(),
+            Act::ForceClose => scanner.force_close_events(),
+            Act::Finish => scanner.finish_events(),
+            _ => break,
+        };
+        let mut count = 0;
+        while (count == 0 || !stops)
+            && let Some(event) = events.next().unwrap()
+        {
+            support::push(&mut seen.events, event);
+            count += 1;
+        }
+        if count == 0 || !stops {
+            break;
+        }
+    }
+    if matches!(act, Act::Flush | Act::ForceClose | Act::Finish) {
+        let told = seen.events[seen.ended..].iter().flat_map(|event| &event.bytes);
+        assert!(told.eq(&seen.fed) || act == Act::ForceClose, "bytes are lost: {} {act:?}", seen.fed.escape_ascii());
+    }
+    if matches!(act, Act::Finish | Act::Reset) {
+        (seen.fed, seen.ended) = (Vec::new(), seen.events.len());
+    }
+    match act {
+        Act::Reset => scanner.reset(),
+        Act::Clone => {
+            let twin = scanner.try_clone().unwrap();
+            scanner.feed(chunk, |_| ()).unwrap();
+            *scanner = twin;
+        }
+        Act::TakeThoughts => seen.thoughts.extend(std::iter::from_fn(|| scanner.take_thought())),
+        Act::StartFromPrompt => seen.starts.push(scanner.start_from_prompt(chunk)),
+        _ => {}
+    }
+    seen.held.push(scanner.held().to_vec());
+    seen.counts.push(Channel::ALL.map(|channel| scanner.counts(channel)));
+    assert_eq!(scanner.lost_thoughts(), 0);
 }
 
 /// The same for a host that wants calls told apart, and the same spans.

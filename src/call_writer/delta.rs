@@ -26,7 +26,7 @@ pub enum Piece<'a> {
 /// The next part of a call for a client, in the form of OpenAI's `tool_calls`.
 ///
 /// The first delta of a call has its id and name, the last one its end. The `arguments` of all deltas, joined, are JSON if
-/// the call is whole.
+/// the call is whole. If the model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct Delta<'a> {
     /// The number of the call in the stream, from 0. Calls that are not told count too.

@@ -1,6 +1,6 @@
 //! The writer of one stream's calls: which are told, and what of a call is known before its arguments.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use super::{
     delta::{Piece, Sink},
@@ -26,7 +26,7 @@ pub struct Options {
     /// The tools of the request. `None`: calls are told whatever they call, and of their parameters nothing is known.
     pub tools: Option<Arc<Tools>>,
     /// Begins the ids of calls that the model gave none. The number of the call among those that are told follows.
-    pub id_prefix: String,
+    pub id_prefix: Cow<'static, str>,
     /// The most bytes of a call that are held because they cannot leave yet: a value until its type is known, arguments
     /// until the name has come.
     pub max_held: usize,

@@ -77,7 +77,7 @@ pub struct aside_call_delta {
     /// The length of the name.
     pub name_len: size_t,
     /// The next part of the arguments, perhaps empty. No NUL at its end. The parts of all deltas, joined, are JSON if the
-    /// call is whole.
+    /// call is whole. If the model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
     pub arguments: *const c_char,
     /// The length of this part.
     pub arguments_len: size_t,
@@ -223,7 +223,7 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
     if !all.id_prefix.is_null() {
         let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, "options.id_prefix: not UTF-8");
         let id_prefix = std::str::from_utf8(id_prefix).map_err(not_utf8)?;
-        read.id_prefix = copy_text(id_prefix).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+        read.id_prefix = copy_text(id_prefix).map_err(|_| fail(ASIDE_ERROR_MEMORY))?.into();
     }
     if all.max_held > 0 {
         read.max_held = usize::try_from(all.max_held).unwrap_or(usize::MAX);

@@ -56,7 +56,7 @@ pub fn run(
     let mut scanner = Scanner::with_options(dialect, &options).map_err(|error| error.to_string())?;
     let mut writer = CallWriter::new(call_writer::Options {
         tools: tools.cloned(),
-        id_prefix: ID_PREFIX.to_owned(),
+        id_prefix: ID_PREFIX.into(),
         ..Default::default()
     });
     let mut called = Called::default();

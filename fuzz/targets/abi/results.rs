@@ -4,150 +4,11 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::LazyLock;
+
+use support::c::{compress::*, *};
 
 use super::super::Input;
-use super::{BUSY, Handle, LENGTH, NONE, NULL, OK, OPTION, ORDER, SIZE, aside_last_status, free};
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Bytes {
-    at: *const u8,
-    len: usize,
-}
-
-impl Bytes {
-    fn new(bytes: &[u8]) -> Bytes {
-        Bytes { at: bytes.as_ptr(), len: bytes.len() }
-    }
-}
-
-#[repr(C)]
-struct Reply {
-    _opaque: [u8; 0],
-}
-
-type Release = unsafe extern "C" fn(*mut c_void);
-
-#[repr(C)]
-struct Filter {
-    size: usize,
-    id: Bytes,
-    tool_ids: *const Bytes,
-    tool_id_count: usize,
-    matches: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize) -> i32>,
-    apply: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize, *mut Reply) -> i32>,
-    release: Option<Release>,
-    user: *mut c_void,
-}
-
-#[repr(C)]
-struct Cache {
-    size: usize,
-    id: Bytes,
-    tool_ids: *const Bytes,
-    tool_id_count: usize,
-    observe: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize)>,
-    lookup: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize, *mut Reply, *mut u64) -> i32>,
-    record: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize, *const u8, usize, u64) -> i32>,
-    release: Option<Release>,
-    user: *mut c_void,
-}
-
-#[repr(C)]
-struct CompressorOptions {
-    size: usize,
-    budget: u64,
-    switch_off: Bytes,
-    memory: u64,
-}
-
-#[repr(C)]
-struct Call {
-    size: usize,
-    tool_id: Bytes,
-    input: Bytes,
-    now: u64,
-}
-
-#[repr(C)]
-struct Stretch {
-    start: u64,
-    len: u64,
-    hash: u64,
-    change: u32,
-    filter: u32,
-}
-
-#[repr(C)]
-struct PartReport {
-    part: usize,
-    len: u64,
-    hash: u64,
-    stretches: *const Stretch,
-    stretch_count: usize,
-}
-
-#[repr(C)]
-struct Report {
-    size: usize,
-    before: u64,
-    after: u64,
-    filters: *const Bytes,
-    filter_count: usize,
-    failed: *const [Bytes; 2],
-    failed_count: usize,
-    parts: *const PartReport,
-    part_count: usize,
-    hit: Bytes,
-    cut_protected: u32,
-    reserved: u32,
-}
-
-unsafe extern "C" {
-    fn aside_registry_new(built_in: u32) -> Handle;
-    fn aside_registry_free(registry: Handle);
-    fn aside_registry_add_toml(registry: Handle, toml: *const u8, len: usize) -> i32;
-    fn aside_registry_add_filter(registry: Handle, filter: *const Filter) -> i32;
-    fn aside_registry_add_cache(registry: Handle, cache: *const Cache) -> i32;
-    fn aside_registry_add_last_run(registry: Handle, size: usize) -> i32;
-    fn aside_registry_minify_json(registry: Handle) -> i32;
-    fn aside_registry_remove(registry: Handle, id: *const u8, len: usize) -> i32;
-    fn aside_filter_check(toml: *const u8, len: usize) -> i32;
-    fn aside_reply_write(reply: *mut Reply, buf: *const u8, len: usize) -> i32;
-    fn aside_compressor_new(registry: Handle, options: *const CompressorOptions) -> Handle;
-    fn aside_compressor_free(compressor: Handle);
-    fn aside_compress(c: Handle, call: *const Call, parts: *const Bytes, count: usize, out: *mut Handle) -> i32;
-    fn aside_compressed_part(compressed: Handle, index: usize, text: *mut *const u8, len: *mut usize) -> i32;
-    fn aside_compressed_report(compressed: Handle, report: *mut Report) -> i32;
-    fn aside_compressed_slice(
-        compressed: Handle,
-        part: usize,
-        original: *const u8,
-        original_len: usize,
-        start: u64,
-        len: u64,
-        out: *mut *const u8,
-    ) -> i32;
-    fn aside_compressed_free(compressed: Handle);
-    fn aside_is_protected(text: *const u8, len: usize) -> i32;
-    fn aside_format_banner(
-        ids: *const Bytes,
-        count: usize,
-        before: u64,
-        after: u64,
-        out: *mut *mut c_void,
-        out_len: *mut usize,
-    ) -> i32;
-    fn aside_tool_stream_new(compressor: Handle, call: *const Call, memory: usize) -> Handle;
-    fn aside_tool_stream_free(stream: Handle);
-    fn aside_tool_stream_feed(stream: Handle, buf: *const u8, len: usize, out: *mut *const u8, n: *mut usize) -> i32;
-    fn aside_tool_stream_set_exit_code(stream: Handle, code: i64) -> i32;
-    fn aside_tool_stream_finish(stream: Handle, out: *mut *const u8, n: *mut usize, report: *mut Handle) -> i32;
-}
-
-const RANGE: i32 = -1010;
-const FILTER: i32 = -1013;
-const ORIGINAL: i32 = -1014;
 
 /// What the host's callbacks see of the sequence.
 struct World {
@@ -180,7 +41,7 @@ impl Host {
             return;
         }
         unsafe {
-            let call = call(b"bash", b"");
+            let call = call(b"bash", b"", 0);
             assert_eq!(aside_compress(compressor, &call, ptr::null(), 0, &mut compressed), BUSY);
             aside_compressor_free(compressor);
             assert_eq!(aside_last_status(), BUSY);
@@ -221,7 +82,7 @@ impl Host {
     }
 }
 
-unsafe extern "C" fn matches(user: *mut c_void, _: *const u8, _: usize, _: *const u8, _: usize) -> i32 {
+unsafe extern "C" fn matches(user: *mut c_void, _: *const u8, _: usize, _: *const u8, _: usize, _: *mut Reply) -> i32 {
     let host = unsafe { &*user.cast::<Host>() };
     if host.mischief & 16 != 0 {
         unsafe { host.meddle() };
@@ -240,8 +101,21 @@ unsafe extern "C" fn apply(
     unsafe { (*user.cast::<Host>()).answer(std::slice::from_raw_parts(text, len), reply) }
 }
 
-unsafe extern "C" fn observe(user: *mut c_void, _: *const u8, _: usize, _: *const u8, _: usize) {
-    unsafe { (*user.cast::<Host>()).meddle() }
+unsafe extern "C" fn observe(
+    user: *mut c_void,
+    _: *const u8,
+    _: usize,
+    _: *const u8,
+    _: usize,
+    reply: *mut Reply,
+) -> i32 {
+    let host = unsafe { &*user.cast::<Host>() };
+    unsafe { host.meddle() };
+    if host.mischief & 64 == 0 {
+        return 0;
+    }
+    unsafe { assert_eq!(aside_reply_write(reply, b"no".as_ptr(), 2), OK) };
+    -1
 }
 
 unsafe extern "C" fn lookup(
@@ -269,6 +143,7 @@ unsafe extern "C" fn record(
     text: *const u8,
     len: usize,
     _: u64,
+    _: *mut Reply,
 ) -> i32 {
     let text = unsafe { std::slice::from_raw_parts(text, len) };
     std::hint::black_box(text.iter().fold(0u8, |sum, byte| sum ^ byte));
@@ -281,9 +156,17 @@ fn often(most: usize) -> usize {
     if cfg!(miri) { most.min(2) } else { most }
 }
 
-fn call(tool_id: &[u8], input: &[u8]) -> Call {
-    Call { size: size_of::<Call>(), tool_id: Bytes::new(tool_id), input: Bytes::new(input), now: 0 }
+fn call(tool_id: &[u8], input: &[u8], now: u64) -> Call {
+    Call { size: size_of::<Call>(), tool_id: Bytes::new(tool_id), input: Bytes::new(input), now }
 }
+
+/// Tools of a host's filter: the other calls' and theirs.
+struct ToolIds([Bytes; 2]);
+
+// They lead to what never changes.
+unsafe impl Sync for ToolIds {}
+
+static TOOL_IDS: ToolIds = ToolIds([Bytes { at: b"read".as_ptr(), len: 4 }, Bytes { at: b"bash".as_ptr(), len: 4 }]);
 
 pub fn run(input: &mut Input<'_>) {
     let world =
@@ -320,8 +203,8 @@ unsafe fn register(input: &mut Input<'_>, registry: Handle, world: &World) -> us
                     let filter = Filter {
                         size: if size > 8 { size_of::<Filter>() } else { size },
                         id,
-                        tool_ids: ptr::null(),
-                        tool_id_count: 0,
+                        tool_ids: TOOL_IDS.0.as_ptr(),
+                        tool_id_count: usize::from(call >> 4 & 3) % 3,
                         matches: (call & 1 == 0).then_some(matches),
                         apply: (call % 8 > 0).then_some(apply),
                         release: Some(release),
@@ -411,7 +294,7 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
                 _ if outcomes.len() > 8 => break,
                 0..90 if !world.compressor.get().is_null() => outcomes.extend(compress(input, world.compressor.get())),
                 90..130 if world.stream.get().is_null() => {
-                    let call = call(b"bash", b"{\"command\":\"make\"}");
+                    let call = call(b"bash", b"{\"command\":\"make\"}", 0);
                     let memory = [4096, 16_384, 0, usize::MAX][input.below(4)];
                     let stream = aside_tool_stream_new(world.compressor.get(), &call, memory);
                     assert!(!stream.is_null() || [OPTION, NULL].contains(&aside_last_status()));
@@ -450,7 +333,8 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
                     aside_compressor_free(world.compressor.get());
                     world.compressor.set(ptr::null_mut());
                 }
-                226..236 => {
+                226..232 => command_line(input),
+                232..240 => {
                     let text = input.until(0);
                     assert!((0..2).contains(&aside_is_protected(text.as_ptr(), text.len())));
                     let (mut out, mut len) = (ptr::null_mut(), 0);
@@ -474,6 +358,33 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
     }
 }
 
+/// Parses a command line, and reads all that it has to borrow.
+unsafe fn command_line(input: &mut Input<'_>) {
+    static PIECES: LazyLock<Vec<Vec<u8>>> =
+        LazyLock::new(|| samples::SHELL_PIECES.iter().map(|piece| piece.as_bytes().to_vec()).collect());
+    let (line, mut count, none) = (input.text(&PIECES), 77, ptr::null_mut());
+    unsafe {
+        assert!(aside_command_line_parse(ptr::null(), 1).is_null() && aside_last_status() == NULL);
+        assert!(aside_command_line_commands(none, &mut count).is_null() && count == 77);
+        aside_command_line_free(none);
+        let parsed = aside_command_line_parse(line.as_ptr(), line.len());
+        assert_eq!(parsed.is_null(), std::str::from_utf8(&line).is_err());
+        if parsed.is_null() {
+            return assert_eq!(aside_last_status(), OPTION);
+        }
+        assert!(aside_command_line_commands(parsed, ptr::null_mut()).is_null() && aside_last_status() == NULL);
+        let commands = aside_command_line_commands(parsed, &mut count);
+        for command in std::slice::from_raw_parts(commands, count) {
+            let words = std::slice::from_raw_parts(command.words, command.word_count);
+            for text in [command.name, command.subcommand].iter().chain(words) {
+                assert!(std::str::from_utf8(std::slice::from_raw_parts(text.at, text.len)).is_ok());
+            }
+            assert!(command.prints < 2 && command.piped < 2);
+        }
+        aside_command_line_free(parsed);
+    }
+}
+
 type Parts = Vec<Option<Vec<u8>>>;
 
 /// One call with up to three parts, of which one may be no text.
@@ -490,11 +401,11 @@ unsafe fn compress(input: &mut Input<'_>, compressor: Handle) -> Option<(Handle,
     let given: Vec<Bytes> = parts.iter().map(|part| part.as_ref().map_or(none, |part| Bytes::new(part))).collect();
     let inputs: [&[u8]; 4] = [b"", b"{\"command\":\"make\"}", b"{", b"\xFF"];
     let json = inputs[usize::from(way >> 2 & 7).saturating_sub(4)];
-    let call = call(b"bash", json);
+    let call = call([&b"bash"[..], b"read", b"\xFF"][usize::from(way >> 5 & 3).saturating_sub(1)], json, way.into());
     let mut compressed = ptr::null_mut();
     unsafe {
         let status = aside_compress(compressor, &call, given.as_ptr(), given.len(), &mut compressed);
-        if json == b"{" || json == b"\xFF" {
+        if json == b"{" || json == b"\xFF" || way >> 5 & 3 == 3 {
             assert_eq!((status, compressed.is_null()), (OPTION, true));
         } else if given.iter().any(|part| part.at.is_null() && part.len > 0) {
             assert_eq!((status, compressed.is_null()), (NULL, true));
@@ -549,7 +460,7 @@ unsafe fn look(compressed: Handle, parts: &Parts) {
                 assert_eq!(text, original.as_ptr().add(at as usize));
                 assert_eq!(slice(original, u64::MAX, &mut text), RANGE);
                 assert_eq!(slice(&original[1..], 0, &mut text), ORIGINAL);
-                assert!(stretch.change < 3 && (stretch.filter == u32::MAX) == (stretch.change == 0));
+                assert!(stretch.change < 3 && (stretch.filter == NO_FILTER) == (stretch.change == 0));
                 at += stretch.len;
             }
             assert_eq!(at, part.len);
@@ -561,7 +472,7 @@ unsafe fn look(compressed: Handle, parts: &Parts) {
 unsafe fn misuse(compressor: Handle, stream: Handle) {
     let none = ptr::null_mut();
     let (mut out, mut len, mut compressed) = (ptr::null(), 7, ptr::null_mut());
-    let mut call = call(b"bash", b"");
+    let mut call = call(b"bash", b"", 0);
     unsafe {
         assert!(aside_compressor_new(none, ptr::null()).is_null() && aside_last_status() == NULL);
         assert_eq!(aside_compress(none, &call, ptr::null(), 0, &mut compressed), NULL);

@@ -1,127 +1,164 @@
 //! Rewrites event streams through the C functions: what comes out must be what the Rust functions return.
 
 use std::ptr;
+use std::sync::Arc;
 
-use aside::StrayClose;
+use aside::call_writer::Tools;
 use aside::sse::{Body, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Stats};
+use aside::{CallsInThinking, Error, Start, StrayClose};
+use support::Pair;
+use support::c::*;
 
 use super::super::Input;
-use super::{
-    BUILT_IN, Handle, LENGTH, MORE, NONE, NULL, OK, OPTION, SIZE, aside_dialect_find, aside_last_status, chunk,
-};
+use super::super::dictionary::words;
+use super::call_writer::TOOLS;
+use super::{BUILT_IN, chunk};
 
-#[repr(C)]
-struct SseOptions {
-    size: usize,
-    start: u32,
-    field: u32,
-    body: u32,
-    off: u32,
-    max_event: u64,
-    stray_close: u32,
-    calls: u32,
-    tools: *const u8,
-    tools_len: usize,
-    max_held: u64,
-    calls_in_thinking: u32,
-    formats: u32,
-    responses_as: u32,
-    repair: u32,
-    promote_empty: u32,
-    merge: u32,
+const STARTS: [u32; 7] =
+    [START_DEFAULT, START_DEFAULT, START_CONTENT, START_THINKING, START_NARRATION, START_TOOL, START_HEADER];
+
+fn start_of(number: u32) -> Option<Start> {
+    let name = ["content", "thinking", "narration", "tool", "header"].get((number as usize).wrapping_sub(1))?;
+    Some(name.parse().unwrap())
 }
 
-/// Its size, and the counts in the order of the header.
-type SseStats = [u64; 13];
-
-unsafe extern "C" {
-    fn aside_rewriter_new(dialect: Handle, options: *const SseOptions) -> Handle;
-    fn aside_rewriter_free(sse: Handle);
-    fn aside_rewriter_feed(sse: Handle, buf: *const u8, len: usize, out: *mut *const u8, out_len: *mut usize) -> i32;
-    fn aside_rewriter_finish(sse: Handle, out: *mut *const u8, out_len: *mut usize) -> i32;
-    fn aside_rewriter_reset(sse: Handle) -> i32;
-    fn aside_rewriter_too_long(sse: Handle) -> u64;
-    fn aside_rewriter_get_stats(sse: Handle, stats: *mut SseStats) -> i32;
-    fn aside_rewriter_wants(
-        status: u32,
-        path: *const u8,
-        path_len: usize,
-        content_type: *const u8,
-        content_type_len: usize,
-        content_encoding: *const u8,
-        content_encoding_len: usize,
-        formats: u32,
-        body: *mut u32,
-    ) -> i32;
-    fn aside_request_hint(
-        path: *const u8,
-        path_len: usize,
-        method: *const u8,
-        method_len: usize,
-        formats: u32,
-        hint: *mut u32,
-    ) -> i32;
-    fn aside_request_model(body: *const u8, len: usize, model: *mut u8, room: usize, model_len: *mut usize) -> i32;
+fn tools_of(text: Option<&str>) -> Result<Option<Arc<Tools>>, ()> {
+    text.map(|text| Tools::read(text).map(Arc::new)).transpose().map_err(|_| ())
 }
 
 pub fn run(input: &mut Input<'_>) {
-    let choices = input.byte();
-    let pair = BUILT_IN[usize::from(choices) % BUILT_IN.len()];
-    let name = &pair.reference.name;
-    let most = input.byte();
-    let stray = input.byte();
-    // Six more bits, of which most inputs that were found before have none.
-    let more = stray >> 2 & 31;
+    let pair = BUILT_IN[usize::from(input.byte()) % BUILT_IN.len()];
+    let (most, way) = (input.byte(), input.byte());
+    let bits = u32::from(input.byte());
+    let tools = TOOLS[usize::from(way) % TOOLS.len()];
     let options = SseOptions {
-        size: [if more > 0 { size_of::<SseOptions>() } else { 40 }, 32, 24, 7, 0]
-            [usize::from(most & 15).saturating_sub(11)],
-        start: 0,
-        field: u32::from(choices >> 2 & 3),
-        body: u32::from(choices >> 4 & 3),
-        off: u32::from(choices >> 6),
-        max_event: u64::from(most >> 4) * 64,
-        stray_close: u32::from(stray % 3),
-        calls: u32::from(stray >> 7),
-        tools: ptr::null(),
-        tools_len: 0,
-        max_held: 0,
-        calls_in_thinking: 0,
-        formats: u32::from(more) * 2,
-        responses_as: u32::from(more & 1),
-        repair: u32::from(more >> 1 & 1),
-        promote_empty: u32::from(more >> 2 & 1),
-        merge: u32::from(more >> 3 & 1),
+        // Of older headers, which had fewer fields, and of none.
+        size: [size_of::<SseOptions>(), 40, 32, 24, 8, 7, 0][usize::from(most & 31).saturating_sub(25)],
+        start: input.one_of(&STARTS),
+        field: input.one_of(&[FIELD_REASONING_CONTENT, FIELD_REASONING, FIELD_THINKING]),
+        body: input.one_of(&[BODY_UNKNOWN, BODY_EVENTS, BODY_JSON, BODY_LINES]),
+        off: input.one_of(&[0, 0, 0, 1]),
+        max_event: u64::from(most >> 5) * 64,
+        stray_close: input.one_of(&[STRAY_CLOSE_DIALECT, STRAY_CLOSE_TEXT]),
+        calls: input.one_of(&[1, 1, 0]),
+        tools: tools.map_or(ptr::null(), str::as_ptr),
+        tools_len: tools.map_or(0, str::len),
+        max_held: u64::from(way >> 5) * 32,
+        calls_in_thinking: input.one_of(&[CALLS_DIALECT, CALLS_NEVER]),
+        formats: match bits & 7 {
+            0 => 0,
+            1 => FORMAT_CHAT | FORMAT_COMPLETIONS | FORMAT_OLLAMA,
+            2 => FORMAT_RESPONSES | FORMAT_MESSAGES,
+            3 => 32,
+            _ => FORMAT_ALL,
+        },
+        responses_as: input.one_of(&[RESPONSES_AS_REASONING_TEXT, RESPONSES_AS_SUMMARY]),
+        repair: bits >> 3 & 1,
+        promote_empty: bits >> 4 & 1,
+        merge: bits >> 5 & 1,
     };
-    // An older header's options end before `stray_close` and `calls`, or before what comes after these two.
-    let has_stray = options.size > 32;
-    let has_more = options.size > 40;
-    let good = options.size >= 24
-        && options.field < 3
-        && options.off < 2
-        && (!has_stray || options.stray_close < 2)
-        && (!has_more || options.formats <= Formats::ALL.bits());
-    // An older header's options end before `max_event`.
-    let rust = Options::new()
-        .field([Field::ReasoningContent, Field::Reasoning, Field::Thinking][options.field as usize % 3])
-        .body([Body::Unknown, Body::Events, Body::Json, Body::Lines][options.body as usize])
-        .off(options.off == 1)
-        .max_event((options.max_event > 0 && options.size > 24).then_some(options.max_event as usize))
-        .calls(has_stray && options.calls == 1)
-        .formats(Formats::from_bits(options.formats).filter(|_| has_more).unwrap_or_default())
-        .responses_as(match options.responses_as {
-            1 if has_more => ResponsesAs::Summary,
-            _ => ResponsesAs::ReasoningText,
-        })
-        .repair(has_more && options.repair == 1)
-        .promote_empty(has_more && options.promote_empty == 1)
-        .merge(has_more && options.merge == 1)
-        .stray_close(if has_stray && options.stray_close == 1 { StrayClose::Text } else { StrayClose::Dialect });
+    let rust = mirror(&options, tools);
+    let rust = rust.and_then(|options| Rewriter::new(&pair.library, &options).map_err(|_| ()));
+    let name = &pair.reference.name;
     unsafe {
         let sse = aside_rewriter_new(aside_dialect_find(name.as_ptr(), name.len()), &options);
-        assert_eq!(!sse.is_null(), good, "{}", aside_last_status());
-        if good {
-            calls(input, sse, Rewriter::new(&pair.library, &rust).unwrap());
+        assert_eq!(!sse.is_null(), rust.is_ok(), "{}", aside_last_status());
+        if let Ok(rust) = rust {
+            calls(input, pair, sse, rust);
             aside_rewriter_free(sse);
+        }
+    }
+}
+
+/// The options as Rust has them. A field that the struct's size leaves out is 0.
+fn mirror(options: &SseOptions, tools: Option<&str>) -> Result<Options, ()> {
+    let size = options.size;
+    if size < 8 {
+        return Err(());
+    }
+    let part = |end: usize, number: u32| if size >= end { number } else { 0 };
+    let is = |end: usize, number: u32| match part(end, number) {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(()),
+    };
+    let limit = |end: usize, number: u64| (size >= end && number > 0).then_some(number as usize);
+    let start = part(12, options.start);
+    let fields = [Field::ReasoningContent, Field::Reasoning, Field::Thinking];
+    let bodies = [Body::Unknown, Body::Events, Body::Json, Body::Lines];
+    let formats = match part(72, options.formats) {
+        0 => Formats::CHAT,
+        bits => Formats::from_bits(bits).ok_or(())?,
+    };
+    if start > START_HEADER {
+        return Err(());
+    }
+    Ok(Options::new()
+        .start(start_of(start))
+        .field(*fields.get(part(16, options.field) as usize).ok_or(())?)
+        .body(*bodies.get(part(20, options.body) as usize).ok_or(())?)
+        .off(is(24, options.off)?)
+        .max_event(limit(32, options.max_event))
+        .stray_close(if is(36, options.stray_close)? { StrayClose::Text } else { StrayClose::Dialect })
+        .calls(is(40, options.calls)?)
+        .tools(if size >= 56 { tools_of(tools)? } else { None })
+        .max_held(limit(64, options.max_held))
+        .calls_in_thinking(match is(68, options.calls_in_thinking)? {
+            true => CallsInThinking::Never,
+            false => CallsInThinking::Dialect,
+        })
+        .formats(formats)
+        .responses_as(match is(76, options.responses_as)? {
+            true => ResponsesAs::Summary,
+            false => ResponsesAs::ReasoningText,
+        })
+        .repair(is(80, options.repair)?)
+        .promote_empty(is(84, options.promote_empty)?)
+        .merge(is(88, options.merge)?))
+}
+
+fn status_of<T>(result: &Result<T, Error>) -> i32 {
+    match result {
+        Ok(_) => OK,
+        Err(Error::StreamBegun) => ORDER,
+        Err(Error::NoSuchStart) => OPTION,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Sets where the next stream starts, and by which dialect and for which tools it is read.
+unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewriter) {
+    let mut start = 77;
+    unsafe {
+        match input.below(4) {
+            0 => {
+                let number = input.one_of(&STARTS);
+                let got = aside_rewriter_start_at(sse, number);
+                let wanted = if number > START_HEADER { OPTION } else { status_of(&rust.start_at(start_of(number))) };
+                assert_eq!(got, wanted);
+            }
+            1 => {
+                let other = BUILT_IN[input.below(256) % BUILT_IN.len()];
+                let (name, number) = (&other.reference.name, input.one_of(&STARTS));
+                let got = aside_rewriter_use_dialect(sse, aside_dialect_find(name.as_ptr(), name.len()), number);
+                let used = |rust: &mut Rewriter| rust.use_dialect(&other.library, start_of(number));
+                assert_eq!(got, if number > START_HEADER { OPTION } else { status_of(&used(rust)) });
+                assert_eq!(aside_rewriter_use_dialect(sse, ptr::null_mut(), number), NULL);
+            }
+            2 => {
+                let text = TOOLS[input.below(TOOLS.len())];
+                let got =
+                    aside_rewriter_use_tools(sse, text.map_or(ptr::null(), str::as_ptr), text.map_or(0, str::len));
+                let wanted = tools_of(text).map(|tools| status_of(&rust.use_tools(tools)));
+                assert_eq!(got, wanted.unwrap_or(OPTION));
+            }
+            _ => {
+                let tail = chunk(input, words(pair));
+                let got = aside_rewriter_start_from_prompt(sse, tail.as_ptr(), tail.len(), &mut start);
+                let wanted = rust.start_from_prompt(&tail);
+                assert_eq!((got, start != 77), (status_of(&wanted), wanted.is_ok()));
+                assert!(wanted.is_err() || start_of(start) == wanted.ok());
+            }
         }
     }
 }
@@ -129,7 +166,7 @@ pub fn run(input: &mut Input<'_>) {
 /// One way that a call gives its output.
 type Call<'a> = &'a dyn Fn(*mut *const u8, *mut usize) -> i32;
 
-unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
+unsafe fn calls(input: &mut Input<'_>, pair: &Pair, sse: Handle, mut rust: Rewriter) {
     for _ in 0..64 {
         let mut wanted = Vec::new();
         let same = |call: Call<'_>, wanted: &[u8]| unsafe {
@@ -140,8 +177,9 @@ unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
         let way = input.byte();
         match way {
             0..8 => return,
-            8..200 => {
-                let mut text = chunk(input);
+            8..40 => unsafe { begin(input, pair, sse, &mut rust) },
+            40..200 => {
+                let mut text = chunk(input, words(pair));
                 if !way.is_multiple_of(3) {
                     let content = serde_json::Value::from(String::from_utf8_lossy(&text));
                     let event = format!(
@@ -164,6 +202,8 @@ unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
             _ => unsafe {
                 let (mut out, mut len) = (ptr::null(), 7);
                 assert_eq!(aside_rewriter_too_long(sse), rust.too_long());
+                assert_eq!(aside_rewriter_encoded(sse) == 1, rust.is_encoded());
+                assert_eq!(aside_rewriter_encoded(ptr::null_mut()), 0);
                 let mut stats = [7; 13];
                 stats[0] = size_of::<SseStats>() as u64;
                 assert_eq!(aside_rewriter_get_stats(sse, &mut stats), OK);
@@ -213,7 +253,7 @@ fn gate(input: &mut Input<'_>) {
         let way = input.byte();
         let mut text = known[usize::from(way & 15) % known.len()].as_bytes().to_vec();
         if way >= 192 {
-            text.extend_from_slice(&chunk(input));
+            text.extend_from_slice(&input.text(&[]));
         }
         text
     };

@@ -3,34 +3,12 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use aside::{JoinOptions, OnMarker, Start};
+use aside::{JoinError, JoinOptions, OnMarker, Start};
+use support::c::*;
 
 use super::super::Input;
-use super::{
-    BUILT_IN, Handle, LENGTH, NULL, OK, OPTION, aside_dialect_find, aside_last_status, aside_strip, chunk, free,
-};
-
-unsafe extern "C" {
-    fn aside_dialect_name(dialect: Handle, len: *mut usize) -> *const u8;
-    fn aside_dialect_family(dialect: Handle, rule: u32, len: *mut usize) -> *const u8;
-    fn aside_dialect_opener(dialect: Handle, rule: u32, tag: u32, len: *mut usize) -> *const u8;
-    fn aside_dialect_max_hold(dialect: Handle) -> usize;
-    fn aside_join(
-        dialect: Handle,
-        thinking: *const u8,
-        thinking_len: usize,
-        content: *const u8,
-        content_len: usize,
-        start: u32,
-        markers: u32,
-        out: *mut *mut c_void,
-        out_len: *mut usize,
-    ) -> i32;
-    fn aside_escape(dialect: Handle, text: *const u8, len: usize, out: *mut *mut c_void, out_len: *mut usize) -> i32;
-}
-
-const JOIN: i32 = -1012;
-const RANGE: i32 = -1010;
+use super::super::dictionary::words;
+use super::{BUILT_IN, chunk};
 
 /// What a call that gives memory gave; its status where it failed, and then nothing may have been written.
 fn owned(call: impl FnOnce(*mut *mut c_void, *mut usize) -> i32) -> Result<Vec<u8>, i32> {
@@ -49,14 +27,38 @@ fn owned(call: impl FnOnce(*mut *mut c_void, *mut usize) -> i32) -> Result<Vec<u
     }
 }
 
+fn join_options(input: &mut Input<'_>) -> (u32, u32) {
+    let start =
+        input.one_of(&[START_DEFAULT, START_CONTENT, START_THINKING, START_NARRATION, START_TOOL, START_HEADER]);
+    (start, input.one_of(&[MARKERS_REFUSE, MARKERS_ESCAPE]))
+}
+
+fn mirror(start: u32, markers: u32) -> JoinOptions {
+    let name = ["", "content", "thinking", "narration", "tool", "header"].get(start as usize);
+    JoinOptions::new().start(name.and_then(|name| name.parse::<Start>().ok())).markers(if markers == MARKERS_ESCAPE {
+        OnMarker::Escape
+    } else {
+        OnMarker::Refuse
+    })
+}
+
+/// C has what Rust has, or the status of its error.
+fn is_joined(wanted: Result<Vec<u8>, JoinError>, got: Result<Vec<u8>, i32>, start: u32, markers: u32) {
+    match wanted {
+        _ if start > START_HEADER || markers > MARKERS_ESCAPE => assert_eq!(got, Err(OPTION)),
+        Ok(text) => assert_eq!(got, Ok(text)),
+        Err(_) => assert!(matches!(got, Err(JOIN | OPTION)), "{got:?}"),
+    }
+}
+
 pub fn run(input: &mut Input<'_>) {
     let (which, way) = (input.byte(), input.byte());
     let pair = BUILT_IN[usize::from(which) % BUILT_IN.len()];
     let (name, rust) = (&pair.reference.name, &pair.library);
-    let (one, two) = (chunk(input), chunk(input));
+    let (one, two) = (chunk(input, words(pair)), chunk(input, words(pair)));
     unsafe {
         let dialect = aside_dialect_find(name.as_ptr(), name.len());
-        match way % 5 {
+        match way % 6 {
             0 => {
                 let got = owned(|out, len| aside_strip(dialect, one.as_ptr(), one.len(), out, len));
                 assert_eq!(got.unwrap(), rust.strip(&one).unwrap());
@@ -66,20 +68,41 @@ pub fn run(input: &mut Input<'_>) {
                 assert_eq!(got, rust.escape(&one).map_err(|_| JOIN));
             }
             2 => {
-                let (start, markers) = (u32::from(way / 5 % 8), u32::from(way / 40 % 3));
+                let (start, markers) = join_options(input);
                 let got = owned(|out, len| {
                     let (thinking, content) = ((one.as_ptr(), one.len()), (two.as_ptr(), two.len()));
                     aside_join(dialect, thinking.0, thinking.1, content.0, content.1, start, markers, out, len)
                 });
-                let name = ["", "content", "thinking", "narration", "tool", "header"].get(start as usize);
-                let options = JoinOptions::new()
-                    .start(name.and_then(|name| name.parse::<Start>().ok()))
-                    .markers(if markers == 1 { OnMarker::Escape } else { OnMarker::Refuse });
-                match rust.join(&one, &two, &options) {
-                    _ if start > 5 || markers > 1 => assert_eq!(got, Err(OPTION)),
-                    Ok(text) => assert_eq!(got, Ok(text)),
-                    Err(_) => assert!(matches!(got, Err(JOIN | OPTION)), "{got:?}"),
-                }
+                is_joined(rust.join(&one, &two, &mirror(start, markers)), got, start, markers);
+            }
+            4 => {
+                let (start, markers) = join_options(input);
+                let texts = ["f", "g:1", "", "{}", "{\"k\": \"v\", \"a\": [1, null]}", "{\"k\": ", "7", "</tool_call>"];
+                let all: Vec<[&str; 3]> =
+                    (0..way / 64).map(|_| [0, 3, 5].map(|from| texts[(from + input.below(8)) % 8])).collect();
+                let call = |[name, arguments, id]: &[&str; 3]| JoinCall {
+                    name: name.as_ptr(),
+                    name_len: name.len(),
+                    arguments: arguments.as_ptr(),
+                    arguments_len: arguments.len(),
+                    id: if way & 8 == 0 { ptr::null() } else { id.as_ptr() },
+                    id_len: if way & 8 == 0 { 0 } else { id.len() },
+                };
+                let given: Vec<JoinCall> = all.iter().map(call).collect();
+                let got = owned(|out, len| {
+                    let (thinking, content) = ((one.as_ptr(), one.len()), (two.as_ptr(), two.len()));
+                    let calls = (given.as_ptr(), given.len());
+                    aside_join_with_calls(
+                        dialect, thinking.0, thinking.1, content.0, content.1, calls.0, calls.1, start, markers, out,
+                        len,
+                    )
+                });
+                let call = |[name, arguments, id]: &[&'static str; 3]| {
+                    aside::JoinCall::new(name, arguments).id((way & 8 != 0).then_some(*id))
+                };
+                let calls: Vec<aside::JoinCall<'_>> = all.iter().map(call).collect();
+                let wanted = rust.join_with_calls(&one, &two, &calls, &mirror(start, markers));
+                is_joined(wanted, got, start, markers);
             }
             3 => {
                 let (rule, tag) = (u32::from(one.first().copied().unwrap_or(255)) % 9, u32::from(way / 5) % 9);

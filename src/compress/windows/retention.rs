@@ -55,6 +55,9 @@ struct Gap {
 
 impl Gap {
     fn add(&mut self, line: &Line) {
+        if self.is_after(line) {
+            return;
+        }
         if line.end() - self.start <= budget::LONGEST_MARKER {
             self.lines.push(line.clone());
         } else {
@@ -64,12 +67,20 @@ impl Gap {
 
     /// Ends the gap at a line that is kept. Returns the lines before it that have to be kept too.
     fn close(&mut self, line: &Line) -> Vec<Line> {
+        if self.is_after(line) {
+            return Vec::new();
+        }
         let mut lines = std::mem::take(&mut self.lines);
         if line.offset - self.start > budget::LONGEST_MARKER {
             lines.clear();
         }
         self.start = line.end();
         lines
+    }
+
+    /// Returns whether the gap begins after the line: a heading is kept once more with each of its problems.
+    fn is_after(&self, line: &Line) -> bool {
+        line.offset < self.start
     }
 }
 
@@ -301,4 +312,29 @@ fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
     // Without its controls, a text may be shorter than a marker.
     while is_short(kept.last(), end) && kept.pop().is_some() {}
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_that_goes_twice_leaves_the_gap_as_it_is() {
+        let line = |offset: usize, text: &str| Line {
+            number: offset,
+            offset,
+            class: Class::default(),
+            begun: 0,
+            heading: 0,
+            bytes: text.as_bytes().into(),
+        };
+        let (heading, problem, between) = (line(0, "a.c:\n"), line(5, " bad\n"), line(10, " why\n"));
+        let mut gap = Gap::default();
+        gap.close(&problem);
+        gap.add(&between);
+        gap.add(&heading);
+        assert!(gap.close(&heading).is_empty());
+        let kept = gap.close(&line(15, " worse\n"));
+        assert_eq!(kept.iter().map(|line| line.offset).collect::<Vec<_>>(), [10]);
+    }
 }

@@ -8,7 +8,7 @@ use safer_ffi::prelude::*;
 use super::types::*;
 use super::{shown, text};
 use crate::compress::Invocation;
-use crate::ffi::memory::{as_c_array, free, layout};
+use crate::ffi::memory::{as_c_array, free, into_handle, layout};
 use crate::ffi::status::{fail_no_handle, fail_null, guard_handle};
 
 /// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
@@ -53,13 +53,13 @@ const _: () = {
 /// `line` has `len` bytes of UTF-8.
 ///
 /// Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
-/// is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
+/// is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (not UTF-8) or `ASIDE_ERROR_MEMORY`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size_t) -> *mut aside_command_line {
     guard_handle(|| {
         // SAFETY: the caller promises `len` bytes.
         match unsafe { text(aside_bytes { at: line, len }, "line") } {
-            Ok(line) => Box::into_raw(Box::new(aside_command_line::new(line))),
+            Ok(line) => into_handle(aside_command_line::new(line)),
             Err(_) => ptr::null_mut(),
         }
     })

@@ -1,5 +1,6 @@
 //! Whole tool results: the compressor, and a result with its report. A result never changes, so that C may borrow all of it.
 
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
@@ -50,7 +51,8 @@ struct Borrowed {
 ///
 /// Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails, and the registry is still
 /// the caller's; `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_BUSY` or `ASIDE_ERROR_OPTION` (a budget that is too small, or a sentence that is not UTF-8).
+/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_OPTION` (a budget that is too small, or a sentence that is not
+/// UTF-8).
 ///
 /// Threads: no other thread may be using the registry.
 #[ffi_export]
@@ -86,6 +88,11 @@ pub unsafe extern "C" fn aside_compressor_new(
                 return ptr::null_mut();
             }
         }
+        // Made before the registry is consumed, so that the registry is still there if there is no memory for it.
+        let Some(handle) = try_box(MaybeUninit::uninit()) else {
+            fail(ASIDE_ERROR_MEMORY);
+            return ptr::null_mut();
+        };
         // SAFETY: it came from a Box, no call is inside, and the caller promises that this is its last use.
         let registry = unsafe { Box::from_raw(registry) }.guard.inner.into_inner();
         let mut compressor = Compressor::new(registry);
@@ -98,7 +105,7 @@ pub unsafe extern "C" fn aside_compressor_new(
         if !switch_off.is_empty() {
             compressor = compressor.switch_off(switch_off);
         }
-        Box::into_raw(Box::new(aside_compressor { compressor: Arc::new(compressor) }))
+        Box::into_raw(Box::write(handle, aside_compressor { compressor: Arc::new(compressor) }))
     })
 }
 

@@ -12,7 +12,7 @@ use super::types::*;
 use crate::compress::{LastRun, Registry, check_filter};
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{HandleGuard, is_ready};
-use crate::ffi::memory::{bytes, file_text, free, read_sized};
+use crate::ffi::memory::{bytes, file_text, free, into_handle, read_sized};
 use crate::ffi::status::{fail_no_handle, fail_null, fail_with, guard, guard_handle};
 
 /// Filters and caches for a compressor. From `aside_registry_new()`; freed by `aside_registry_free()`, or consumed by
@@ -26,7 +26,7 @@ pub struct aside_registry {
 /// Makes a registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
 ///
 /// Returns a registry that the caller owns, until `aside_compressor_new()` consumes it: `aside_registry_free()`. NULL
-/// if `built_in` is neither.
+/// if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: any thread may call this at any time.
 #[ffi_export]
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
                 return ptr::null_mut();
             }
         };
-        Box::into_raw(Box::new(aside_registry { guard: HandleGuard::new(registry) }))
+        into_handle(aside_registry { guard: HandleGuard::new(registry) })
     })
 }
 

@@ -12,7 +12,7 @@ use super::{called, inside, is_inside};
 use crate::compress::{Compressed, Compressor, Stream};
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{HandleGuard, is_ready};
-use crate::ffi::memory::{as_c_ptr, bytes, free};
+use crate::ffi::memory::{as_c_ptr, bytes, free, into_handle};
 use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard_handle, made_handle};
 
 /// The output of one tool, compressed while it comes. From `aside_tool_stream_new()`; freed by
@@ -40,7 +40,8 @@ struct Streaming {
 ///
 /// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`
-/// inside a callback of the same compressor, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE` or `ASIDE_ERROR_LENGTH`.
+/// inside a callback of the same compressor, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH` or
+/// `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: any thread may call this at any time.
 #[ffi_export]
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
         match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
             Ok(stream) => {
                 let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
-                Box::into_raw(Box::new(aside_tool_stream { guard: HandleGuard::new(streaming) }))
+                into_handle(aside_tool_stream { guard: HandleGuard::new(streaming) })
             }
             Err(error) => {
                 fail_with(ASIDE_ERROR_OPTION, error);

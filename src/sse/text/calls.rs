@@ -125,7 +125,7 @@ impl Calls {
     pub fn new(settings: &Settings, id_len: Option<u8>, id_prefix: &str, form: Form) -> Result<Calls, Error> {
         let options = call_writer::Options {
             tools: settings.tools.clone(),
-            id_prefix: copy_text(id_prefix)?,
+            id_prefix: copy_text(id_prefix)?.into(),
             max_held: settings.max_held,
         };
         Ok(Calls {

@@ -37,7 +37,7 @@ impl Call {
 pub fn calls(pair: &Pair, start: Option<&str>, tools: Option<&Arc<Tools>>, chunks: &[&[u8]]) -> Vec<Call> {
     let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
     let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
-    let options = call_writer::Options { tools: tools.cloned(), id_prefix: MADE.to_owned(), ..Default::default() };
+    let options = call_writer::Options { tools: tools.cloned(), id_prefix: MADE.into(), ..Default::default() };
     let mut writer = CallWriter::new(options);
     let mut calls: Vec<Call> = Vec::new();
     let mut on_event = |event: Event<'_>| {

@@ -1,0 +1,108 @@
+//! Finds functions and options of the headers that no fuzz target names: what is added to a header must be added to a target.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use support::ROOT;
+
+/// The text of both headers.
+fn headers() -> String {
+    let paths = ["aside.h", "aside_compress.h"].map(|name| format!("{ROOT}/include/{name}"));
+    paths.map(|path| std::fs::read_to_string(path).unwrap()).concat()
+}
+
+/// A text without what stands between these two.
+fn without(text: &str, begin: &str, end: &str) -> String {
+    let mut parts = text.split(begin);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + "\n" + part.split_once(end).map_or("", |(_, rest)| rest))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|sign: char| !sign.is_alphanumeric() && sign != '_').filter(|word| !word.is_empty())
+}
+
+/// The sources of all targets, without comments.
+fn sources(folder: &Path) -> String {
+    let text = |path: PathBuf| match path.is_dir() {
+        true => sources(&path),
+        false => without(&std::fs::read_to_string(path).unwrap(), "//", "\n"),
+    };
+    support::files(folder).into_iter().map(text).collect()
+}
+
+/// The numbers of a status are no option: `aside_status_text` takes any.
+const NO_OPTION: &str = "aside_status";
+
+/// The functions, options and numbers of options in the headers that the sources do not name.
+fn unnamed(headers: &str, sources: &str) -> Vec<String> {
+    let declared = without(headers, "/*", "*/");
+    let named: BTreeSet<&str> = words(sources).collect();
+    let mut missing = Vec::new();
+
+    let mut functions: Vec<&str> = declared.split('(').filter_map(|part| words(part).last()).collect();
+    functions.retain(|name| name.starts_with("aside_") && declared.contains(&format!("{name}(")));
+    missing.extend(functions.iter().filter(|name| !named.contains(**name)).map(|name| name.to_string()));
+
+    // Types of parameters and of fields that a caller sets.
+    let mut types: BTreeSet<String> = BTreeSet::new();
+    for list in declared.split('(').skip(1).filter_map(|rest| rest.split(')').next()) {
+        let values = list.split(',').filter(|parameter| !parameter.contains('*'));
+        types.extend(values.filter_map(|one| words(one).next()).map(str::to_owned));
+    }
+    let parts = || headers.split("typedef struct ");
+    for (part, before) in parts().skip(1).zip(parts()) {
+        let comment = before.rsplit("/**").next().unwrap_or_default();
+        let Some((name, rest)) = part.split_once(" {").filter(|_| comment.contains("Set all of it to zero")) else {
+            continue;
+        };
+        let fields = without(rest.split_once('}').unwrap().0, "/*", "*/");
+        // As the tests declare it.
+        let rust: String =
+            name["aside_".len()..].split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+        let literals: Vec<&str> =
+            sources.split(&format!("{rust} {{")).skip(1).map(|text| text.split("};").next().unwrap()).collect();
+        for field in fields.split(';').filter(|field| !field.trim().is_empty()) {
+            types.extend(words(field).next().map(str::to_owned));
+            let field = words(field).last().unwrap();
+            // One that is always nothing is not set.
+            let sets = |literal: &&str| {
+                let mut parts = literal.split([',', '{', '\n']).map(str::trim);
+                let place = parts.find(|part| words(part).next() == Some(field));
+                place.is_some_and(|part| {
+                    ![format!("{field}: 0"), format!("{field}: ptr::null()")].contains(&part.to_owned())
+                })
+            };
+            if !literals.iter().any(sets) {
+                missing.push(format!("{name}.{field}"));
+            }
+        }
+    }
+    for part in headers.split("/** The values of `").skip(1) {
+        let (name, rest) = part.split_once('`').unwrap();
+        if types.contains(name) && name != NO_OPTION {
+            let numbers = without(rest.split_once("enum {").unwrap().1.split('}').next().unwrap(), "/*", "*/");
+            let names = numbers.split(',').filter_map(|number| words(number).next());
+            missing.extend(names.filter(|name| !named.contains(&name["ASIDE_".len()..])).map(str::to_owned));
+        }
+    }
+    missing
+}
+
+#[cfg(feature = "compress")]
+#[test]
+fn the_targets_name_every_function_and_option_of_the_headers() {
+    let sources = sources(&Path::new(ROOT).join("fuzz/targets"));
+    assert_eq!(unnamed(&headers(), &sources), [""; 0]);
+}
+
+#[test]
+fn what_no_target_names_is_found() {
+    let headers = "/** Set all of it to zero. */ typedef struct aside_a_b {\n/** x; */ size_t size;\naside_way way;\nint on;\n} aside_a_b;
+        /** The values of `aside_way`. */ enum { ASIDE_ONE = 0, /** , */ ASIDE_TWO = 1, };
+        /** The values of `aside_kind`: none of an option. */ enum { ASIDE_OTHER = 0, };
+        typedef int (*aside_fn)(void *user); /* aside_never(). */
+        int aside_first(aside_a_b *options); int aside_second(void);";
+    let sources = "aside_first(); ABB { } AB {\n size: 7,\n way: one_of(&[ONE]),\n on: 0,\n };";
+    assert_eq!(unnamed(headers, sources), ["aside_second", "aside_a_b.on", "ASIDE_TWO"]);
+    assert_eq!(unnamed(headers, &format!("{sources} AB {{\n on,\n }}; aside_second; TWO")), [""; 0]);
+}
