@@ -679,7 +679,9 @@ void aside_scanner_free(struct aside_scanner *scanner);
  * the scanner.
  *
  * `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success
- * only.
+ * only. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that
+ * counts only if a call comes after it. `*start` is then what is open around it, and if the stream decides that the
+ * opener counts, the first event opens its span.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
  * has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -954,6 +956,9 @@ struct aside_scanner *aside_scanner_clone(const struct aside_scanner *scanner);
 /**
  * Returns how many bytes of the last feed's buffer are done. Returns 0 and sets a message for NULL, inside a callback
  * of the same scanner, and after `ASIDE_ERROR_PANIC`.
+ *
+ * After a pause the rest of the buffer need not be fed: every function then does with the bytes that are done what it
+ * does at the end of any feed. Events that were delivered stay as they are, also where the rest has decided them.
  */
 size_t aside_scanner_consumed(const struct aside_scanner *scanner);
 
@@ -964,8 +969,8 @@ size_t aside_scanner_consumed(const struct aside_scanner *scanner);
 size_t aside_scanner_held(const struct aside_scanner *scanner);
 
 /**
- * Returns the largest number of bytes that this scanner holds back. In a pause, a marker whose events are pending is
- * held too. 0 as `aside_scanner_consumed()`.
+ * Returns the largest number of bytes that this scanner holds back. In a pause, a marker or a word of a call whose
+ * events are pending is held too. 0 as `aside_scanner_consumed()`.
  */
 size_t aside_scanner_max_hold(const struct aside_scanner *scanner);
 

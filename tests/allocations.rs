@@ -662,8 +662,9 @@ fn messages_in_c_allocate_nothing() {
     let (dialect, mut out, mut len, mut start) =
         (unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) }, null, 0, 0);
     let scanner = unsafe { c::aside_scanner_new(dialect, std::ptr::null()) };
-    let no_size = unsafe { std::mem::zeroed::<c::Options>() };
-    let no_start = c::Options { size: size_of::<c::Options>(), start: 99, ..unsafe { std::mem::zeroed() } };
+    let no_size = unsafe { std::mem::zeroed::<c::ScannerOptions>() };
+    let no_start =
+        c::ScannerOptions { size: size_of::<c::ScannerOptions>(), start: 99, ..unsafe { std::mem::zeroed() } };
     let mut events = [c::Event::default(); 2];
     let mut fed = c::Fed::NOTHING;
     let mut failing: Vec<Box<dyn FnMut() -> bool + '_>> = unsafe {
@@ -835,16 +836,16 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
     let none = std::ptr::null_mut::<std::ffi::c_void>();
     let find = |name: &str| unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) };
     let (qwen3, tags) = (find("qwen3"), find("thinking-tags"));
-    let zeroed = || unsafe { std::mem::zeroed::<c::Options>() };
-    let options = c::Options { size: size_of::<c::Options>(), collect: 1 << 20, calls: 1, ..zeroed() };
+    let zeroed = || unsafe { std::mem::zeroed::<c::ScannerOptions>() };
+    let options = c::ScannerOptions { size: size_of::<c::ScannerOptions>(), collect: 1 << 20, calls: 1, ..zeroed() };
     let writer_options = c::CallWriterOptions {
         size: size_of::<c::CallWriterOptions>(),
         id_prefix: b"id_".as_ptr(),
         id_prefix_len: 3,
         ..unsafe { std::mem::zeroed() }
     };
-    let sse_options = c::SseOptions {
-        size: size_of::<c::SseOptions>(),
+    let sse_options = c::RewriterOptions {
+        size: size_of::<c::RewriterOptions>(),
         calls: 1,
         formats: c::FORMAT_ALL,
         repair: 1,
@@ -1041,7 +1042,8 @@ fn handles_of_tool_results() {
     let compressor = Owned::new(unsafe { aside_compressor_new(taken.0, none) }, aside_compressor_free).unwrap();
     std::mem::forget(taken);
 
-    let call = Call { size: size_of::<Call>(), tool_id: Bytes::new(b"bash"), input: Bytes::new(b""), now: 0 };
+    let call =
+        Invocation { size: size_of::<Invocation>(), tool_id: Bytes::new(b"bash"), input: Bytes::new(b""), now: 0 };
     let text = "the same line\n".repeat(500);
     let part = Bytes::new(text.as_bytes());
     let stream = || unsafe { Owned::new(aside_tool_stream_new(compressor.0, &call, 4096), aside_tool_stream_free) };

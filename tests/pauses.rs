@@ -120,7 +120,7 @@ fn begins(events: &[Event], of: &[Event]) -> bool {
     let Some(other) = of.get(before.len()) else { return false };
     let is_beginning = (&last.what, last.channel, last.offset) == (&other.what, other.channel, other.offset)
         && other.bytes.starts_with(&last.bytes);
-    is_beginning && before == &of[..before.len()] && (last == other || before.len() + 1 <= of.len())
+    is_beginning && before == &of[..before.len()] && (last == other || before.len() < of.len())
 }
 
 /// Fails unless the events of a whole stream are its bytes, in order, and each span and call is closed.
@@ -353,8 +353,8 @@ fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard
 fn stopped_in_c(case: &Case, dialect: c::Handle, most: usize, is_array: bool) -> Option<(usize, [Vec<Event>; 3])> {
     let starts = ["content", "thinking", "narration", "tool", "header"];
     let start = case.start.map_or(0, |start| 1 + starts.iter().position(|name| *name == start).unwrap() as u32);
-    let options = c::Options {
-        size: size_of::<c::Options>(),
+    let options = c::ScannerOptions {
+        size: size_of::<c::ScannerOptions>(),
         start,
         stray_close: 0,
         collect: 0,

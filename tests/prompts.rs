@@ -382,3 +382,19 @@ fn what_the_prompt_reclassifies_is_none_of_the_stream() {
         assert!(scanner.take_thought().is_none(), "{prompt}");
     }
 }
+
+/// A flush before the first byte releases nothing: what is held is of the prompt, wherever in a call that ends.
+#[test]
+fn a_flush_before_the_first_byte_has_no_events() {
+    let dialect = Dialect::find("qwen3").unwrap();
+    let call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"b\"}}\n</tool_call>";
+    for end in 0..=call.len() {
+        let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
+        let mut plain = scanner.clone();
+        for scanner in [&mut scanner, &mut plain] {
+            scanner.start_from_prompt(format!("<|im_start|>assistant\n{}", &call[..end]).as_bytes()).unwrap();
+        }
+        scanner.flush(|event| panic!("{event:?} after {:?}", &call[..end])).unwrap();
+        assert_eq!(texts(&mut scanner, &call[end..]), texts(&mut plain, &call[end..]), "{end}");
+    }
+}

@@ -65,8 +65,8 @@ struct Stream<'a> {
 impl<'a> Stream<'a> {
     fn new(dialect: Handle, start: &str, budget: Option<Budget>, text: &'a [u8]) -> Stream<'a> {
         let starts = ["content", "thinking", "narration", "tool", "header"];
-        let options = Options {
-            size: size_of::<Options>(),
+        let options = ScannerOptions {
+            size: size_of::<ScannerOptions>(),
             start: 1 + starts.iter().position(|name| *name == start).unwrap() as u32,
             stray_close: 0,
             collect: 0,

@@ -173,7 +173,7 @@ impl Heard {
                 9 => assert_eq!(aside_scanner_flush(scanner, Some(listen), user), BUSY),
                 10 => assert_eq!(aside_scanner_force_close(scanner, Some(listen), user), BUSY),
                 11 => assert_eq!(aside_scanner_start_from_prompt(scanner, ptr::null(), 0, ptr::null_mut()), BUSY),
-                12 => assert_eq!(aside_scanner_counts(scanner, TOOL, &mut [40, 0, 0, 0, 0]), BUSY),
+                12 => assert_eq!(aside_scanner_counts(scanner, CHANNEL_TOOL, &mut [40, 0, 0, 0, 0]), BUSY),
                 13 => assert_eq!(aside_scanner_lost_thoughts(scanner), 0),
                 _ => {}
             }
@@ -274,12 +274,12 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
         }
     };
     // Of headers as they were before a field came, and of none.
-    let sizes = [size_of::<Options>(), 48, 44, 32, 0, 7, 4097, usize::MAX];
+    let sizes = [size_of::<ScannerOptions>(), 48, 44, 32, 0, 7, 4097, usize::MAX];
     let way = input.byte();
     let size = sizes[usize::from(way >> 2).saturating_sub(56)];
     let has_budget = [0, 0, 0, 1, 1, 2][usize::from(input.byte()) % 6];
     let budget = u64::from(input.byte());
-    let options = Options {
+    let options = ScannerOptions {
         size,
         start: input.one_of(&[
             START_DEFAULT,
@@ -294,10 +294,14 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
         collect: u64::from(input.byte()),
         budget: if has_budget == 0 && way != 255 { 0 } else { budget },
         has_budget,
-        budget_unit: input.one_of(&[BUDGET_BYTES, BUDGET_CHARACTERS]),
-        budget_scope: input.one_of(&[BUDGET_SPAN, BUDGET_STREAM]),
+        budget_unit: input.one_of(&[BUDGET_UNIT_BYTES, BUDGET_UNIT_CHARACTERS]),
+        budget_scope: input.one_of(&[BUDGET_SCOPE_SPAN, BUDGET_SCOPE_STREAM]),
         calls: input.one_of(&[1, 1, 1, 0]),
-        calls_in_thinking: input.one_of(&[CALLS_DIALECT, CALLS_DIALECT, CALLS_NEVER]),
+        calls_in_thinking: input.one_of(&[
+            CALLS_IN_THINKING_DIALECT,
+            CALLS_IN_THINKING_DIALECT,
+            CALLS_IN_THINKING_NEVER,
+        ]),
         reserved: u32::from(way == 254),
     };
     unsafe {
@@ -622,7 +626,7 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
                 counts[0] = 40;
                 assert_eq!(aside_scanner_counts(scanner, 4, &mut counts), RANGE);
                 let mut bytes = 0;
-                for channel in [CONTENT, THINKING, NARRATION, TOOL] {
+                for channel in [CHANNEL_CONTENT, CHANNEL_THINKING, CHANNEL_NARRATION, CHANNEL_TOOL] {
                     assert_eq!(aside_scanner_counts(scanner, channel, &mut counts), OK);
                     assert!(counts[1] >= counts[2]);
                     bytes += counts[1];

@@ -68,11 +68,16 @@ impl Call<'_> {
             return Ok(Some(event));
         }
         let held = self.engine.hold.unreported().len();
+        // Before the first byte, all that is held is of the prompt.
+        if !self.engine.has_begun {
+            self.engine.leave(self.compiled);
+            return Ok(None);
+        }
         if let Some(event) = self.flush_body(held)? {
             return Ok(Some(event));
         }
         self.engine.leave(self.compiled);
-        if held == 0 || !self.engine.has_begun {
+        if held == 0 {
             return Ok(None);
         }
         self.engine.framing = 0;

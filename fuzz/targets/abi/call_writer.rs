@@ -51,6 +51,7 @@ impl Writer {
             id_prefix: id_prefix.map_or(ptr::null(), <[u8]>::as_ptr),
             id_prefix_len: id_prefix.map_or(0, <[u8]>::len),
             max_held: u64::from(max_held >> 5) * 8,
+            max_tools: if max_held & 31 == 7 { 40 } else { 0 },
         };
         let given = if way == 255 { ptr::null() } else { &raw const options };
         let has_tools = options.size > 8 && tools.is_some() && !given.is_null();
@@ -116,7 +117,8 @@ impl Drop for Writer {
 /// Calls that are wrong and must say so, and change nothing.
 pub fn misuse(writer: Option<&Writer>) {
     let none = ptr::null_mut();
-    let (mut delta, mut event) = (CallDelta::new(), Event { kind: CALL_END, channel: TOOL, ..Event::default() });
+    let (mut delta, mut event) =
+        (CallDelta::new(), Event { kind: CALL_END, channel: CHANNEL_TOOL, ..Event::default() });
     unsafe {
         assert_eq!(aside_call_writer_feed(none, &event, b"".as_ptr(), &mut delta), NULL);
         assert_eq!(aside_call_writer_reset(none), NULL);

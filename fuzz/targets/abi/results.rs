@@ -156,8 +156,8 @@ fn often(most: usize) -> usize {
     if cfg!(miri) { most.min(2) } else { most }
 }
 
-fn call(tool_id: &[u8], input: &[u8], now: u64) -> Call {
-    Call { size: size_of::<Call>(), tool_id: Bytes::new(tool_id), input: Bytes::new(input), now }
+fn call(tool_id: &[u8], input: &[u8], now: u64) -> Invocation {
+    Invocation { size: size_of::<Invocation>(), tool_id: Bytes::new(tool_id), input: Bytes::new(input), now }
 }
 
 /// Tools of a host's filter: the other calls' and theirs.

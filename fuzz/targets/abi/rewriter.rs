@@ -31,9 +31,9 @@ pub fn run(input: &mut Input<'_>) {
     let (most, way) = (input.byte(), input.byte());
     let bits = u32::from(input.byte());
     let tools = TOOLS[usize::from(way) % TOOLS.len()];
-    let options = SseOptions {
+    let options = RewriterOptions {
         // Of older headers, which had fewer fields, and of none.
-        size: [size_of::<SseOptions>(), 40, 32, 24, 8, 7, 0][usize::from(most & 31).saturating_sub(25)],
+        size: [size_of::<RewriterOptions>(), 40, 32, 24, 8, 7, 0][usize::from(most & 31).saturating_sub(25)],
         start: input.one_of(&STARTS),
         field: input.one_of(&[FIELD_REASONING_CONTENT, FIELD_REASONING, FIELD_THINKING]),
         body: input.one_of(&[BODY_UNKNOWN, BODY_EVENTS, BODY_JSON, BODY_LINES]),
@@ -44,7 +44,7 @@ pub fn run(input: &mut Input<'_>) {
         tools: tools.map_or(ptr::null(), str::as_ptr),
         tools_len: tools.map_or(0, str::len),
         max_held: u64::from(way >> 5) * 32,
-        calls_in_thinking: input.one_of(&[CALLS_DIALECT, CALLS_NEVER]),
+        calls_in_thinking: input.one_of(&[CALLS_IN_THINKING_DIALECT, CALLS_IN_THINKING_NEVER]),
         formats: match bits & 7 {
             0 => 0,
             1 => FORMAT_CHAT | FORMAT_COMPLETIONS | FORMAT_OLLAMA,
@@ -56,6 +56,8 @@ pub fn run(input: &mut Input<'_>) {
         repair: bits >> 3 & 1,
         promote_empty: bits >> 4 & 1,
         merge: bits >> 5 & 1,
+        // All lists that are given are shorter.
+        max_tools: u64::from(bits >> 6 & 1) * 1024,
     };
     let rust = mirror(&options, tools);
     let rust = rust.and_then(|options| Rewriter::new(&pair.library, &options).map_err(|_| ()));
@@ -71,7 +73,7 @@ pub fn run(input: &mut Input<'_>) {
 }
 
 /// The options as Rust has them. A field that the struct's size leaves out is 0.
-fn mirror(options: &SseOptions, tools: Option<&str>) -> Result<Options, ()> {
+fn mirror(options: &RewriterOptions, tools: Option<&str>) -> Result<Options, ()> {
     let size = options.size;
     if size < 8 {
         return Err(());

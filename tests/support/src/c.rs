@@ -11,7 +11,7 @@ use aside as _;
 pub mod compress;
 
 #[repr(C)]
-pub struct Options {
+pub struct ScannerOptions {
     pub size: usize,
     pub start: u32,
     pub stray_close: u32,
@@ -33,6 +33,7 @@ pub struct CallWriterOptions {
     pub id_prefix: *const u8,
     pub id_prefix_len: usize,
     pub max_held: u64,
+    pub max_tools: u64,
 }
 
 #[repr(C)]
@@ -84,7 +85,7 @@ impl Default for CallDelta {
 }
 
 #[repr(C)]
-pub struct SseOptions {
+pub struct RewriterOptions {
     pub size: usize,
     pub start: u32,
     pub field: u32,
@@ -102,6 +103,7 @@ pub struct SseOptions {
     pub repair: u32,
     pub promote_empty: u32,
     pub merge: u32,
+    pub max_tools: u64,
 }
 
 /// Its size, and the counts in the order of the header.
@@ -344,7 +346,7 @@ unsafe extern "C" {
     pub fn aside_scanner_held(scanner: Handle) -> usize;
     pub fn aside_scanner_lost_thoughts(scanner: Handle) -> u64;
     pub fn aside_scanner_max_hold(scanner: Handle) -> usize;
-    pub fn aside_scanner_new(dialect: Handle, options: *const Options) -> Handle;
+    pub fn aside_scanner_new(dialect: Handle, options: *const ScannerOptions) -> Handle;
     pub fn aside_scanner_offset(scanner: Handle) -> u64;
     pub fn aside_scanner_quiet(scanner: Handle, bytes: *mut [u64; 4]) -> i32;
     pub fn aside_scanner_reset(scanner: Handle) -> i32;
@@ -361,7 +363,7 @@ unsafe extern "C" {
     ) -> i32;
     pub fn aside_rewriter_finish(sse: Handle, out: *mut *const u8, out_len: *mut usize) -> i32;
     pub fn aside_rewriter_free(sse: Handle);
-    pub fn aside_rewriter_new(dialect: Handle, options: *const SseOptions) -> Handle;
+    pub fn aside_rewriter_new(dialect: Handle, options: *const RewriterOptions) -> Handle;
     pub fn aside_rewriter_reset(sse: Handle) -> i32;
     pub fn aside_rewriter_start_at(sse: Handle, start: u32) -> i32;
     pub fn aside_rewriter_start_from_prompt(sse: Handle, tail: *const u8, len: usize, start: *mut u32) -> i32;
@@ -428,18 +430,18 @@ pub const START_TOOL: u32 = 4;
 pub const START_HEADER: u32 = 5;
 pub const MARKERS_REFUSE: u32 = 0;
 pub const MARKERS_ESCAPE: u32 = 1;
-pub const CALLS_DIALECT: u32 = 0;
-pub const CALLS_NEVER: u32 = 1;
+pub const CALLS_IN_THINKING_DIALECT: u32 = 0;
+pub const CALLS_IN_THINKING_NEVER: u32 = 1;
 pub const STRAY_CLOSE_DIALECT: u32 = 0;
 pub const STRAY_CLOSE_TEXT: u32 = 1;
-pub const BUDGET_BYTES: u32 = 0;
-pub const BUDGET_CHARACTERS: u32 = 1;
-pub const BUDGET_SPAN: u32 = 0;
-pub const BUDGET_STREAM: u32 = 1;
-pub const CONTENT: u32 = 0;
-pub const THINKING: u32 = 1;
-pub const NARRATION: u32 = 2;
-pub const TOOL: u32 = 3;
+pub const BUDGET_UNIT_BYTES: u32 = 0;
+pub const BUDGET_UNIT_CHARACTERS: u32 = 1;
+pub const BUDGET_SCOPE_SPAN: u32 = 0;
+pub const BUDGET_SCOPE_STREAM: u32 = 1;
+pub const CHANNEL_CONTENT: u32 = 0;
+pub const CHANNEL_THINKING: u32 = 1;
+pub const CHANNEL_NARRATION: u32 = 2;
+pub const CHANNEL_TOOL: u32 = 3;
 pub const FIELD_REASONING_CONTENT: u32 = 0;
 pub const FIELD_REASONING: u32 = 1;
 pub const FIELD_THINKING: u32 = 2;

@@ -61,7 +61,7 @@ pub struct CompressorOptions {
 }
 
 #[repr(C)]
-pub struct Call {
+pub struct Invocation {
     pub size: usize,
     pub tool_id: Bytes,
     pub input: Bytes,
@@ -128,7 +128,13 @@ unsafe extern "C" {
     pub fn aside_reply_write(reply: *mut Reply, buf: *const u8, len: usize) -> i32;
     pub fn aside_compressor_new(registry: Handle, options: *const CompressorOptions) -> Handle;
     pub fn aside_compressor_free(compressor: Handle);
-    pub fn aside_compress(c: Handle, call: *const Call, parts: *const Bytes, count: usize, out: *mut Handle) -> i32;
+    pub fn aside_compress(
+        c: Handle,
+        call: *const Invocation,
+        parts: *const Bytes,
+        count: usize,
+        out: *mut Handle,
+    ) -> i32;
     pub fn aside_compressed_part(compressed: Handle, index: usize, text: *mut *const u8, len: *mut usize) -> i32;
     pub fn aside_compressed_report(compressed: Handle, report: *mut Report) -> i32;
     pub fn aside_compressed_slice(
@@ -150,7 +156,7 @@ unsafe extern "C" {
         out: *mut *mut c_void,
         out_len: *mut usize,
     ) -> i32;
-    pub fn aside_tool_stream_new(compressor: Handle, call: *const Call, memory: usize) -> Handle;
+    pub fn aside_tool_stream_new(compressor: Handle, call: *const Invocation, memory: usize) -> Handle;
     pub fn aside_tool_stream_free(stream: Handle);
     pub fn aside_tool_stream_feed(
         stream: Handle,
