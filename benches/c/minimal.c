@@ -80,8 +80,8 @@ static int32_t feed_slowly(minimal_scanner *scanner, const char *buf, size_t len
             if (marker[scanner->held_len] == '\0') {
                 if (scanner->state == LEAD)
                     scanner->state = THINKING;
-                tell(scanner, marker == markers[0] ? ASIDE_KIND_OPEN : ASIDE_KIND_CLOSE, scanner->held_len, scanner->held, callback,
-                     user);
+                tell(scanner, marker == markers[0] ? ASIDE_KIND_OPEN : ASIDE_KIND_CLOSE, scanner->held_len, scanner->held,
+                     callback, user);
                 if (marker == markers[1])
                     scanner->state = CONTENT;
                 scanner->held_len = 0;

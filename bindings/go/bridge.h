@@ -234,7 +234,7 @@ static inline void aside_go_rewriter_free(aside_go_rewriter *go)
 
 /* The tools by themselves: in the struct they would be a pointer from Go's memory into Go's memory. */
 static inline aside_status aside_go_rewriter_new(const aside_dialect *dialect, const aside_rewriter_options *options,
-                                            const char *tools, size_t tools_len, aside_go_rewriter **out)
+                                                 const char *tools, size_t tools_len, aside_go_rewriter **out)
 {
     aside_go_rewriter *go = calloc(1, sizeof *go);
     aside_rewriter_options all = *options;
@@ -271,7 +271,10 @@ static inline aside_status aside_go_rewriter_finish(aside_go_rewriter *go)
     return aside_go_rewriter_done(go, aside_rewriter_finish(go->sse, &go->out, &go->out_len));
 }
 
-static inline aside_status aside_go_rewriter_reset(aside_go_rewriter *go) { return aside_go_rewriter_done(go, aside_rewriter_reset(go->sse)); }
+static inline aside_status aside_go_rewriter_reset(aside_go_rewriter *go)
+{
+    return aside_go_rewriter_done(go, aside_rewriter_reset(go->sse));
+}
 
 static inline aside_status aside_go_rewriter_start_at(aside_go_rewriter *go, uint32_t start)
 {
@@ -294,7 +297,8 @@ static inline aside_status aside_go_rewriter_use_tools(aside_go_rewriter *go, co
     return aside_go_rewriter_done(go, aside_rewriter_use_tools(go->sse, tools, len));
 }
 
-static inline aside_status aside_go_rewriter_start_from_prompt(aside_go_rewriter *go, const char *tail, size_t len, uint32_t *start)
+static inline aside_status aside_go_rewriter_start_from_prompt(aside_go_rewriter *go, const char *tail, size_t len,
+                                                               uint32_t *start)
 {
     return aside_go_rewriter_done(go, aside_rewriter_start_from_prompt(go->sse, tail, len, start));
 }

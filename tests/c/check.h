@@ -97,8 +97,8 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
         break;
     case ASIDE_KIND_RECLASSIFY:
         /* All content so far was thinking; no span came before, so there is no other. */
-        heard_add(heard->text[ASIDE_CHANNEL_THINKING], &heard->text_len[ASIDE_CHANNEL_THINKING], heard->text[ASIDE_CHANNEL_CONTENT],
-                  heard->text_len[ASIDE_CHANNEL_CONTENT]);
+        heard_add(heard->text[ASIDE_CHANNEL_THINKING], &heard->text_len[ASIDE_CHANNEL_THINKING],
+                  heard->text[ASIDE_CHANNEL_CONTENT], heard->text_len[ASIDE_CHANNEL_CONTENT]);
         memset(heard->text[ASIDE_CHANNEL_CONTENT], 0, heard->text_len[ASIDE_CHANNEL_CONTENT]);
         heard->text_len[ASIDE_CHANNEL_CONTENT] = 0;
         /* fall through */

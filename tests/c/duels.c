@@ -157,10 +157,7 @@ static int feed_stream(void *handle)
     return passed(aside_tool_stream_feed((aside_tool_stream *)handle, "a line of output\n", 17, &out, &len));
 }
 
-static int add_to_registry(void *handle)
-{
-    return passed(aside_registry_add_last_run((aside_registry *)handle, 1 << 10));
-}
+static int add_to_registry(void *handle) { return passed(aside_registry_add_last_run((aside_registry *)handle, 1 << 10)); }
 
 static void one_registry(void)
 {

@@ -13,7 +13,7 @@ static uint32_t wants(uint32_t status, const char *path, const char *type, const
 
     memcpy(room + 1, &body, sizeof body);
     got = aside_rewriter_wants(status, path, path ? strlen(path) : 0, type, type ? strlen(type) : 0, encoding,
-                          encoding ? strlen(encoding) : 0, formats, (uint32_t *)(void *)(room + 1));
+                               encoding ? strlen(encoding) : 0, formats, (uint32_t *)(void *)(room + 1));
     memcpy(&body, room + 1, sizeof body);
     CHECK_STATUS(got, body == 77 ? ASIDE_NONE : ASIDE_OK);
     return body;

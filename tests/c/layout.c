@@ -12,16 +12,20 @@ int main(void)
     CHECK(ASIDE_ERROR_RANGE == -1010 && ASIDE_ERROR_PANIC == -1011);
     CHECK(ASIDE_ERROR_JOIN == -1012 && ASIDE_ERROR_FILTER == -1013 && ASIDE_ERROR_ORIGINAL == -1014);
     CHECK(ASIDE_CHANGE_KEPT == 0 && ASIDE_CHANGE_REPLACED == 1 && ASIDE_CHANGE_LEFT_OUT == 2 && ASIDE_NO_FILTER == -1);
-    CHECK(ASIDE_KIND_OPEN == 1 && ASIDE_KIND_ATTRIBUTE == 2 && ASIDE_KIND_TEXT == 3 && ASIDE_KIND_FRAMING == 4 && ASIDE_KIND_CLOSE == 5);
+    CHECK(ASIDE_KIND_OPEN == 1 && ASIDE_KIND_ATTRIBUTE == 2 && ASIDE_KIND_TEXT == 3 && ASIDE_KIND_FRAMING == 4
+          && ASIDE_KIND_CLOSE == 5);
     CHECK(ASIDE_KIND_RECLASSIFY == 6 && ASIDE_KIND_BUDGET == 7);
     CHECK(ASIDE_KIND_CALL == 8 && ASIDE_KIND_CALL_NAME == 9 && ASIDE_KIND_CALL_ID == 10 && ASIDE_KIND_CALL_KEY == 11);
-    CHECK(ASIDE_KIND_CALL_TYPE == 12 && ASIDE_KIND_CALL_VALUE == 13 && ASIDE_KIND_CALL_VALUE_END == 14 && ASIDE_KIND_CALL_END == 15);
+    CHECK(ASIDE_KIND_CALL_TYPE == 12 && ASIDE_KIND_CALL_VALUE == 13 && ASIDE_KIND_CALL_VALUE_END == 14
+          && ASIDE_KIND_CALL_END == 15);
     CHECK(ASIDE_CALLS_IN_THINKING_DIALECT == 0 && ASIDE_CALLS_IN_THINKING_NEVER == 1);
-    CHECK(ASIDE_CHANNEL_CONTENT == 0 && ASIDE_CHANNEL_THINKING == 1 && ASIDE_CHANNEL_NARRATION == 2 && ASIDE_CHANNEL_TOOL == 3);
+    CHECK(ASIDE_CHANNEL_CONTENT == 0 && ASIDE_CHANNEL_THINKING == 1 && ASIDE_CHANNEL_NARRATION == 2
+          && ASIDE_CHANNEL_TOOL == 3);
     CHECK(ASIDE_NOT_TEXT == -1);
     CHECK(ASIDE_CAUSE_MARKER == 0 && ASIDE_CAUSE_IMPLIED == 1 && ASIDE_CAUSE_END_OF_STREAM == 2);
     CHECK(ASIDE_CAUSE_FORCED == 3 && ASIDE_CAUSE_MALFORMED == 4);
-    CHECK(ASIDE_BUDGET_UNIT_BYTES == 0 && ASIDE_BUDGET_UNIT_CHARACTERS == 1 && ASIDE_BUDGET_SCOPE_SPAN == 0 && ASIDE_BUDGET_SCOPE_STREAM == 1);
+    CHECK(ASIDE_BUDGET_UNIT_BYTES == 0 && ASIDE_BUDGET_UNIT_CHARACTERS == 1 && ASIDE_BUDGET_SCOPE_SPAN == 0
+          && ASIDE_BUDGET_SCOPE_STREAM == 1);
     CHECK(ASIDE_START_DEFAULT == 0 && ASIDE_START_CONTENT == 1 && ASIDE_START_THINKING == 2);
     CHECK(ASIDE_START_NARRATION == 3 && ASIDE_START_TOOL == 4 && ASIDE_START_HEADER == 5);
     CHECK(ASIDE_STRAY_CLOSE_DIALECT == 0 && ASIDE_STRAY_CLOSE_TEXT == 1);
@@ -47,7 +51,8 @@ int main(void)
     CHECK(offsetof(aside_stretch, hash) == 16 && offsetof(aside_stretch, change) == 24);
     CHECK(offsetof(aside_stretch, filter) == 28);
     if (sizeof(void *) == 8) {
-        CHECK(sizeof(aside_scanner_options) == 56 && offsetof(aside_scanner_options, size) == 0 && offsetof(aside_scanner_options, start) == 8);
+        CHECK(sizeof(aside_scanner_options) == 56 && offsetof(aside_scanner_options, size) == 0
+              && offsetof(aside_scanner_options, start) == 8);
         CHECK(offsetof(aside_scanner_options, stray_close) == 12 && offsetof(aside_scanner_options, collect) == 16);
         CHECK(offsetof(aside_scanner_options, budget) == 24 && offsetof(aside_scanner_options, has_budget) == 32);
         CHECK(offsetof(aside_scanner_options, budget_unit) == 36 && offsetof(aside_scanner_options, budget_scope) == 40);
@@ -67,7 +72,8 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, responses_as) == 72 && offsetof(aside_rewriter_options, repair) == 76);
         CHECK(offsetof(aside_rewriter_options, promote_empty) == 80 && offsetof(aside_rewriter_options, merge) == 84);
         CHECK(offsetof(aside_rewriter_options, max_tools) == 88);
-        CHECK(sizeof(aside_rewriter_stats) == 104 && offsetof(aside_rewriter_stats, size) == 0 && offsetof(aside_rewriter_stats, events) == 8);
+        CHECK(sizeof(aside_rewriter_stats) == 104 && offsetof(aside_rewriter_stats, size) == 0
+              && offsetof(aside_rewriter_stats, events) == 8);
         CHECK(offsetof(aside_rewriter_stats, changed) == 16 && offsetof(aside_rewriter_stats, added) == 24);
         CHECK(offsetof(aside_rewriter_stats, repaired) == 32 && offsetof(aside_rewriter_stats, too_long) == 40);
         CHECK(offsetof(aside_rewriter_stats, unread) == 48 && offsetof(aside_rewriter_stats, unpromoted) == 56);
@@ -119,7 +125,8 @@ int main(void)
         CHECK(sizeof(aside_compressor_options) == 40 && offsetof(aside_compressor_options, size) == 0);
         CHECK(offsetof(aside_compressor_options, budget) == 8 && offsetof(aside_compressor_options, switch_off) == 16);
         CHECK(offsetof(aside_compressor_options, memory) == 32);
-        CHECK(sizeof(aside_invocation) == 48 && offsetof(aside_invocation, size) == 0 && offsetof(aside_invocation, tool_id) == 8);
+        CHECK(sizeof(aside_invocation) == 48 && offsetof(aside_invocation, size) == 0
+              && offsetof(aside_invocation, tool_id) == 8);
         CHECK(offsetof(aside_invocation, input) == 24 && offsetof(aside_invocation, now) == 40);
         CHECK(sizeof(aside_failed) == 32 && offsetof(aside_failed, id) == 0 && offsetof(aside_failed, reason) == 16);
         CHECK(sizeof(aside_part_report) == 40 && offsetof(aside_part_report, part) == 0);

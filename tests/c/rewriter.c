@@ -248,7 +248,8 @@ static void stats(void)
     memset(&stats, 77, sizeof stats);
     stats.size = sizeof stats;
     CHECK_STATUS(aside_rewriter_get_stats(sse, &stats), ASIDE_OK);
-    CHECK(stats.size == sizeof stats && memcmp(&stats.events, zero, sizeof stats - offsetof(aside_rewriter_stats, events)) == 0);
+    CHECK(stats.size == sizeof stats
+          && memcmp(&stats.events, zero, sizeof stats - offsetof(aside_rewriter_stats, events)) == 0);
     got_len = 0;
     give(sse, stream, strlen(stream));
     give(sse, wide, strlen(wide));

@@ -106,7 +106,7 @@ int main(void)
     play(scanner, "<think>abc\xc3\xa4"
                   "def</think>");
     CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "abc\xc3\xa4"
-                                             "def")
+                                                     "def")
           == 0);
     take(scanner);
     CHECK(is(thought.text, thought.text_len, "abc") && thought.truncated == 1);

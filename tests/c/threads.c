@@ -29,7 +29,8 @@ static void *interleave(void *user)
         }
         finish(first, &heard[0]);
         finish(second, &heard[1]);
-        CHECK(strcmp(heard[0].text[ASIDE_CHANNEL_THINKING], "a b c") == 0 && strcmp(heard[0].text[ASIDE_CHANNEL_CONTENT], "one") == 0);
+        CHECK(strcmp(heard[0].text[ASIDE_CHANNEL_THINKING], "a b c") == 0
+              && strcmp(heard[0].text[ASIDE_CHANNEL_CONTENT], "one") == 0);
         CHECK(strcmp(heard[1].text[ASIDE_CHANNEL_THINKING], "\xf0\x9f\xa7\xa0") == 0);
         CHECK(strcmp(heard[1].text[ASIDE_CHANNEL_CONTENT], "two") == 0);
     }

@@ -170,12 +170,12 @@ enum class Kind : std::uint32_t {
     reclassify = ASIDE_KIND_RECLASSIFY, ///< all content so far was thinking; at most once in a stream
     budget = ASIDE_KIND_BUDGET,         ///< the thinking exceeds Options::budget here
     // Only with Options::calls:
-    call = ASIDE_KIND_CALL,                     ///< a tool call begins: the bytes are its marker, or none
-    call_name = ASIDE_KIND_CALL_NAME,           ///< its name, whole
-    call_id = ASIDE_KIND_CALL_ID,               ///< an id of it, whole; if the whole head is the id, in parts around the name
-    call_key = ASIDE_KIND_CALL_KEY,             ///< a key of its arguments, whole; arguments that are JSON have none
-    call_type = ASIDE_KIND_CALL_TYPE,           ///< the word for the type of the next value, whole
-    call_value = ASIDE_KIND_CALL_VALUE,         ///< a value, or arguments that are JSON, in pieces that cut no character
+    call = ASIDE_KIND_CALL,             ///< a tool call begins: the bytes are its marker, or none
+    call_name = ASIDE_KIND_CALL_NAME,   ///< its name, whole
+    call_id = ASIDE_KIND_CALL_ID,       ///< an id of it, whole; if the whole head is the id, in parts around the name
+    call_key = ASIDE_KIND_CALL_KEY,     ///< a key of its arguments, whole; arguments that are JSON have none
+    call_type = ASIDE_KIND_CALL_TYPE,   ///< the word for the type of the next value, whole
+    call_value = ASIDE_KIND_CALL_VALUE, ///< a value, or arguments that are JSON, in pieces that cut no character
     call_value_end = ASIDE_KIND_CALL_VALUE_END, ///< the value's closer, or no bytes; arguments that are JSON have none
     call_end = ASIDE_KIND_CALL_END,             ///< the call ends: the bytes are its marker, or none
 };
@@ -204,7 +204,7 @@ constexpr std::string_view name(Channel channel) noexcept
 enum class Cause : std::uint32_t {
     marker = ASIDE_CAUSE_MARKER,       ///< its closing marker came
     implied = ASIDE_CAUSE_IMPLIED,     ///< something else came that ends such a span
-    end = ASIDE_CAUSE_END_OF_STREAM,             ///< the stream ended inside it
+    end = ASIDE_CAUSE_END_OF_STREAM,   ///< the stream ended inside it
     forced = ASIDE_CAUSE_FORCED,       ///< force_close()
     malformed = ASIDE_CAUSE_MALFORMED, ///< the text of a tool call broke its grammar; no span ends so
 };
@@ -639,8 +639,9 @@ enum class BudgetScope : std::uint32_t { span = ASIDE_BUDGET_SCOPE_SPAN, stream 
 
 /// What becomes of a tool call that begins inside the thinking.
 enum class CallsInThinking : std::uint32_t {
-    dialect = ASIDE_CALLS_IN_THINKING_DIALECT, ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
-    never = ASIDE_CALLS_IN_THINKING_NEVER,     ///< every tool opener in the thinking is text
+    dialect =
+        ASIDE_CALLS_IN_THINKING_DIALECT,   ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
+    never = ASIDE_CALLS_IN_THINKING_NEVER, ///< every tool opener in the thinking is text
 };
 
 /// No budget.
@@ -1464,7 +1465,8 @@ public:
     /// The dialect may be destroyed after the call. Fails as try_start_at().
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
-        return static_cast<Status>(aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+        return static_cast<Status>(
+            aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
     /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
@@ -1482,7 +1484,8 @@ public:
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
-        const Status status = static_cast<Status>(aside_rewriter_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
+        const Status status = static_cast<Status>(
+            aside_rewriter_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
         if (status == Status::ok && start != nullptr)
             *start = static_cast<Start>(raw);
         return status;
@@ -1628,7 +1631,7 @@ inline std::optional<Body> wants(const Response &response, Formats formats) noex
     const auto &[status, path, type, encoding] = response;
     std::uint32_t body = 0;
     if (aside_rewriter_wants(status, path.data(), path.size(), type.data(), type.size(), encoding.data(), encoding.size(),
-                        static_cast<std::uint32_t>(formats), &body)
+                             static_cast<std::uint32_t>(formats), &body)
         != ASIDE_OK)
         return std::nullopt;
     return static_cast<Body>(body);
