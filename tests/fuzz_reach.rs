@@ -30,7 +30,7 @@ fn sources(folder: &Path) -> String {
     support::files(folder).into_iter().map(text).collect()
 }
 
-/// The numbers of a status are no option: `aside_status_text` takes any.
+/// The numbers of a status are left out: `aside_status_text` takes any.
 const NO_OPTION: &str = "aside_status";
 
 /// The functions, options and numbers of options in the headers that the sources do not name.

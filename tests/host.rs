@@ -391,7 +391,7 @@ enum Act {
     Clone,
     TakeThoughts,
     Prompt(Vec<u8>),
-    /// A copy is fed more, until so many events have come. The host drops the rest, does the other thing, and ends the stream.
+    /// A copy is fed more, until this number of events has come. The host drops the rest, does the other thing, and ends the stream.
     Abandon(Vec<u8>, usize, Box<Act>),
 }
 

@@ -319,7 +319,7 @@ unsafe extern "C" fn hear(user: *mut c_void, record: *const c::Event, bytes: *co
     i32::from(heard.patience == 0)
 }
 
-/// Feeds a text until so many events were heard, by a callback that stops or to an array that is full. Returns how much of it
+/// Feeds a text until it has reported `most` events, by a callback that stops or to an array that is full. Returns how much of it
 /// is consumed.
 fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard: &mut Heard) -> usize {
     if !is_array {
