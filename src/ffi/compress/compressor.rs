@@ -83,16 +83,17 @@ pub unsafe extern "C" fn aside_compressor_new(
                 fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
                 return ptr::null_mut();
             }
-            if let Err(state) = (*registry).guard.claim(is_ready) {
-                refuse(state);
-                return ptr::null_mut();
-            }
         }
-        // Made before the registry is consumed, so that the registry is still there if there is no memory for it.
+        // Made before the registry is claimed, so that the registry is still there if there is no memory for it.
         let Some(handle) = try_box(MaybeUninit::uninit()) else {
             fail(ASIDE_ERROR_MEMORY);
             return ptr::null_mut();
         };
+        // SAFETY: the caller promises that the registry is there.
+        if let Err(state) = unsafe { &*registry }.guard.claim(is_ready) {
+            refuse(state);
+            return ptr::null_mut();
+        }
         // SAFETY: it came from a Box, no call is inside, and the caller promises that this is its last use.
         let registry = unsafe { Box::from_raw(registry) }.guard.inner.into_inner();
         let mut compressor = Compressor::new(registry);
