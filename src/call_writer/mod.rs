@@ -32,7 +32,7 @@
 //! | `End(Marker)` | `}` and the end |
 //!
 //! ```
-//! use aside::{Dialect, ScannerOptions, Scanner, call_writer::{self, CallWriter, Tools}};
+//! use aside::{Dialect, Scanner, ScannerOptions, call_writer::{self, CallWriter, Tools}};
 //!
 //! let dialect = Dialect::from_toml(
 //!     r#"

@@ -35,7 +35,7 @@ pub struct Counts {
 /// next thinking.
 ///
 /// ```
-/// use aside::{Budget, BudgetScope, BudgetUnit, Dialect, Kind, ScannerOptions, Scanner};
+/// use aside::{Budget, BudgetScope, BudgetUnit, Dialect, Kind, Scanner, ScannerOptions};
 ///
 /// let budget = Budget::new(5, BudgetUnit::Characters, BudgetScope::Span);
 /// let mut scanner = Scanner::with_options(&Dialect::find("qwen3")?, &ScannerOptions::new().budget(budget))?;

@@ -7,7 +7,7 @@ use crate::memory::OutOfMemory;
 /// Why a scanner could not be made, or could not go on.
 ///
 /// ```
-/// use aside::{Channel, Dialect, Error, ScannerOptions, Scanner, Start};
+/// use aside::{Channel, Dialect, Error, Scanner, ScannerOptions, Start};
 ///
 /// let options = ScannerOptions::new().start(Start::Channel(Channel::Narration));
 /// let error = Scanner::with_options(&Dialect::find("qwen3")?, &options).unwrap_err();

@@ -6,7 +6,7 @@ use crate::channel::Start;
 /// Options of a scanner. The default is what the dialect says.
 ///
 /// ```
-/// use aside::{Channel, Dialect, ScannerOptions, Scanner, Start, StrayClose};
+/// use aside::{Channel, Dialect, Scanner, ScannerOptions, Start, StrayClose};
 ///
 /// let options = ScannerOptions::new()
 ///     .start(Start::Channel(Channel::Thinking)) // the prompt ends with `<think>`
@@ -72,7 +72,7 @@ impl ScannerOptions {
 /// What a scanner does with a closer of the thinking that has no opener and comes after content.
 ///
 /// ```
-/// use aside::{Channel, Dialect, ScannerOptions, Scanner, StrayClose};
+/// use aside::{Channel, Dialect, Scanner, ScannerOptions, StrayClose};
 ///
 /// let qwen3 = Dialect::find("qwen3")?;
 /// let mut scanner = Scanner::with_options(&qwen3, &ScannerOptions::new().stray_close(StrayClose::Text))?;
@@ -94,7 +94,7 @@ pub enum StrayClose {
 /// What a scanner does with a tool call that begins inside the thinking.
 ///
 /// ```
-/// use aside::{CallsInThinking, Channel, Dialect, ScannerOptions, Scanner};
+/// use aside::{CallsInThinking, Channel, Dialect, Scanner, ScannerOptions};
 ///
 /// let qwen3 = Dialect::find("qwen3")?;
 /// let options = ScannerOptions::new().calls_in_thinking(CallsInThinking::Never);

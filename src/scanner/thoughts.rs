@@ -11,7 +11,7 @@ use super::{attributes::Attributes, error::Error, event::Cause};
 /// The whole text of a thinking span, with its attributes.
 ///
 /// ```
-/// use aside::{Cause, Dialect, ScannerOptions, Scanner};
+/// use aside::{Cause, Dialect, Scanner, ScannerOptions};
 ///
 /// let options = ScannerOptions::new().collect(1 << 20);
 /// let mut scanner = Scanner::with_options(&Dialect::find("qwen3")?, &options)?;
