@@ -237,6 +237,31 @@ typedef struct aside_call_writer aside_call_writer;
 typedef struct aside_rewriter aside_rewriter;
 
 /* ========================================================================== *
+ * Texts and memory
+ *
+ * Threads: any thread may call these functions at any time.
+ * ========================================================================== */
+
+/**
+ * A range of bytes. In what the library fills, `at` is never NULL and has no NUL after the last byte; in what a caller
+ * passes, `at` may be NULL if `len` is 0. This struct never changes.
+ */
+typedef struct aside_bytes {
+    /** The first byte. */
+    const char *at;
+    /** How many there are. */
+    size_t len;
+} aside_bytes;
+
+/**
+ * Frees memory that a function of this library returned for `aside_free()`, such as `aside_strip()`. Does nothing for
+ * NULL. Free no such memory with `free()`: the library may have a heap of its own.
+ *
+ * Threads: any thread may call this at any time.
+ */
+void aside_free(void *memory);
+
+/* ========================================================================== *
  * Simple calls: a whole text at once
  *
  * Threads: any thread may call these functions at any time, with the same dialect too.
@@ -274,19 +299,17 @@ const struct aside_dialect *aside_dialect_find_for_model(const char *model,
                                                          size_t len);
 
 /**
- * Writes the content of a whole text to `*out`: what a reader is meant to see, with ASCII white space trimmed at both
- * ends. `text` has `len` bytes.
+ * Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. `text`
+ * has `len` bytes.
  *
- * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
- * Both are written on success only.
- *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+ * `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`.
+ * `*out_len` is written on success only.
  */
-aside_status aside_strip(const struct aside_dialect *dialect,
-                         const char *text,
-                         size_t len,
-                         char **out,
-                         size_t *out_len);
+char *aside_strip(const struct aside_dialect *dialect,
+                  const char *text,
+                  size_t len,
+                  size_t *out_len);
 
 /** The values of `aside_start`: where a stream starts. */
 enum {
@@ -318,75 +341,66 @@ enum {
 /** An `ASIDE_MARKERS_` value. */
 typedef uint32_t aside_markers;
 
-/**
- * Joins thinking and content into one text, as a model of the dialect writes them: the text splits back into the same
- * bytes. `thinking` has `thinking_len` bytes and `content` has `content_len`; any bytes are allowed. Without thinking
- * no block for it is written, unless the text starts inside one.
- *
- * `start` is what is open where the text begins, and must be given to the scanner that splits it:
- * `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
- * is written. `markers` says what to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or
- * `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not
- * enough, U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a
- * line end. The text then splits back into the escaped parts.
- *
- * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
- * Both are written on success only.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or says what the dialect
- * does not write: no text is joined from `ASIDE_START_NARRATION` and `ASIDE_START_TOOL`; `ASIDE_ERROR_OPTION`, also
- * for a start that the dialect does not have; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
- * `ASIDE_ERROR_PANIC`.
- */
-aside_status aside_join(const struct aside_dialect *dialect,
-                        const char *thinking,
-                        size_t thinking_len,
-                        const char *content,
-                        size_t content_len,
-                        aside_start start,
-                        aside_markers markers,
-                        char **out,
-                        size_t *out_len);
-
-/** A tool call for `aside_join_with_calls()`. Its texts are UTF-8. */
+/** A tool call for `aside_join()`. Its texts are UTF-8. Later versions may add fields at the end. */
 typedef struct aside_join_call {
     /** The name of the tool. */
-    const char *name;
-    /** The length of the name. */
-    size_t name_len;
+    struct aside_bytes name;
     /** The arguments: a JSON object. */
-    const char *arguments;
-    /** The length of the arguments. */
-    size_t arguments_len;
-    /** The call's id, which is written where the dialect has a place for one. NULL: none. */
-    const char *id;
-    /** The length of the id. */
-    size_t id_len;
+    struct aside_bytes arguments;
+    /** The call's id, which is written where the dialect has a place for one. `at` is NULL: none. */
+    struct aside_bytes id;
 } aside_join_call;
 
-/**
- * Joins thinking, content and the tool calls after them into one text, as `aside_join()`. `calls` has `count` entries; it
- * may be NULL if there are none. A scanner with `options.calls` reads the calls back as they are; types are not in the
- * text of all dialects, so a call writer that has the tools makes the same arguments. Calls are never escaped: where a value
- * holds the text that ends it, no text means the call.
- *
- * Returns as `aside_join()`; `ASIDE_ERROR_JOIN` also for a call that cannot be written: the message says which call, and
- * which part of it. `ASIDE_ERROR_OPTION` also for a text of a call that is not UTF-8.
- */
-aside_status aside_join_with_calls(const struct aside_dialect *dialect,
-                                   const char *thinking,
-                                   size_t thinking_len,
-                                   const char *content,
-                                   size_t content_len,
-                                   const struct aside_join_call *calls,
-                                   size_t count,
-                                   aside_start start,
-                                   aside_markers markers,
-                                   char **out,
-                                   size_t *out_len);
+/** What `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end. */
+typedef struct aside_join_options {
+    /** `sizeof(aside_join_options)` of the caller's header. */
+    size_t size;
+    /**
+     * The thinking; any bytes are allowed. Without thinking no block for it is written, unless the text starts inside one.
+     */
+    struct aside_bytes thinking;
+    /** The content; any bytes are allowed. */
+    struct aside_bytes content;
+    /** The tool calls after the content. NULL if there are none. */
+    const struct aside_join_call *calls;
+    /** How many there are. */
+    size_t call_count;
+    /** `sizeof(aside_join_call)` of the caller's header, if there are calls. */
+    size_t call_size;
+    /**
+     * What is open where the text begins; give the same start to the scanner that splits the text:
+     * `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
+     * is written.
+     */
+    aside_start start;
+    /**
+     * What to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or `ASIDE_MARKERS_ESCAPE`.
+     * Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough, U+200B is put
+     * before and after the part, and thinking in a code fence gets its lines of fences broken and a line end. The text
+     * then splits back into the escaped parts.
+     */
+    aside_markers markers;
+} aside_join_options;
 
 /**
- * Writes a text without the dialect's markers to `*out`, for a prompt that a user's text goes into: U+200B (zero
+ * Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text
+ * splits back into the same bytes. A scanner with `options.calls` reads the calls back as they are; types are not in the
+ * text of all dialects, so a call writer that has the tools makes the same arguments. Calls are never escaped: where a
+ * value holds the text that ends it, no text means the call.
+ *
+ * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+ * `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and what
+ * of it cannot be written, or says what the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
+ * `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that
+ * is not UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
+ * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+ */
+char *aside_join(const struct aside_dialect *dialect,
+                 const struct aside_join_options *options,
+                 size_t *out_len);
+
+/**
+ * Returns a text without the dialect's markers, for a prompt that a user's text goes into: U+200B (zero
  * width space, 3 bytes) is put after the first character of each marker, turn markers included, so that it reads the
  * same and is not a marker. A marker that counts only at the first byte of a stream gets it in front, if the text
  * begins with that marker. A text that was escaped is not changed again. `text` has `len` bytes; any bytes are
@@ -395,17 +409,15 @@ aside_status aside_join_with_calls(const struct aside_dialect *dialect,
  * Escape a text whole: a marker that is put together from two texts is seen in neither. The host must keep out special
  * tokens that the dialect does not name.
  *
- * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
- * Both are written on success only.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single character, or
- * one that contains U+200B); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+ * `aside_last_status()` is then `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single
+ * character, or one that contains U+200B), or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
+ * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
  */
-aside_status aside_escape(const struct aside_dialect *dialect,
-                          const char *text,
-                          size_t len,
-                          char **out,
-                          size_t *out_len);
+char *aside_escape(const struct aside_dialect *dialect,
+                   const char *text,
+                   size_t len,
+                   size_t *out_len);
 
 /* ========================================================================== *
  * Dialects
@@ -1696,7 +1708,7 @@ aside_status aside_scanner_force_close_into(struct aside_scanner *scanner,
                                             size_t event_size,
                                             struct aside_fed *out);
 
-/** What `aside_scanner_feed_text()` and `aside_scanner_quiet()` return if there is no channel to return. */
+/** What `aside_scanner_feed_text()` returns if there is no channel to return. */
 enum {
     /** From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped. */
     ASIDE_NOT_TEXT = -1,
@@ -1716,40 +1728,6 @@ enum {
 int32_t aside_scanner_feed_text(struct aside_scanner *scanner,
                                 const char *buf,
                                 size_t len);
-
-/**
- * Returns which bytes change nothing where the stream now is, so that a host for which calls are expensive need not
- * call for each token. A chunk that consists only of these bytes, all of them ASCII, is text of one channel, and
- * leaves the state as it was. The host may skip such chunks, as many as come, and adds up their lengths; each of them
- * would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
- * feed may change the bytes.
- *
- * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
- * of skipped chunks until `aside_scanner_skip()` has told it their total length.
- *
- * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
- * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
- * budget for this channel, in text that is collected, after tokens were fed, and if something is wrong.
- *
- * Memory: none is allocated.
- */
-int32_t aside_scanner_quiet(const struct aside_scanner *scanner,
-                            uint64_t *bytes);
-
-/**
- * Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
- * they had been fed. Call it before any other call for this scanner, except for `aside_scanner_feed_text()` and
- * `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
- *
- * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
- * more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
- * After an error nothing has changed. Only the host knows whether the bytes were in the set, and were reported as text
- * of that channel.
- *
- * Memory: none is allocated.
- */
-aside_status aside_scanner_skip(struct aside_scanner *scanner,
-                                uint64_t len);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -31,14 +31,6 @@ extern "C" {
  * Types
  * ========================================================================== */
 
-/** A range of bytes. `at` may be NULL if `len` is 0. */
-typedef struct aside_bytes {
-    /** The first byte. */
-    const char *at;
-    /** How many there are. */
-    size_t len;
-} aside_bytes;
-
 /**
  * Filters and caches for a compressor. From `aside_registry_new()`; freed by `aside_registry_free()`, or consumed by
  * `aside_compressor_new()`.
@@ -62,12 +54,6 @@ typedef struct aside_compressed aside_compressed;
  * `aside_tool_stream_free()`.
  */
 typedef struct aside_tool_stream aside_tool_stream;
-
-/**
- * The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
- * `aside_command_line_free()`.
- */
-typedef struct aside_command_line aside_command_line;
 
 /**
  * What a callback of the host replies, next to the number that it returns: `aside_reply_write()`. It belongs to the
@@ -591,85 +577,6 @@ aside_status aside_tool_stream_finish(struct aside_tool_stream *stream,
                                       const char **out,
                                       size_t *out_len,
                                       struct aside_compressed **report);
-
-/* ========================================================================== *
- * Parts of the compressor, for hosts that choose for themselves
- *
- * Threads: any thread may call these functions at any time, with the same command line too.
- * ========================================================================== */
-
-/**
- * Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
- * read.
- */
-int32_t aside_is_protected(const char *text,
-                           size_t len);
-
-/**
- * Writes the first line of a compressed text to `*out`, without a line end: by which filters, from how many UTF-16
- * code units to how many.
- *
- * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
- * Both are written on success only.
- *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not UTF-8),
- * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
- */
-aside_status aside_format_banner(const struct aside_bytes *filter_ids,
-                                 size_t count,
-                                 uint64_t before,
-                                 uint64_t after,
-                                 char **out,
-                                 size_t *out_len);
-
-/** A command of a command line. Its texts are UTF-8. */
-typedef struct aside_command {
-    /** The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`. */
-    struct aside_bytes name;
-    /**
-     * The first argument that is neither an option nor an option's value: `diff` of `git -C dir diff`; the script of
-     * `npm run`. Empty if there is none.
-     */
-    struct aside_bytes subcommand;
-    /** All words after the program, without their quotes. */
-    const struct aside_bytes *words;
-    /** How many there are. */
-    size_t word_count;
-    /**
-     * 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
-     * something of its own.
-     */
-    uint32_t prints;
-    /** 1 if its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0. */
-    uint32_t piped;
-} aside_command;
-
-/**
- * Parses a command line as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
- * `line` has `len` bytes of UTF-8.
- *
- * Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
- * is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
- */
-struct aside_command_line *aside_command_line_parse(const char *line,
-                                                    size_t len);
-
-/**
- * Returns the commands of a line, in order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`,
- * `npx` …), assignments and redirections are not among them. There are none if the line is better left alone: with
- * `case`, or with shells in shells more than eight deep.
- *
- * Returns the first of `*count` commands: memory of `line`, valid as long as that is. NULL if `line` or `count` is.
- */
-const struct aside_command *aside_command_line_commands(const struct aside_command_line *line,
-                                                        size_t *count);
-
-/**
- * Frees a command line and its commands. Does nothing for NULL.
- *
- * Threads: no other thread may be using it.
- */
-void aside_command_line_free(struct aside_command_line *line);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -70,25 +70,6 @@ pub(super) fn as_c_array<T>(entries: &[T]) -> *const T {
     if entries.is_empty() { (&raw const NOTHING).cast() } else { entries.as_ptr() }
 }
 
-/// Writes a copy for C to `out`, from `malloc` and with a NUL after it.
-///
-/// # Safety
-/// Both outputs may be written.
-pub(super) unsafe fn write_copy(bytes: &[u8], out: *mut *mut c_char, out_len: *mut size_t) -> aside_status {
-    // SAFETY: malloc returns NULL or room for the bytes and a NUL; the outputs may be written, as the caller promises.
-    unsafe {
-        let copy = libc::malloc(bytes.len() + 1).cast::<u8>();
-        if copy.is_null() {
-            return fail(ASIDE_ERROR_MEMORY);
-        }
-        ptr::copy_nonoverlapping(bytes.as_ptr(), copy, bytes.len());
-        copy.add(bytes.len()).write(0);
-        out.write_unaligned(copy.cast());
-        out_len.write_unaligned(bytes.len());
-    }
-    ASIDE_OK
-}
-
 /// Returns the size that the caller's struct begins with, for `fill_sized`.
 ///
 /// # Safety

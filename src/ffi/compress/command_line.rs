@@ -5,9 +5,9 @@ use std::ptr;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::types::*;
-use super::{shown, text};
+use super::text;
 use crate::compress::Invocation;
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::memory::{as_c_array, free, layout};
 use crate::ffi::status::{fail_no_handle, fail_null, guard_handle};
 
@@ -68,11 +68,13 @@ pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size
 impl aside_command_line {
     fn new(line: &str) -> aside_command_line {
         let runs = Invocation::all(line).unwrap_or_default();
-        let words: Vec<Vec<aside_bytes>> =
-            runs.iter().map(|run| run.words().iter().map(|word| shown(word.as_bytes())).collect()).collect();
+        let words: Vec<Vec<aside_bytes>> = runs
+            .iter()
+            .map(|run| run.words().iter().map(|word| aside_bytes::lend(word.as_bytes())).collect())
+            .collect();
         let command = |(run, words): (&Invocation, &Vec<aside_bytes>)| aside_command {
-            name: shown(run.command().as_bytes()),
-            subcommand: shown(run.subcommand().unwrap_or_default().as_bytes()),
+            name: aside_bytes::lend(run.command().as_bytes()),
+            subcommand: aside_bytes::lend(run.subcommand().unwrap_or_default().as_bytes()),
             words: as_c_array(words),
             word_count: words.len(),
             prints: run.prints().into(),

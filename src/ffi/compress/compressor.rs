@@ -9,15 +9,14 @@ use safer_ffi::prelude::*;
 
 use super::registry::aside_registry;
 use super::types::*;
-use super::{array, called, inside, is_inside, shown, text, texts};
+use super::{array, called, inside, is_inside, text, texts};
 use crate::compress::{
     Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
 };
+use crate::ffi::bytes::{aside_bytes, return_text};
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{is_ready, refuse};
-use crate::ffi::memory::{
-    as_c_array, as_c_ptr, bytes, fill_sized, free, read_sized, size_of_given, try_box, write_copy,
-};
+use crate::ffi::memory::{as_c_array, as_c_ptr, bytes, fill_sized, free, read_sized, size_of_given, try_box};
 use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
 
 /// Makes tool results shorter. It never changes, except for its caches. From `aside_compressor_new()`; freed by
@@ -192,11 +191,11 @@ impl aside_compressed {
             stretch_count: stretches.len(),
         };
         let failed = |failed: &crate::compress::Failed| aside_failed {
-            id: shown(failed.filter.as_bytes()),
-            reason: shown(failed.reason.as_bytes()),
+            id: aside_bytes::lend(failed.filter.as_bytes()),
+            reason: aside_bytes::lend(failed.reason.as_bytes()),
         };
         let borrowed = Borrowed {
-            filters: report.filters.iter().map(|id| shown(id.as_bytes())).collect(),
+            filters: report.filters.iter().map(|id| aside_bytes::lend(id.as_bytes())).collect(),
             failed: report.failed.iter().map(failed).collect(),
             parts: report.parts.iter().zip(&stretches).map(part).collect(),
             _stretches: stretches,
@@ -277,7 +276,7 @@ pub unsafe extern "C" fn aside_compressed_report(
                 failed_count: borrowed.failed.len(),
                 parts: as_c_array(&borrowed.parts),
                 part_count: borrowed.parts.len(),
-                hit: shown(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
+                hit: aside_bytes::lend(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
                 cut_protected: compressed.report.cut_protected.into(),
                 unexplained: compressed.report.unexplained.into(),
             };
@@ -357,39 +356,26 @@ pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) ->
     )
 }
 
-/// Writes the first line of a compressed text to `*out`, without a line end: by which filters, from how many UTF-16
-/// code units to how many.
+/// Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to
+/// how many.
 ///
-/// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
-/// Both are written on success only.
-///
-/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not UTF-8),
-/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+/// The text has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+/// `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not
+/// UTF-8), `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
 #[ffi_export]
 pub unsafe extern "C" fn aside_format_banner(
     filter_ids: *const aside_bytes,
     count: size_t,
     before: u64,
     after: u64,
-    out: *mut *mut c_char,
     out_len: *mut size_t,
-) -> aside_status {
-    guard(
-        |status| status,
-        || {
-            if out.is_null() || out_len.is_null() {
-                return fail_null("out or out_len");
-            }
-            // SAFETY: the caller promises ids that are there, and outputs that may be written.
-            unsafe {
-                let ids = match texts(filter_ids, count, "filter_ids") {
-                    Ok(ids) => ids,
-                    Err(status) => return status,
-                };
-                let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-                let banner = format_banner(&ids, number(before), number(after));
-                write_copy(banner.as_bytes(), out, out_len)
-            }
-        },
-    )
+) -> *mut c_char {
+    // SAFETY: the caller promises ids that are there, and a length that may be written.
+    unsafe {
+        return_text(out_len, || {
+            let ids = texts(filter_ids, count, "filter_ids")?;
+            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+            Ok(format_banner(&ids, number(before), number(after)).into_bytes())
+        })
+    }
 }

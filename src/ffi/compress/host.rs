@@ -5,9 +5,9 @@ use std::mem::offset_of;
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::types::*;
 use super::{text, texts};
 use crate::compress::{Cache, Filter, Filtered, Hit, Input};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, as_c_ptr, bytes, layout};
 use crate::ffi::status::{fail_null, fail_with, guard};

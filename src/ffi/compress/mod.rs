@@ -15,8 +15,9 @@ use std::sync::Arc;
 use safer_ffi::prelude::*;
 
 use self::types::*;
+use super::bytes::aside_bytes;
 use super::constants::*;
-use super::memory::{as_c_ptr, bytes, read_sized};
+use super::memory::{bytes, read_sized};
 use super::status::{fail, fail_panic, fail_with};
 use crate::compress::{Compressor, Input};
 
@@ -73,10 +74,6 @@ unsafe fn array<'a, T: Copy + 'a>(
     }
     // SAFETY: the caller's promise; entries need not be aligned.
     Ok((0..count).map(move |index| unsafe { at.add(index).read_unaligned() }))
-}
-
-fn shown(bytes: &[u8]) -> aside_bytes {
-    aside_bytes { at: as_c_ptr(bytes), len: bytes.len() }
 }
 
 /// What the caller says of a call.

@@ -8,8 +8,8 @@ use safer_ffi::prelude::*;
 
 use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, ids};
 use super::text;
-use super::types::*;
 use crate::compress::{LastRun, Registry, check_filter};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{HandleGuard, is_ready};
 use crate::ffi::memory::{bytes, file_text, free, read_sized};

@@ -2,10 +2,11 @@
 
 use std::mem::offset_of;
 
-use libc::{c_char, size_t};
+use libc::size_t;
 use safer_ffi::prelude::*;
 
 use crate::compress::{Change, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::memory::{Versioned, layout};
 
 /// Texts shorter than this, in UTF-16 code units, are never changed.
@@ -36,17 +37,6 @@ const _: () = {
     assert!(Change::Replaced as u32 == ASIDE_CHANGE_REPLACED);
     assert!(Change::LeftOut as u32 == ASIDE_CHANGE_LEFT_OUT);
 };
-
-/// A range of bytes. `at` may be NULL if `len` is 0.
-#[derive_ReprC]
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct aside_bytes {
-    /// The first byte.
-    pub at: *const c_char,
-    /// How many there are.
-    pub len: size_t,
-}
 
 /// Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
@@ -181,7 +171,6 @@ const _: () = {
 };
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_bytes 16: at 0, len 8);
     layout!(aside_compressor_options 40: size 0, budget 8, switch_off 16, memory 32);
     layout!(aside_invocation 48: size 0, tool_id 8, input 24, now 40);
     layout!(aside_part_report 40: part 0, len 8, hash 16, stretches 24, stretch_count 32);
