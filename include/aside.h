@@ -188,6 +188,8 @@ enum {
     ASIDE_ERROR_FILTER = -1013,
     /** The text is not the one that the report is about. */
     ASIDE_ERROR_ORIGINAL = -1014,
+    /** Several dialects fit a template equally well. The message names them. */
+    ASIDE_ERROR_AMBIGUOUS = -1015,
 };
 
 /**
@@ -209,7 +211,7 @@ typedef int32_t aside_status;
 const char *aside_last_error(void);
 
 /**
- * Returns the status of the last failure in this thread: why a function returned NULL or 0. `ASIDE_OK` if nothing has
+ * Returns the status of the last failure in this thread: why a function returned NULL. `ASIDE_OK` if nothing has
  * failed.
  */
 aside_status aside_last_status(void);
@@ -426,68 +428,62 @@ char *aside_escape(const struct aside_dialect *dialect,
  * ========================================================================== */
 
 /**
- * Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and
- * the framing around them. `text` has `len` bytes and needs no NUL.
- *
- * A library that was built with the feature `templates` renders the template, with one user message and without the
- * variables that a host may leave out; rendering is bounded in time and memory. Any other library reads the template's
- * text, and so does this one if the template cannot be rendered.
- *
- * Returns how many dialects fit equally well:
- * - 1: it is found, and `*start` becomes an `ASIDE_START_` value: where generation starts after the template's
- *   generation prompt. If several fit that differ in nothing that the template has, the first by name is found.
- * - More than 1: the template does not tell them apart, and `*start` is not written.
- * - 0: it has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure
- *   (`ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`).
- *
- * The first `capacity` of them, sorted by name, are written to `dialects`; like those of `aside_dialect_find()` they
- * are never freed. `dialects` may be NULL if `capacity` is 0; `start` may be NULL.
- *
- * Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects, and while the
- * template is rendered; there the process ends.
+ * What `aside_dialect_find_for_template()` found. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
+ * want to see all dialects that fit; later versions may add fields at the end.
  */
-size_t aside_dialect_find_for_template(const char *text,
-                                       size_t len,
-                                       const struct aside_dialect **dialects,
-                                       size_t capacity,
-                                       aside_start *start);
+typedef struct aside_template_match {
+    /** `sizeof(aside_template_match)` of the caller's header. */
+    size_t size;
+    /**
+     * Room for `capacity` dialects; NULL if that is 0. The first `capacity` of those that fit equally well, sorted by name,
+     * are written here. Like those of `aside_dialect_find()` they are never freed.
+     */
+    const struct aside_dialect **dialects;
+    /** How many dialects there is room for. */
+    size_t capacity;
+    /** Filled: how many dialects fit equally well, also if there is room for fewer. */
+    size_t count;
+    /**
+     * Filled: where generation starts after the template's generation prompt, if one dialect is found; otherwise
+     * `ASIDE_START_DEFAULT`.
+     */
+    aside_start start;
+    /** 0. */
+    uint32_t reserved;
+} aside_template_match;
 
 /**
- * Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, and where generation starts after
- * the prompt of the request at hand. `text` has `len` bytes, `variables` has `variables_len`; neither needs a NUL.
+ * Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and the
+ * framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may be
+ * NULL.
  *
- * `variables` is a JSON object: the variables that the template is rendered with for that request, such as
- * `{"enable_thinking": true, "tools": []}`; `reasoning_effort` and `messages` are others. Variables that it leaves out
- * are as in `aside_dialect_find_for_template()`. Without variables (a length of 0) this is that function.
+ * Returns the dialect, as `aside_dialect_find()`; `found->start` is then where generation starts after the template's
+ * generation prompt, with the branches that are taken by default. If several dialects fit that differ in nothing that the
+ * template has, the first by name is found.
  *
- * Returns as that function, and writes `dialects` and `start` in the same way. Returns 0 also if `variables` is not a
- * JSON object, if the template cannot be rendered with them, and if the library was built without the feature
- * `templates`: `aside_last_status()` is then `ASIDE_ERROR_OPTION`, and the message says why.
+ * NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
+ * tell them apart: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
+ * markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`,
+ * `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
  *
- * Memory: if it runs out here, the process ends.
+ * Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
  */
-size_t aside_dialect_find_for_template_with(const char *text,
-                                            size_t len,
-                                            const char *variables,
-                                            size_t variables_len,
-                                            const struct aside_dialect **dialects,
-                                            size_t capacity,
-                                            aside_start *start);
+const struct aside_dialect *aside_dialect_find_for_template(const char *text,
+                                                            size_t len,
+                                                            struct aside_template_match *found);
 
 /**
  * Makes a dialect from the text of a dialect file (TOML, UTF-8). `toml` has `len` bytes and needs no NUL; it is not
  * used after the call.
  *
- * `*out` is the new dialect, which the caller owns: `aside_dialect_free()`. It is written on success only.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`,
- * `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
+ * Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
+ * `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`;
+ * `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
  *
  * Memory: if it runs out while the text is read, the process ends.
  */
-aside_status aside_dialect_load(const char *toml,
-                                size_t len,
-                                struct aside_dialect **out);
+struct aside_dialect *aside_dialect_load(const char *toml,
+                                         size_t len);
 
 /**
  * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. Does
@@ -556,14 +552,11 @@ const char *aside_dialect_opener(const struct aside_dialect *dialect,
                                  uint32_t tag,
                                  size_t *len);
 
-/** Returns how many dialects are built in. */
-size_t aside_dialect_count(void);
-
 /**
  * Returns the name of the built-in dialect number `index`, in sorted order, from 0: UTF-8 with a NUL at its end.
  * `*len` becomes its length without the NUL; `len` may be NULL.
  *
- * The memory lives as long as the library. NULL if `index` is not below `aside_dialect_count()`.
+ * The memory lives as long as the library. NULL past the last one, which is no failure: `aside_last_status()` stays.
  */
 const char *aside_dialect_name_at(size_t index,
                                   size_t *len);
@@ -727,7 +720,7 @@ enum {
     ASIDE_KIND_BUDGET = 7,
     /**
      * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
-     * written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
+     * written. The bytes are what begins the call, if the opener of its span was not that. `call` is the number of the
      * call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
      */
     ASIDE_KIND_CALL = 8,
@@ -747,7 +740,7 @@ enum {
     /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_VALUE_END = 14,
     /**
-     * The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_KIND_CALL`.
+     * The call ends. The bytes are its last marker, if it has one. `cause` says why, and `call` is as for `ASIDE_KIND_CALL`.
      */
     ASIDE_KIND_CALL_END = 15,
 };
@@ -788,8 +781,8 @@ enum {
 typedef uint32_t aside_cause;
 
 /**
- * One event: 64 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
- * are the stream.
+ * One event: 80 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
+ * are the stream. Later versions may add fields at the end.
  */
 typedef struct aside_event {
     /** What it reports. Ignore values that you do not know: later versions may add some. */
@@ -815,9 +808,8 @@ typedef struct aside_event {
      */
     uint32_t tag;
     /**
-     * For `ASIDE_KIND_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
-     * `ASIDE_KIND_CALL_NAME` that has `value_len`. For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the
-     * stream, from 0. Otherwise 0.
+     * In an event array: for `ASIDE_KIND_ATTRIBUTE`, and for an `ASIDE_KIND_CALL_NAME` that has `value_len`, where the name
+     * begins in `aside_event_array.attributes`. Otherwise 0.
      */
     uint32_t text_at;
     /** For `ASIDE_KIND_ATTRIBUTE`, the length of its name. */
@@ -835,6 +827,19 @@ typedef struct aside_event {
     uint32_t raw_value_at;
     /** Its length there. */
     uint32_t raw_value_len;
+    /** For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the stream, from 0. Otherwise 0. */
+    uint32_t call;
+    /**
+     * How many tokens begin inside the event's bytes, of those that were fed with `aside_scanner_feed_tokens()`. A token that
+     * begins in one event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
+     * Bytes that were fed without tokens have none.
+     */
+    uint32_t tokens;
+    /**
+     * How many tokens of the stream begin before the event: the next event has `first_token + tokens`. For
+     * `ASIDE_KIND_ATTRIBUTE`, those of its marker are among them.
+     */
+    uint64_t first_token;
 } aside_event;
 
 /**
@@ -919,8 +924,8 @@ typedef struct aside_token {
 /**
  * Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` of them, and their lengths add
  * up to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
- * typed as ordinary text stays text, and `aside_scanner_counts()` counts the tokens of each channel. Feeds with and
- * without tokens may be mixed.
+ * typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
+ * `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
  *
  * Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
  * After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the
@@ -992,6 +997,11 @@ typedef struct aside_counts {
     uint64_t spans;
     /** Tokens whose first byte is text of the channel, of those from `aside_scanner_feed_tokens()`. */
     uint64_t tokens;
+    /**
+     * For `ASIDE_CHANNEL_THINKING`, whole thoughts that were lost since the scanner was made or reset, because 1,024 others
+     * had not been taken. 0 for other channels, and without `options.collect`.
+     */
+    uint64_t lost_thoughts;
 } aside_counts;
 
 /**
@@ -1014,30 +1024,16 @@ aside_status aside_scanner_counts(const struct aside_scanner *scanner,
  * Scanners: whole thoughts
  * ========================================================================== */
 
-/** An attribute of a thought. */
-typedef struct aside_attribute {
-    /** Its name. Never NULL, no NUL at its end. */
-    const char *name;
-    /** The length of the name. */
-    size_t name_len;
-    /** Its decoded value. Never NULL, no NUL at its end. */
-    const char *value;
-    /** The length of the value. */
-    size_t value_len;
-} aside_attribute;
-
 /**
- * A whole thought. Set `size` before each call; later versions may add fields at the end. The pointers lead to memory
- * of the scanner, valid until the next `aside_scanner_take_thought()`, `aside_scanner_reset()` or
- * `aside_scanner_free()` of this scanner. Feeding does not change it.
+ * A whole thought. Set `size` before each call; later versions may add fields at the end. Its texts are memory of the
+ * scanner, valid until the next `aside_scanner_take_thought()`, `aside_scanner_reset()` or `aside_scanner_free()` of this
+ * scanner. Feeding does not change them.
  */
 typedef struct aside_thought {
     /** `sizeof(aside_thought)` of the caller's header. */
     size_t size;
-    /** The text. Never NULL, no NUL at its end. */
-    const char *text;
-    /** The length of the text. */
-    size_t text_len;
+    /** The text. */
+    struct aside_bytes text;
     /** The offset in the stream of the marker that opened it. */
     uint64_t offset;
     /** Why it ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off. */
@@ -1048,22 +1044,18 @@ typedef struct aside_thought {
     uint32_t has_thought_type;
     /** 1 if the marker had a confidence, otherwise 0. */
     uint32_t has_confidence;
-    /** The type. Never NULL, no NUL at its end. */
-    const char *thought_type;
-    /** The length of the type. */
-    size_t thought_type_len;
+    /** The type; empty if there is none. */
+    struct aside_bytes thought_type;
     /** The confidence, from 0 to 1; 0 if there is none. */
     double confidence;
-    /** The marker's attributes, in order. Never NULL. */
-    const struct aside_attribute *attributes;
-    /** How many there are. */
+    /** How many attributes the marker had: `aside_scanner_thought_attribute()` returns each. */
     size_t attribute_count;
 } aside_thought;
 
 /**
  * Takes the oldest thought that has ended and was not taken yet, from a scanner that was made with `options.collect`.
- * Set `thought->size` to `sizeof(aside_thought)` before. The memory that `*thought` leads to belongs to the scanner;
- * `aside_thought` says how long it is valid.
+ * Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner; `aside_thought`
+ * says how long they are valid.
  *
  * Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if there is none (`*thought` is not written, and the one
  * taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
@@ -1073,10 +1065,30 @@ aside_status aside_scanner_take_thought(struct aside_scanner *scanner,
                                         struct aside_thought *thought);
 
 /**
- * Returns how many thoughts were lost since the start or the last reset, because 1,024 were waiting. 0 as
- * `aside_scanner_consumed()`.
+ * An attribute of a thought. Set `size` before each call; later versions may add fields at the end. Its texts are valid
+ * as long as those of the thought.
  */
-uint64_t aside_scanner_lost_thoughts(const struct aside_scanner *scanner);
+typedef struct aside_attribute {
+    /** `sizeof(aside_attribute)` of the caller's header. */
+    size_t size;
+    /** Its name. */
+    struct aside_bytes name;
+    /** Its decoded value. */
+    struct aside_bytes value;
+} aside_attribute;
+
+/**
+ * Fills `*attribute` with an attribute of the thought that `aside_scanner_take_thought()` took last: the one with this
+ * `index`, in the order of the marker, from 0. Set `attribute->size` to `sizeof(aside_attribute)` before.
+ *
+ * Returns `ASIDE_OK` with `*attribute` filled; `ASIDE_ERROR_RANGE` if `index` is not below `attribute_count` of that
+ * thought, or if no thought is taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ *
+ * Memory: none is allocated.
+ */
+aside_status aside_scanner_thought_attribute(const struct aside_scanner *scanner,
+                                             size_t index,
+                                             struct aside_attribute *attribute);
 
 /* ========================================================================== *
  * Call writers: tool calls as JSON for a client
@@ -1091,15 +1103,11 @@ typedef struct aside_call_writer_options {
     /**
      * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
      * or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
-     * which type each argument is. `[]`: no call is told. NULL: every call is told, and nothing is known of its arguments.
+     * which type each argument is. `[]`: no call is told. `at` is NULL: every call is told, and nothing is known of its arguments.
      */
-    const char *tools;
-    /** The length of `tools`. */
-    size_t tools_len;
-    /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. NULL: `call_`. */
-    const char *id_prefix;
-    /** The length of `id_prefix`. */
-    size_t id_prefix_len;
+    struct aside_bytes tools;
+    /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`. */
+    struct aside_bytes id_prefix;
     /**
      * The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
      * until its type is known. 0: 1 MiB.
@@ -1109,39 +1117,28 @@ typedef struct aside_call_writer_options {
 
 /**
  * The next part of a tool call for a client. Set `size` before the first call; later versions may add fields at the end.
- * All texts are UTF-8. The pointers are never NULL and lead to memory of the writer, valid until the next call with it.
+ * All texts are UTF-8, in memory of the writer that is valid until the next call with it.
  */
 typedef struct aside_call_delta {
     /** `sizeof(aside_call_delta)` of the caller's header. */
     size_t size;
     /**
-     * The number of the call in the stream, from 0: `text_at` of its `ASIDE_KIND_CALL`. Calls that are not told count too.
+     * The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Calls that are not told count too.
      */
     uint64_t call;
     /** The number of the call among those that are told, from 0: `index` of OpenAI's `tool_calls`. */
     uint64_t index;
-    /** In the first delta of a call its id, otherwise empty. No NUL at its end. */
-    const char *id;
-    /** The length of the id. */
-    size_t id_len;
-    /** In the first delta of a call its name, otherwise empty. No NUL at its end. */
-    const char *name;
-    /** The length of the name. */
-    size_t name_len;
-    /**
-     * The next part of the arguments, perhaps empty. No NUL at its end. The parts of all deltas, joined, are JSON if the
-     * call is whole.
-     */
-    const char *arguments;
-    /** The length of this part. */
-    size_t arguments_len;
+    /** In the first delta of a call its id, otherwise empty. */
+    struct aside_bytes id;
+    /** In the first delta of a call its name, otherwise empty. */
+    struct aside_bytes name;
+    /** The next part of the arguments, perhaps empty. The parts of all deltas, joined, are JSON if the call is whole. */
+    struct aside_bytes arguments;
     /**
      * In the last delta, an id that the model wrote after the first delta had left; otherwise empty. It counts only for a
-     * client that gets whole answers. No NUL at its end.
+     * client that gets whole answers.
      */
-    const char *late_id;
-    /** The length of the late id. */
-    size_t late_id_len;
+    struct aside_bytes late_id;
     /** 1: the first delta of the call. Otherwise 0. */
     uint32_t is_first;
     /** 1: the last delta of the call. Otherwise 0. */
@@ -1180,7 +1177,7 @@ void aside_call_writer_free(struct aside_call_writer *writer);
 
 /**
  * Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
- * after the call. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
+ * after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
  * belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
  *
  * Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
@@ -1197,6 +1194,7 @@ void aside_call_writer_free(struct aside_call_writer *writer);
  */
 aside_status aside_call_writer_feed(struct aside_call_writer *writer,
                                     const struct aside_event *event,
+                                    size_t event_size,
                                     const char *bytes,
                                     struct aside_call_delta *delta);
 
@@ -1210,7 +1208,7 @@ aside_status aside_call_writer_feed(struct aside_call_writer *writer,
 aside_status aside_call_writer_reset(struct aside_call_writer *writer);
 
 /* ========================================================================== *
- * Rewriters: event streams with the thinking in a field of its own
+ * Rewriters: event streams with the thinking in a separate field
  *
  * Threads: one at a time for one rewriter.
  * ========================================================================== */
@@ -1255,8 +1253,11 @@ enum {
     ASIDE_FORMAT_MESSAGES = 8,
     /** Ollama's own, `/api/chat` and `/api/generate`. */
     ASIDE_FORMAT_OLLAMA = 16,
-    /** All of them. */
-    ASIDE_FORMAT_ALL = 31,
+    /**
+     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no format
+     * is accepted.
+     */
+    ASIDE_FORMAT_ALL = 2147483647,
 };
 
 /** `ASIDE_FORMAT_` bits. */
@@ -1296,12 +1297,10 @@ typedef struct aside_rewriter_options {
      */
     uint32_t calls;
     /**
-     * With `calls`, the request's `tools`, as for a call writer: calls of other tools stay in the text. `[]`: all do. NULL:
-     * none does. Not used after the call.
+     * With `calls`, the request's `tools`, a JSON array as for a call writer: calls of other tools stay in the text. With
+     * `[]`, all calls do; with `tools.at` NULL, none does. Not used after the call.
      */
-    const char *tools;
-    /** The length of `tools`. */
-    size_t tools_len;
+    struct aside_bytes tools;
     /**
      * In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client, and
      * the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
@@ -1310,10 +1309,7 @@ typedef struct aside_rewriter_options {
     uint64_t max_held;
     /** What becomes of a tool call that begins inside the thinking. */
     aside_calls_in_thinking calls_in_thinking;
-    /**
-     * The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: chat
-     * completions alone.
-     */
+    /** The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all. */
     aside_formats formats;
     /** What the thinking becomes in the items of OpenAI Responses. */
     aside_responses_as responses_as;
@@ -1337,8 +1333,8 @@ typedef struct aside_rewriter_options {
 /**
  * Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of
  * `options.formats`. The same bytes come out, with the thinking moved out of the content to where that format has it: a
- * field, an item or a block of its own; and with `options.calls` the tool calls to where it has those. `options` may be
- * NULL: chat completions, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
+ * separate field, item or block; and with `options.calls` the tool calls to where it has those. `options` may be
+ * NULL: all formats, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
  * dialect may be freed before the rewriter.
  *
  * Returns a rewriter that the caller owns: `aside_rewriter_free()`. NULL if that fails; `aside_last_status()` is then
@@ -1361,23 +1357,17 @@ struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect,
 void aside_rewriter_free(struct aside_rewriter *rewriter);
 
 /**
- * Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
- * `ASIDE_START_` value. For a host that learns it from the request: one rewriter then serves a model with thinking on
- * and off. Finishing or resetting the rewriter restores its own start.
+ * Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
+ * rewriter's own. `start` is an `ASIDE_START_` value, what is open at the first byte of each choice's text;
+ * `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
+ * whether it thinks, from the request, and for what `aside_dialect_find_for_template()` finds. Finishing or resetting the
+ * rewriter restores its own dialect and start. The dialect may be freed after the call.
+ *
+ * A dialect that could not be found is NULL too: check for that before this call.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
  * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
- */
-aside_status aside_rewriter_start_at(struct aside_rewriter *rewriter,
-                                     aside_start start);
-
-/**
- * Reads the next stream by another dialect, and sets where it starts, before its first byte: an `ASIDE_START_` value;
- * `ASIDE_START_DEFAULT` is that dialect's own start. For what `aside_dialect_find_for_template()` finds. Finishing or
- * resetting the rewriter restores its own dialect and start. The dialect may be freed after the call.
- *
- * Returns as `aside_rewriter_start_at()`.
  *
  * Threads: other threads may be using the dialect.
  */
@@ -1419,12 +1409,11 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
                                               aside_start *start);
 
 /**
- * Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes
- * to send on: all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the
- * call; it must not be memory of the rewriter.
+ * Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes the bytes to send on:
+ * all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the call; it
+ * must not be memory of the rewriter.
  *
- * `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, valid until the next call with it.
- * Both are written on success only.
+ * `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
@@ -1432,25 +1421,23 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
  *
  * Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for
  * chunks that one event becomes; by what is held back of each of at most 128 choices, up to twice
- * `aside_dialect_max_hold()`. `*out` may be 150 times as long as the input, if each event has many choices and a long
+ * `aside_dialect_max_hold()`. The output may be 150 times as long as the input, if each event has many choices and a long
  * `id`.
  */
 aside_status aside_rewriter_feed(struct aside_rewriter *rewriter,
                                  const char *buf,
                                  size_t len,
-                                 const char **out,
-                                 size_t *out_len);
+                                 struct aside_bytes *out);
 
 /**
  * Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
- * become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()`, `aside_rewriter_too_long()` and
- * `aside_rewriter_encoded()` tell, and the next feed begins a new stream.
+ * become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()` reports, and the next feed begins
+ * a new stream.
  *
  * Returns as `aside_rewriter_feed()`.
  */
 aside_status aside_rewriter_finish(struct aside_rewriter *rewriter,
-                                   const char **out,
-                                   size_t *out_len);
+                                   struct aside_bytes *out);
 
 /**
  * Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
@@ -1459,21 +1446,6 @@ aside_status aside_rewriter_finish(struct aside_rewriter *rewriter,
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_rewriter_reset(struct aside_rewriter *rewriter);
-
-/**
- * Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
- * `options.max_event`. Returns 0 and sets a message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under
- * way.
- */
-uint64_t aside_rewriter_too_long(const struct aside_rewriter *rewriter);
-
-/**
- * Returns whether the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or
- * Brotli), or in another encoding than UTF-8. 1 or 0; after the end of a stream this is its value, until another
- * begins. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. Returns 0 and sets a
- * message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under way.
- */
-int32_t aside_rewriter_encoded(const struct aside_rewriter *rewriter);
 
 /**
  * What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
@@ -1508,14 +1480,21 @@ typedef struct aside_rewriter_stats {
     uint64_t held;
     /** Texts whose thinking the server splits itself. */
     uint64_t split_by_server;
+    /**
+     * 1 if the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli), or in
+     * another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. After
+     * the end of a stream, this is about that stream, until another begins. Otherwise 0.
+     */
+    uint32_t encoded;
+    /** 0. */
+    uint32_t reserved;
 } aside_rewriter_stats;
 
 /**
  * Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
- * `stats->size` to `sizeof(aside_rewriter_stats)` before.
+ * `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
  *
- * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After
- * `ASIDE_ERROR_MEMORY` it still tells.
+ * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
@@ -1529,31 +1508,42 @@ aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter,
  * ========================================================================== */
 
 /**
- * Finds whether an answer is for a rewriter, and what its body is, before the body comes. `status` is the answer's;
- * `content_type` and `content_encoding` are the values of these headers as they came, NULL and 0 where there is none.
- * `path` is that of the request, with or without a query; if it is empty or NULL, any path fits. `formats` has
- * `ASIDE_FORMAT_` bits, as `options.formats`.
+ * What HTTP says of a request and its answer, as far as it is known. Set all of it to zero, then `size`; later versions may
+ * add fields at the end. Texts are as they came; `len` is 0 where there is none.
+ */
+typedef struct aside_exchange {
+    /** `sizeof(aside_exchange)` of the caller's header. */
+    size_t size;
+    /** The status of the answer: 200, say. */
+    uint32_t status;
+    /** The formats that the rewriter reads, as `options.formats` of it: `ASIDE_FORMAT_` bits. 0: all. */
+    aside_formats formats;
+    /** The method of the request. */
+    struct aside_bytes method;
+    /** The path of the request, with or without a query. If it is empty, it is not known, and any path fits. */
+    struct aside_bytes path;
+    /** The value of the answer's `Content-Type`. */
+    struct aside_bytes content_type;
+    /** The value of the answer's `Content-Encoding`. */
+    struct aside_bytes content_encoding;
+} aside_exchange;
+
+/**
+ * Finds whether an answer is for a rewriter, and what its body is, before the body comes. `exchange->method` is not read.
  *
  * An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
  * `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
  * path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
- * the longest that fits is of one of `formats`.
+ * the longest that fits is of one of `exchange->formats`.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
  * `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
- * at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+ * at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+ * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_rewriter_wants(uint32_t status,
-                                  const char *path,
-                                  size_t path_len,
-                                  const char *content_type,
-                                  size_t content_type_len,
-                                  const char *content_encoding,
-                                  size_t content_encoding_len,
-                                  aside_formats formats,
+aside_status aside_rewriter_wants(const struct aside_exchange *exchange,
                                   aside_body *body);
 
 /** The values of `aside_hint`: what a host does with a request. */
@@ -1566,20 +1556,16 @@ enum {
 typedef uint32_t aside_hint;
 
 /**
- * Finds what a host does with a request whose answer may be for a rewriter. `method` is its method; `path` and `formats`
- * are as for `aside_rewriter_wants()`.
+ * Finds what a host does with a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
+ * `formats` are read: the answer has not come yet.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
- * is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an
- * unknown bit, `ASIDE_ERROR_PANIC`.
+ * is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
+ * `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_request_hint(const char *path,
-                                size_t path_len,
-                                const char *method,
-                                size_t method_len,
-                                aside_formats formats,
+aside_status aside_request_hint(const struct aside_exchange *exchange,
                                 aside_hint *hint);
 
 /**
@@ -1608,14 +1594,26 @@ aside_status aside_request_model(const char *body,
  * ========================================================================== */
 
 /**
- * What a call with an event array reports next to the events. Filled by the library, on success and on `ASIDE_MORE`
- * only.
+ * The array that a call fills with events, and what it reports next to them. Set all of it to zero, then `size`, `events`,
+ * `event_size` and `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity`
+ * are filled by the library, on success and on `ASIDE_MORE` only.
  *
  * The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
  * below `offset`, the event begins in bytes that an earlier call had held back: these are the last ones of `held`. The
  * rest of it, if any, is at the start of `buf`.
  */
-typedef struct aside_fed {
+typedef struct aside_event_array {
+    /** `sizeof(aside_event_array)` of the caller's header. */
+    size_t size;
+    /** Room for `capacity` events, which begin `event_size` bytes after each other. The library never keeps it. */
+    struct aside_event *events;
+    /**
+     * `sizeof(aside_event)` of the caller's header: at least 32. A library of another version fills what both know, and
+     * zeroes the rest.
+     */
+    size_t event_size;
+    /** How many events there is room for, at least 1. */
+    size_t capacity;
     /** How many events were written. */
     size_t count;
     /** How many bytes of `buf` are done: they are fed, and must not be fed again. */
@@ -1623,63 +1621,49 @@ typedef struct aside_fed {
     /** The offset in the stream of `buf[0]`. */
     uint64_t offset;
     /**
-     * The bytes directly before `buf[0]` that had been held back. Never NULL; memory of the scanner, valid until the
-     * next call with this scanner. After `aside_scanner_start_from_prompt()` it may begin with bytes of the prompt,
-     * which are in no event.
+     * The bytes directly before `buf[0]` that had been held back: memory of the scanner, valid until the next call with
+     * this scanner. After `aside_scanner_start_from_prompt()` they may begin with bytes of the prompt, which are in no
+     * event.
      */
-    const char *held;
-    /** Its length. */
-    size_t held_len;
+    struct aside_bytes held;
     /**
-     * Names and decoded values of the attributes, at `event.text_at`. Never NULL; memory of the scanner, valid until
-     * the next call with this scanner.
+     * Names and decoded values of the attributes, at `event.text_at`: memory of the scanner, valid until the next call
+     * with this scanner.
      */
-    const char *attributes;
-    /** Its length. */
-    size_t attributes_len;
-} aside_fed;
+    struct aside_bytes attributes;
+} aside_event_array;
 
 /**
- * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `events`, which has
- * room for `capacity` (at least 1) of `event_size` bytes each. `event_size` is `sizeof(aside_event)` of the caller's
- * header; a library of another version fills what both know, and zeroes the rest. Events have no pointers: `aside_fed`
- * says where their bytes are.
+ * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and
+ * next to them what the host needs to find their bytes. Events have no pointers.
  *
- * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `out->attributes` has reached 64 KiB
+ * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB
  * (it is longer if the last attribute is); take the events, then call again with what is left of `buf`,
- * `out->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
- * `ASIDE_ERROR_SIZE`; `*out` is not written then, the contents of `events` mean nothing, and
- * `aside_scanner_consumed()` returns how far it came.
+ * `array->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
+ * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` for an array with a field that this version does not know; no field of
+ * `array` is written then, the contents of `array->events` mean nothing, and `aside_scanner_consumed()` returns how many
+ * bytes are done.
  *
  * Memory: none is allocated, except for collecting, headers, and tags with attributes.
  */
 aside_status aside_scanner_feed_into(struct aside_scanner *scanner,
                                      const char *buf,
                                      size_t len,
-                                     struct aside_event *events,
-                                     size_t capacity,
-                                     size_t event_size,
-                                     struct aside_fed *out);
+                                     struct aside_event_array *array);
 
 /**
  * Finishes as `aside_scanner_finish()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
- * `out->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
+ * `array->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
  */
 aside_status aside_scanner_finish_into(struct aside_scanner *scanner,
-                                       struct aside_event *events,
-                                       size_t capacity,
-                                       size_t event_size,
-                                       struct aside_fed *out);
+                                       struct aside_event_array *array);
 
 /**
  * Flushes as `aside_scanner_flush()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
- * `out->held`.
+ * `array->held`.
  */
 aside_status aside_scanner_flush_into(struct aside_scanner *scanner,
-                                      struct aside_event *events,
-                                      size_t capacity,
-                                      size_t event_size,
-                                      struct aside_fed *out);
+                                      struct aside_event_array *array);
 
 /**
  * Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it
@@ -1693,20 +1677,14 @@ aside_status aside_scanner_feed_tokens_into(struct aside_scanner *scanner,
                                             size_t len,
                                             const struct aside_token *tokens,
                                             size_t count,
-                                            struct aside_event *events,
-                                            size_t capacity,
-                                            size_t event_size,
-                                            struct aside_fed *out);
+                                            struct aside_event_array *array);
 
 /**
  * Closes the thinking as `aside_scanner_force_close()`, into an array as `aside_scanner_feed_into()`. All bytes of its
- * events are in `out->held`.
+ * events are in `array->held`.
  */
 aside_status aside_scanner_force_close_into(struct aside_scanner *scanner,
-                                            struct aside_event *events,
-                                            size_t capacity,
-                                            size_t event_size,
-                                            struct aside_fed *out);
+                                            struct aside_event_array *array);
 
 /** What `aside_scanner_feed_text()` returns if there is no channel to return. */
 enum {

@@ -69,16 +69,236 @@ aside_status aside_scanner_skip(struct aside_scanner *scanner,
                                 uint64_t len);
 
 /* ========================================================================== *
+ * Registries: caches, and more filters
+ *
+ * Threads: one at a time for one registry. The callbacks run in the threads that compress.
+ * ========================================================================== */
+
+/**
+ * Sees every invocation of a cache's tools, before any cache looks it up. Return 0; below 0 for a failure, with its reason
+ * in `reply`.
+ */
+typedef int32_t (*aside_observe_fn)(void *user,
+                                    const struct aside_invocation *invocation,
+                                    struct aside_reply *reply);
+
+/**
+ * Looks up the recorded result of an invocation. Return 1 with its raw text in `reply` and its time in `*timestamp`, in
+ * seconds since 1970; 0 if there is none; below 0 for a failure, with its reason in `reply`.
+ */
+typedef int32_t (*aside_lookup_fn)(void *user,
+                                   const struct aside_invocation *invocation,
+                                   struct aside_reply *reply,
+                                   uint64_t *timestamp);
+
+/**
+ * Records the result of an invocation: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with
+ * its reason in `reply`.
+ */
+typedef int32_t (*aside_record_fn)(void *user,
+                                   const struct aside_invocation *invocation,
+                                   const char *text,
+                                   size_t text_len,
+                                   struct aside_reply *reply);
+
+/**
+ * A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
+ * to zero, then `size`. What `aside_filter` says of callbacks holds for these too.
+ */
+typedef struct aside_cache {
+    /** `sizeof(aside_cache)` of the caller's header. */
+    size_t size;
+    /** Its name in reports, as for a filter. */
+    struct aside_bytes id;
+    /** Ids of the tools whose results it is for. */
+    const struct aside_bytes *tool_ids;
+    /** How many there are. 0: all tools. */
+    size_t tool_id_count;
+    /** Sees every invocation. May be NULL. */
+    aside_observe_fn observe;
+    /** Returns a recorded result. Not NULL. */
+    aside_lookup_fn lookup;
+    /** Records one. Not NULL. */
+    aside_record_fn record;
+    /** May be NULL. */
+    aside_release_fn release;
+    /** Passed to each callback. */
+    void *user;
+} aside_cache;
+
+/**
+ * Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
+ * `aside_registry_add_filter()`.
+ */
+aside_status aside_registry_add_cache(struct aside_registry *registry,
+                                      const struct aside_cache *cache);
+
+/**
+ * Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. An entry counts
+ * its tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
+ *
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_registry_add_last_run(struct aside_registry *registry,
+                                         size_t size);
+
+/**
+ * Adds the filter `minify-json`, the only one for text that is protected.
+ *
+ * Returns as `aside_registry_add_last_run()`.
+ */
+aside_status aside_registry_minify_json(struct aside_registry *registry);
+
+/**
+ * Removes the filter or cache of this id.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_NONE` if there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
+ * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_registry_remove(struct aside_registry *registry,
+                                   const char *id,
+                                   size_t len);
+
+/**
+ * Reads a filter file and runs its own tests, of which it must have one of each kind.
+ *
+ * Returns as `aside_registry_add_toml()`.
+ *
+ * Threads: any thread may call this at any time.
+ */
+aside_status aside_filter_check(const char *toml, size_t len);
+
+/* ========================================================================== *
+ * Reports in full: what became of each byte
+ *
+ * Threads: any thread may call these functions at any time, with the same result too.
+ * ========================================================================== */
+
+/**
+ * A filter or cache that failed and was skipped, from `aside_compressed_failed()`. Set `size` before the call. The texts
+ * are memory of the `aside_compressed`, valid as long as that is.
+ */
+typedef struct aside_failed {
+    /** `sizeof(aside_failed)` of the caller's header. */
+    size_t size;
+    /** Its id. */
+    struct aside_bytes id;
+    /** What went wrong. */
+    struct aside_bytes reason;
+} aside_failed;
+
+/**
+ * Fills `*failed` with the filter or cache number `index` of those that failed: `failed_count` of the report. Set
+ * `failed->size` before.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_RANGE` past the last one; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_compressed_failed(const struct aside_compressed *compressed,
+                                     size_t index,
+                                     struct aside_failed *failed);
+
+/** What became of a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call. */
+typedef struct aside_part_report {
+    /** `sizeof(aside_part_report)` of the caller's header. */
+    size_t size;
+    /** The part's index in the result that came in. */
+    size_t part;
+    /** Bytes of the original. */
+    uint64_t len;
+    /** XXH3 (64 bits, seed 0) of the original. */
+    uint64_t hash;
+    /** How many stretches the original has: `aside_compressed_stretch()`. */
+    size_t stretch_count;
+} aside_part_report;
+
+/**
+ * Fills `*report` with what became of the part number `index` of those that filters changed: `part_count` of the report.
+ * Set `report->size` before.
+ *
+ * Returns as `aside_compressed_failed()`.
+ */
+aside_status aside_compressed_part_report(const struct aside_compressed *compressed,
+                                          size_t index,
+                                          struct aside_part_report *report);
+
+/** The values of `aside_change`: what became of a stretch. */
+enum {
+    /** It is in the result, byte for byte. */
+    ASIDE_CHANGE_KEPT = 0,
+    /** Other bytes stand for it. */
+    ASIDE_CHANGE_REPLACED = 1,
+    /** It is not in the result; a marker line may stand for it. */
+    ASIDE_CHANGE_LEFT_OUT = 2,
+};
+
+/** An `ASIDE_CHANGE_` value. */
+typedef uint32_t aside_change;
+
+/** What a stretch has in place of a filter's index. */
+enum {
+    /** No filter: the stretch was kept. */
+    ASIDE_NO_FILTER = -1,
+};
+
+/**
+ * A stretch of an original, from `aside_compressed_stretch()`. All of them, joined in order, are the original. Set `size`
+ * before the call.
+ */
+typedef struct aside_stretch {
+    /** `sizeof(aside_stretch)` of the caller's header. */
+    size_t size;
+    /** Its offset in the original, in bytes. */
+    uint64_t start;
+    /** Its length in bytes. */
+    uint64_t len;
+    /** XXH3 (64 bits, seed 0) of its bytes. */
+    uint64_t hash;
+    /** What became of it: an `ASIDE_CHANGE_` value. */
+    aside_change change;
+    /** The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept. */
+    int32_t filter;
+} aside_stretch;
+
+/**
+ * Fills `*stretch` with the stretch number `index` of a part's original. `part_index` is the index that
+ * `aside_compressed_part_report()` takes. Set `stretch->size` before.
+ *
+ * Returns as `aside_compressed_failed()`.
+ */
+aside_status aside_compressed_stretch(const struct aside_compressed *compressed,
+                                      size_t part_index,
+                                      size_t index,
+                                      struct aside_stretch *stretch);
+
+/**
+ * Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of the part number
+ * `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
+ * `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
+ */
+aside_status aside_compressed_slice(const struct aside_compressed *compressed,
+                                    size_t part,
+                                    const char *original,
+                                    size_t original_len,
+                                    uint64_t start,
+                                    uint64_t len,
+                                    struct aside_bytes *out);
+
+/* ========================================================================== *
  * Parts of the compressor, for hosts that choose for themselves
  *
  * Threads: any thread may call these functions at any time, with the same command line too.
  * ========================================================================== */
 
 /**
- * The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
- * `aside_command_line_free()`.
+ * Returns the smallest length, in bytes, of a text that may be changed: shorter ones never are. A longer text may have
+ * fewer UTF-16 code units than this, and then it is not changed either.
  */
-typedef struct aside_command_line aside_command_line;
+size_t aside_min_compressible(void);
+
+/** Returns the smallest budget of a compressor, in bytes. */
+size_t aside_min_budget(void);
 
 /**
  * Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
@@ -101,8 +321,19 @@ char *aside_format_banner(const struct aside_bytes *filter_ids,
                           uint64_t after,
                           size_t *out_len);
 
-/** A command of a command line. Its texts are UTF-8. */
+/**
+ * The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
+ * `aside_command_line_free()`.
+ */
+typedef struct aside_command_line aside_command_line;
+
+/**
+ * A command of a command line, from `aside_command_line_command()`. Set `size` before the call. Its texts are UTF-8, and
+ * memory of the line, valid as long as that is.
+ */
 typedef struct aside_command {
+    /** `sizeof(aside_command)` of the caller's header. */
+    size_t size;
     /** The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`. */
     struct aside_bytes name;
     /**
@@ -116,7 +347,7 @@ typedef struct aside_command {
     size_t word_count;
     /**
      * 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
-     * something of its own.
+     * something else.
      */
     uint32_t prints;
     /** 1 if its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0. */
@@ -134,14 +365,15 @@ struct aside_command_line *aside_command_line_parse(const char *line,
                                                     size_t len);
 
 /**
- * Returns the commands of a line, in order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`,
- * `npx` …), assignments and redirections are not among them. There are none if the line is better left alone: with
- * `case`, or with shells in shells more than eight deep.
+ * Fills `*command` with the command number `index` of a line, from 0 in their order; for a shell with `-c` they are those
+ * that it runs. Set `command->size` before. Wrappers (`sudo`, `timeout`, `npx` …), assignments and redirections are not
+ * among them. There are none if the line is better left alone: with `case`, or with shells in shells more than eight deep.
  *
- * Returns the first of `*count` commands: memory of `line`, valid as long as that is. NULL if `line` or `count` is.
+ * Returns `ASIDE_OK`; `ASIDE_NONE` past the last command; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
  */
-const struct aside_command *aside_command_line_commands(const struct aside_command_line *line,
-                                                        size_t *count);
+aside_status aside_command_line_command(const struct aside_command_line *line,
+                                        size_t index,
+                                        struct aside_command *command);
 
 /**
  * Frees a command line and its commands. Does nothing for NULL.

@@ -396,8 +396,7 @@ fn refused_memory_is_an_error_of_whole_texts() {
     assert!(refused(JoinError::OutOfMemory, || dialect.join(b"a", b"b", &options)) > 0);
 }
 
-/// The path that reads a template and does not run it. The first call loads the dialects.
-#[cfg(not(feature = "templates"))]
+/// The first call loads the dialects.
 #[test]
 fn refused_memory_is_an_error_of_a_template() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates");
@@ -470,7 +469,7 @@ fn refused_memory_is_an_error_of_an_event_stream_with_calls() {
     let tools = r#"[{"name":"f","parameters":{"properties":{"x":{"type":"integer"}}}},{"name":"g"}]"#;
     let tools = std::sync::Arc::new(Tools::read(tools).unwrap());
     for (toml, text) in CALLS {
-        let dialect = Dialect::from_toml(toml).unwrap();
+        let dialect = Dialect::load(toml).unwrap();
         let text = serde_json::Value::from(text);
         let choice =
             |part: &str| format!("{{\"id\":\"c\",\"choices\":[{{\"index\":0,\"{part}\":{{\"content\":{text}}}}}]}}");
@@ -626,14 +625,15 @@ fn lookups_in_c_allocate_nothing_after_preload() {
 /// A proxy asks for every request and answer.
 #[test]
 fn the_gate_and_the_counts_allocate_nothing() {
-    use sse::{Formats, RequestModel, Response};
+    use sse::{Exchange, RequestModel};
     let body = r#"{"a":[{"b":"\u00e9"}],"mod\u0065l":"Qwen\/Qwen3"}"#;
-    let response = Response::new(200).path("/v1/messages?a").content_type(" Text/Event-Stream;a").content_encoding(" ");
+    let exchange = Exchange::new().status(200).method("POST").path("/v1/messages?a");
+    let exchange = exchange.content_type(" Text/Event-Stream;a").content_encoding(" ");
     let mut room = [0; 64];
     let (found, count) = counted(|| {
-        let hint = sse::request_hint("/v1/messages?a", "POST", Formats::ALL);
+        let hint = sse::request_hint(&exchange);
         let more = sse::request_model(&body[..20], &mut [0; 64]) == RequestModel::More;
-        (hint, more, sse::wants(&response, Formats::ALL), sse::request_model(body, &mut room))
+        (hint, more, sse::wants(&exchange), sse::request_model(body, &mut room))
     });
     assert_eq!(count, 0);
     assert_eq!(found, (Some(sse::Hint::Identity), true, Some(sse::Body::Events), RequestModel::Found("Qwen/Qwen3")));
@@ -648,20 +648,19 @@ fn the_gate_and_the_counts_allocate_nothing() {
 fn messages_in_c_allocate_nothing() {
     let (null, none) = (std::ptr::null_mut::<std::ffi::c_void>(), std::ptr::null());
     let name = "qwen3";
-    let (dialect, mut out, mut len, mut start) =
-        (unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) }, null, 0, 0);
+    let (dialect, mut len, mut start) = (unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) }, 0, 0);
     let scanner = unsafe { c::aside_scanner_new(dialect, std::ptr::null()) };
     let no_size = unsafe { std::mem::zeroed::<c::Options>() };
     let no_start = c::Options { size: size_of::<c::Options>(), start: 99, ..unsafe { std::mem::zeroed() } };
     let mut events = [c::Event::default(); 2];
-    let mut fed = c::Fed::NOTHING;
+    let mut array = c::EventArray { event_size: 64, ..c::EventArray::new(&mut events) };
+    let mut attribute = c::Attribute { size: 40, name: c::Bytes::NONE, value: c::Bytes::NONE };
     let mut failing: Vec<Box<dyn FnMut() -> bool + '_>> = unsafe {
         vec![
             Box::new(|| c::aside_dialect_find(none, 0).is_null()),
             Box::new(|| c::aside_dialect_find(none, 1).is_null()),
             Box::new(|| c::aside_dialect_find_for_model(name.as_ptr(), usize::MAX).is_null()),
             Box::new(|| c::aside_dialect_preload(b"qwen3 qwne3".as_ptr(), 11) < 0),
-            Box::new(|| c::aside_dialect_name_at(usize::MAX, &mut 0).is_null()),
             Box::new(|| c::aside_dialect_opener(dialect, 77, 0, &mut 0).is_null()),
             Box::new(|| c::aside_dialect_start(null) == 0),
             Box::new(|| c::aside_scanner_new(null, std::ptr::null()).is_null()),
@@ -669,12 +668,13 @@ fn messages_in_c_allocate_nothing() {
             Box::new(|| c::aside_scanner_new(dialect, &no_start).is_null()),
             Box::new(|| c::aside_scanner_clone(null).is_null()),
             Box::new(move || c::aside_scanner_feed(scanner, none, 1, None, null) < 0),
-            Box::new(move || c::aside_scanner_feed_into(scanner, none, 0, events.as_mut_ptr(), 0, 64, &mut fed) < 0),
-            Box::new(move || c::aside_scanner_counts(scanner, 77, &mut [40, 0, 0, 0, 0]) < 0),
+            Box::new(move || c::aside_scanner_feed_into(scanner, none, 0, &mut array) < 0),
+            Box::new(move || c::aside_scanner_counts(scanner, 77, &mut [48, 0, 0, 0, 0, 0]) < 0),
+            Box::new(move || c::aside_scanner_thought_attribute(scanner, 0, &mut attribute) < 0),
             Box::new(move || c::aside_scanner_skip(scanner, 5) < 0),
             Box::new(move || c::aside_scanner_start_from_prompt(scanner, none, 1, &mut start) < 0),
             Box::new(move || c::aside_scanner_finish(null, None, null) < 0),
-            Box::new(move || c::aside_strip(null, none, 0, &mut out, &mut len) < 0),
+            Box::new(move || c::aside_strip(null, none, 0, &mut len).is_null()),
         ]
     };
     for (index, fails) in failing.iter_mut().enumerate() {
@@ -687,9 +687,12 @@ fn messages_in_c_allocate_nothing() {
     for number in 1.. {
         REFUSE.set(number);
         let trap = "a</think>b";
-        let status = unsafe { c::aside_join(dialect, trap.as_ptr(), trap.len(), none, 0, 0, 0, &mut out, &mut len) };
+        let thinking = c::Bytes::of(trap.as_bytes());
+        let options = c::JoinOptions { thinking, size: size_of::<c::JoinOptions>(), ..unsafe { std::mem::zeroed() } };
+        let joined = unsafe { c::aside_join(dialect, &options, &mut len) };
         let is_over = REFUSE.replace(0) > 0;
-        match status {
+        assert!(joined.is_null());
+        match unsafe { c::aside_last_status() } {
             c::MEMORY => assert!(!is_over && said() == "out of memory"),
             status => assert!(is_over && status == c::JOIN && said().contains("byte 1"), "{status}: {}", said()),
         }

@@ -252,7 +252,7 @@ fn what_is_not_written() {
     let from = |start: Start| qwen3.join(b"", b"", &JoinOptions::new().start(start).markers(OnMarker::Refuse));
     assert_eq!(from(Start::Channel(Channel::Tool)), Err(JoinError::NotWritten(Channel::Tool)));
     assert_eq!(from(Start::Header), Err(JoinError::NoSuchStart));
-    let own = |rest: &str| Dialect::from_toml(&format!("name = \"own\"\n{rest}")).unwrap();
+    let own = |rest: &str| Dialect::load(&format!("name = \"own\"\n{rest}")).unwrap();
     let tool = own("[[span]]\nchannel = \"tool\"\nopen = [\"((\"]\nclose = [\"))\"]\n");
     let joined = |thinking: &[u8]| tool.join(thinking, b"b", &JoinOptions::new());
     assert_eq!(joined(b""), Ok(b"b".to_vec()));
@@ -266,7 +266,7 @@ fn a_header_that_leads_elsewhere_is_refused() {
     let header =
         "name = \"own\"\nstart = \"header\"\n[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nclose = [\"<e>\"]\n";
     let route = "[[header.route]]\nwhen = { end = \"<m>\" }\nchannel = \"thinking\"\nwrite = \"<h>a\"\n";
-    let dialect = Dialect::from_toml(&format!("{header}{route}")).unwrap();
+    let dialect = Dialect::load(&format!("{header}{route}")).unwrap();
     let error = dialect.join(b"a", b"", &JoinOptions::new()).unwrap_err();
     assert_eq!(error, JoinError::Marker { part: Channel::Thinking, offset: 0 });
 }
@@ -304,7 +304,7 @@ fn escaped_behind_the_first_character() {
 fn what_cannot_be_broken() {
     let with = |open: &str| {
         let file = format!("name = \"own\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"{open}\"]\nclose = [\"))\"]\n");
-        Dialect::from_toml(&file).unwrap().escape("a")
+        Dialect::load(&file).unwrap().escape("a")
     };
     assert_eq!(with("(("), Ok(b"a".to_vec()));
     assert_eq!(with("§"), Err(JoinError::Unbreakable("§".into())));

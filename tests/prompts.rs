@@ -344,7 +344,7 @@ fn the_prompt_is_not_counted() {
 #[test]
 fn what_the_prompt_reclassifies_is_none_of_the_stream() {
     let tag = r#"{ channel = "thinking", tag = { names = ["think"], attributes = 100 } }"#;
-    let dialect = Dialect::from_toml(&format!("name = 'late'\nstray_close = 'reclassify'\nspan = [{tag}]")).unwrap();
+    let dialect = Dialect::load(&format!("name = 'late'\nstray_close = 'reclassify'\nspan = [{tag}]")).unwrap();
     for prompt in ["plan </think>", "plan <think a='</think>"] {
         let options = ScannerOptions::new().collect(1000);
         let mut scanner = Scanner::with_options(&dialect, &options).unwrap();

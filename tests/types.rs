@@ -82,7 +82,7 @@ fn a_compressor_is_shared_and_a_stream_is_sent() {
     fn is_used_by_threads<T: Debug + Send + Sync + 'static>() {}
     is_used_by_threads::<compress::Registry>();
     is_used_by_threads::<compress::Compressor>();
-    is_sent::<compress::Stream>();
+    is_sent::<compress::ToolStream>();
     is_value::<compress::Report>();
     is_value::<compress::Compressed>();
     is_error::<compress::BudgetError>();

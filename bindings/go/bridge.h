@@ -3,7 +3,7 @@
 #ifndef ASIDE_GO_BRIDGE_H
 #define ASIDE_GO_BRIDGE_H
 
-#include <aside_compress.h>
+#include <aside_unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,23 +218,20 @@ static inline aside_status aside_go_calls_reset(aside_go_calls *go)
 
 /* The state of a rewriter. */
 typedef struct aside_go_rewriter {
-    aside_rewriter *sse;
-    const char *out;
-    size_t out_len;
-    uint64_t too_long;
-    int32_t encoded;
+    aside_rewriter *rewriter;
+    aside_bytes out;
     char message[ASIDE_GO_MESSAGE];
 } aside_go_rewriter;
 
 static inline void aside_go_rewriter_free(aside_go_rewriter *go)
 {
-    aside_rewriter_free(go->sse);
+    aside_rewriter_free(go->rewriter);
     free(go);
 }
 
 /* The tools by themselves: in the struct they would be a pointer from Go's memory into Go's memory. */
 static inline aside_status aside_go_rewriter_new(const aside_dialect *dialect, const aside_rewriter_options *options,
-                                            const char *tools, size_t tools_len, aside_go_rewriter **out)
+                                                 const char *tools, size_t tools_len, aside_go_rewriter **out)
 {
     aside_go_rewriter *go = calloc(1, sizeof *go);
     aside_rewriter_options all = *options;
@@ -242,10 +239,10 @@ static inline aside_status aside_go_rewriter_new(const aside_dialect *dialect, c
     ASIDE_VERSION_SYMBOL();
     if (go == NULL)
         return ASIDE_ERROR_MEMORY;
-    all.tools = tools;
-    all.tools_len = tools_len;
-    go->sse = aside_rewriter_new(dialect, &all);
-    if (go->sse == NULL) {
+    all.tools.at = tools;
+    all.tools.len = tools_len;
+    go->rewriter = aside_rewriter_new(dialect, &all);
+    if (go->rewriter == NULL) {
         free(go);
         return aside_last_status();
     }
@@ -253,57 +250,53 @@ static inline aside_status aside_go_rewriter_new(const aside_dialect *dialect, c
     return ASIDE_OK;
 }
 
-static inline aside_status aside_go_rewriter_done(aside_go_rewriter *go, aside_status status)
-{
-    aside_go_settle(go->message, status); /* before another call can replace the message */
-    go->too_long = aside_rewriter_too_long(go->sse);
-    go->encoded = aside_rewriter_encoded(go->sse);
-    return status;
-}
-
 static inline aside_status aside_go_rewriter_feed(aside_go_rewriter *go, const char *buf, size_t len)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_feed(go->sse, buf, len, &go->out, &go->out_len));
+    return aside_go_settle(go->message, aside_rewriter_feed(go->rewriter, buf, len, &go->out));
 }
 
 static inline aside_status aside_go_rewriter_finish(aside_go_rewriter *go)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_finish(go->sse, &go->out, &go->out_len));
+    return aside_go_settle(go->message, aside_rewriter_finish(go->rewriter, &go->out));
 }
 
-static inline aside_status aside_go_rewriter_reset(aside_go_rewriter *go) { return aside_go_rewriter_done(go, aside_rewriter_reset(go->sse)); }
+static inline aside_status aside_go_rewriter_reset(aside_go_rewriter *go)
+{
+    return aside_go_settle(go->message, aside_rewriter_reset(go->rewriter));
+}
 
 static inline aside_status aside_go_rewriter_start_at(aside_go_rewriter *go, uint32_t start)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_start_at(go->sse, start));
+    return aside_go_settle(go->message, aside_rewriter_use_dialect(go->rewriter, NULL, start));
 }
 
 static inline aside_status aside_go_rewriter_use_dialect(aside_go_rewriter *go, const aside_dialect *dialect, uint32_t start)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_use_dialect(go->sse, dialect, start));
+    return aside_go_settle(go->message, aside_rewriter_use_dialect(go->rewriter, dialect, start));
 }
 
 static inline aside_status aside_go_rewriter_stats(aside_go_rewriter *go, aside_rewriter_stats *stats)
 {
     stats->size = sizeof *stats;
-    return aside_go_rewriter_done(go, aside_rewriter_get_stats(go->sse, stats));
+    return aside_go_settle(go->message, aside_rewriter_get_stats(go->rewriter, stats));
 }
 
 static inline aside_status aside_go_rewriter_use_tools(aside_go_rewriter *go, const char *tools, size_t len)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_use_tools(go->sse, tools, len));
+    return aside_go_settle(go->message, aside_rewriter_use_tools(go->rewriter, tools, len));
 }
 
-static inline aside_status aside_go_rewriter_start_from_prompt(aside_go_rewriter *go, const char *tail, size_t len, uint32_t *start)
+static inline aside_status aside_go_rewriter_start_from_prompt(aside_go_rewriter *go, const char *tail, size_t len,
+                                                               uint32_t *start)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_start_from_prompt(go->sse, tail, len, start));
+    return aside_go_settle(go->message, aside_rewriter_start_from_prompt(go->rewriter, tail, len, start));
 }
 
 /* Checks a range. The slice itself would be a pointer into Go's memory, so Go makes it. */
 static inline aside_status aside_go_slice(const aside_compressed *compressed, size_t part, const char *original,
                                           size_t original_len, uint64_t start, uint64_t len)
 {
-    const char *slice;
+    aside_bytes slice;
 
     return aside_compressed_slice(compressed, part, original, original_len, start, len, &slice);
 }

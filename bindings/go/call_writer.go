@@ -41,7 +41,7 @@ type CallWriter struct {
 	_   noCopy
 }
 
-// NewCallWriter returns a writer for the events of scanners of a dialect that have Options.Calls. The options may be nil. The
+// NewCallWriter returns a writer for the events of scanners of a dialect that have ScannerOptions.Calls. The options may be nil. The
 // error is [ErrOption] for tools that cannot be read, and says where; [ErrNull] or [ErrClosed] for a dialect that is nil or
 // closed, and [ErrMemory].
 //

@@ -22,11 +22,11 @@ const (
 	// KindReclassify says that all content so far was thinking, in a dialect with stray_close = "reclassify". It has no bytes
 	// of the stream and comes at most once.
 	KindReclassify Kind = C.ASIDE_KIND_RECLASSIFY
-	// KindBudget says that from here on the thinking exceeds Options.Budget. It has no bytes of the stream and stands between
+	// KindBudget says that from here on the thinking exceeds ScannerOptions.Budget. It has no bytes of the stream and stands between
 	// two characters.
 	KindBudget Kind = C.ASIDE_KIND_BUDGET
 
-	// The kinds below come only with Options.Calls, all in the channel tool.
+	// The kinds below come only with ScannerOptions.Calls, all in the channel tool.
 
 	// KindCall begins a tool call. Text is what begins it, if the opener of its span was not that.
 	KindCall Kind = C.ASIDE_KIND_CALL

@@ -25,7 +25,7 @@ func load(t testing.TB, toml string) *aside.Dialect {
 	return dialect
 }
 
-func scannerOf(t testing.TB, dialect *aside.Dialect, options *aside.Options) *aside.Scanner {
+func scannerOf(t testing.TB, dialect *aside.Dialect, options *aside.ScannerOptions) *aside.Scanner {
 	t.Helper()
 	scanner, err := aside.NewScanner(dialect, options)
 	if err != nil {
@@ -217,7 +217,7 @@ func TestBudget(t *testing.T) {
 		{aside.Limit{Max: 4, Unit: aside.UnitCharacters, Scope: aside.ScopeStream}, "(1)0(1!)0"},
 		{aside.Limit{Scope: aside.ScopeStream}, "(1!)0(1)0"},
 	} {
-		scanner := scannerOf(t, find(t, "thinking-tags"), &aside.Options{Budget: &c.limit})
+		scanner := scannerOf(t, find(t, "thinking-tags"), &aside.ScannerOptions{Budget: &c.limit})
 		for i := range text {
 			if got := spans(scan(t, scanner, text[:i], text[i:])); got != c.want {
 				t.Errorf("%+v, cut at %d: %s, wanted %s", c.limit, i, got, c.want)
@@ -225,7 +225,7 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	for _, limit := range []aside.Limit{{Unit: 2}, {Scope: 2}} {
-		if _, err := aside.NewScanner(find(t, "qwen3"), &aside.Options{Budget: &limit}); !errors.Is(err, aside.ErrOption) {
+		if _, err := aside.NewScanner(find(t, "qwen3"), &aside.ScannerOptions{Budget: &limit}); !errors.Is(err, aside.ErrOption) {
 			t.Error(limit, err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestStrayClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := scan(t, scannerOf(t, dialect, &aside.Options{StrayClose: aside.StrayCloseText}), []byte("a</thi"), []byte("nk>b"))
+	r := scan(t, scannerOf(t, dialect, &aside.ScannerOptions{StrayClose: aside.StrayCloseText}), []byte("a</thi"), []byte("nk>b"))
 	if text := string(r.text(aside.ChannelContent)); text != "a</think>b" {
 		t.Error(text)
 	}
@@ -279,7 +279,7 @@ func TestStrayClose(t *testing.T) {
 			t.Errorf("%s: %q %v", what, out, err)
 		}
 	}
-	if _, err := aside.NewScanner(dialect, &aside.Options{StrayClose: 2}); !errors.Is(err, aside.ErrOption) {
+	if _, err := aside.NewScanner(dialect, &aside.ScannerOptions{StrayClose: 2}); !errors.Is(err, aside.ErrOption) {
 		t.Error(err)
 	}
 	if _, err := aside.NewRewriter(dialect, &aside.RewriterOptions{StrayClose: 2}); !errors.Is(err, aside.ErrOption) {
@@ -522,30 +522,30 @@ func TestJoin(t *testing.T) {
 		{aside.StartDefault, aside.MarkersRefuse, [2]string{"a\x00\xff", "\n\xf0\x9f"}, "<think>\na\x00\xff\n</think>\n\n\n\xf0\x9f"},
 		{aside.StartDefault, aside.MarkersEscape, [2]string{"a</think>", "b"}, "<think>\na<\u200b/think>\n</think>\n\nb"},
 	} {
-		text, err := aside.Join(qwen, c.parts[0], c.parts[1], c.start, c.markers)
+		text, err := aside.Join(qwen, c.parts[0], c.parts[1], &aside.JoinOptions{Start: c.start, Markers: c.markers})
 		if text != c.want || err != nil {
 			t.Errorf("%q: %q, %v", c.parts, text, err)
 		}
 		if c.markers == aside.MarkersRefuse {
-			r := scan(t, scannerOf(t, qwen, &aside.Options{Start: c.start}), []byte(text))
+			r := scan(t, scannerOf(t, qwen, &aside.ScannerOptions{Start: c.start}), []byte(text))
 			if string(r.text(aside.ChannelThinking)) != c.parts[0] || string(r.text(aside.ChannelContent)) != c.parts[1] {
 				t.Errorf("%q: %s", c.parts, r)
 			}
 		}
 	}
-	_, err := aside.Join(qwen, "ab</think>", "c", aside.StartDefault, aside.MarkersRefuse)
+	_, err := aside.Join(qwen, "ab</think>", "c", nil)
 	if !errors.Is(err, aside.ErrJoin) || !strings.Contains(err.Error(), "byte 2 of it") {
 		t.Error(err)
 	}
 	for _, wrong := range []func() (string, error){
-		func() (string, error) { return aside.Join(qwen, "", "", 99, aside.MarkersRefuse) },
-		func() (string, error) { return aside.Join(qwen, "", "", aside.StartDefault, 9) },
+		func() (string, error) { return aside.Join(qwen, "", "", &aside.JoinOptions{Start: 99}) },
+		func() (string, error) { return aside.Join(qwen, "", "", &aside.JoinOptions{Markers: 9}) },
 	} {
 		if _, err := wrong(); !errors.Is(err, aside.ErrOption) {
 			t.Error(err)
 		}
 	}
-	if _, err := aside.Join(nil, "", "", aside.StartDefault, aside.MarkersRefuse); err != aside.ErrNull {
+	if _, err := aside.Join(nil, "", "", nil); err != aside.ErrNull {
 		t.Error(err)
 	}
 }

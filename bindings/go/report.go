@@ -14,9 +14,11 @@ import (
 // Report describes what one call of a compressor did. Its fields belong to the caller. A report may be copied; any number of
 // goroutines may use one at once.
 type Report struct {
-	Before, After int      // length of the text parts in UTF-16 code units, banners included
-	Filters       []string // the filters that changed something, in the order of their first change
-	Failed        []Failed // filters and caches that failed and were passed over
+	Before, After int // length of the text parts in bytes, banners included
+	// The same in UTF-16 code units, as a banner has them.
+	BeforeUnits, AfterUnits int
+	Filters                 []string // the filters that changed something, in the order of their first change
+	Failed                  []Failed // filters and caches that failed and were passed over
 	// The parts that filters changed. Empty for a stream that outgrew its memory.
 	Parts []PartReport
 	Hit   string // the id of the cache that had the same output, or ""
@@ -91,6 +93,8 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 	r := &Report{
 		Before:       int(raw.before),
 		After:        int(raw.after),
+		BeforeUnits:  int(raw.before_units),
+		AfterUnits:   int(raw.after_units),
 		Hit:          text(raw.hit),
 		CutProtected: raw.cut_protected != 0,
 		Unexplained:  raw.unexplained != 0,
@@ -101,14 +105,20 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 		r.Filters = append(r.Filters, text(id))
 	}
 	known := callFrame{failed: failed}
-	for _, one := range unsafe.Slice(raw.failed, int(raw.failed_count)) {
+	for i := range raw.failed_count {
+		one := C.aside_failed{size: C.sizeof_aside_failed}
+		C.aside_compressed_failed(c, i, &one)
 		if id := text(one.id); !known.hasFailed(id) {
 			r.Failed = append(r.Failed, Failed{id, fmt.Errorf("%s", text(one.reason))})
 		}
 	}
-	for _, part := range unsafe.Slice(raw.parts, int(raw.part_count)) {
+	for i := range raw.part_count {
+		part := C.aside_part_report{size: C.sizeof_aside_part_report}
+		C.aside_compressed_part_report(c, i, &part)
 		stretches := make([]Stretch, 0, int(part.stretch_count))
-		for _, s := range unsafe.Slice(part.stretches, int(part.stretch_count)) {
+		for j := range part.stretch_count {
+			s := C.aside_stretch{size: C.sizeof_aside_stretch}
+			C.aside_compressed_stretch(c, i, j, &s)
 			stretch := Stretch{Start: int(s.start), End: int(s.start + s.len), Hash: uint64(s.hash), Change: Change(s.change)}
 			if s.filter != C.ASIDE_NO_FILTER {
 				stretch.Filter = r.Filters[s.filter]

@@ -5,7 +5,6 @@ import "C"
 
 import (
 	"runtime"
-	"sync/atomic"
 	"unsafe"
 )
 
@@ -33,7 +32,7 @@ type RewriterOptions struct {
 	// 0: 1 MiB.
 	MaxHeld uint64
 
-	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatChat].
+	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatAll].
 	Formats Formats
 	// ResponsesAs says what the thinking becomes in the items of OpenAI Responses.
 	ResponsesAs ResponsesAs
@@ -115,21 +114,20 @@ type Stats struct {
 	ContentBytes  uint64 // bytes of text that were sent as content
 	Held          uint64 // bytes of text and of an unfinished event that Finish would send now
 	SplitByServer uint64 // texts whose thinking the server splits itself
+	// Encoded reports whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is
+	// not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first.
+	Encoded bool
 }
 
 // Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the
 // thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. What it
 // cannot read passes unchanged. [Wants] tells which answers are for it.
 //
-// One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing. Methods that return no error may
-// be called at any time.
+// One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing.
 type Rewriter struct {
 	use exclusive
 	c   *C.aside_go_rewriter // nil once closed
-	// The results of the methods without an error, readable while a call is in progress.
-	tooLong atomic.Uint64
-	encoded atomic.Bool
-	_       noCopy
+	_   noCopy
 }
 
 // NewRewriter returns a rewriter at the start of a stream. The options may be nil. The error is [ErrOption] for a start that
@@ -145,7 +143,7 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		options = &RewriterOptions{}
 	}
 	c := C.aside_rewriter_options{
-		size:        C.sizeof_aside_sse_options,
+		size:        C.sizeof_aside_rewriter_options,
 		start:       C.uint32_t(options.Start),
 		field:       C.uint32_t(options.Field),
 		body:        C.uint32_t(options.Body),
@@ -184,8 +182,6 @@ func (w *Rewriter) Close() error {
 		runtime.SetFinalizer(w, nil)
 		C.aside_go_rewriter_free(w.c)
 		w.c = nil
-		w.tooLong.Store(0)
-		w.encoded.Store(false)
 	}
 	return nil
 }
@@ -259,7 +255,7 @@ func (w *Rewriter) Reset() error {
 	return w.do(func() C.aside_status { return C.aside_go_rewriter_reset(w.c) })
 }
 
-// do makes a call, and publishes what the methods without an error return.
+// do makes a call.
 func (w *Rewriter) do(call func() C.aside_status) error {
 	if !w.use.enter() {
 		return ErrBusy
@@ -269,8 +265,6 @@ func (w *Rewriter) do(call func() C.aside_status) error {
 		return ErrClosed
 	}
 	status := call()
-	w.tooLong.Store(uint64(w.c.too_long))
-	w.encoded.Store(w.c.encoded == 1)
 	if status != C.ASIDE_OK {
 		return &failure{Status(status), C.GoString(&w.c.message[0])}
 	}
@@ -290,7 +284,7 @@ func (w *Rewriter) append(dst []byte, status C.aside_status) []byte {
 	if status != C.ASIDE_OK {
 		return dst
 	}
-	return append(dst, borrowed(w.c.out, w.c.out_len)...)
+	return append(dst, borrowed(w.c.out.at, w.c.out.len)...)
 }
 
 // Stats returns what was counted since the start or the last Reset, and what is held now. The error is [ErrBusy] while a call
@@ -311,14 +305,6 @@ func (w *Rewriter) Stats() (Stats, error) {
 		ContentBytes:  uint64(c.content_bytes),
 		Held:          uint64(c.held),
 		SplitByServer: uint64(c.split_by_server),
+		Encoded:       c.encoded != 0,
 	}, err
 }
-
-// TooLong returns how many events and bodies have passed unread since the start or the last Reset, because they were longer
-// than RewriterOptions.MaxEvent; 0 once the rewriter is closed. It may be called at any time.
-func (w *Rewriter) TooLong() uint64 { return w.tooLong.Load() }
-
-// IsEncoded reports whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is
-// not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first. After Finish it is about the finished
-// stream, until another begins. It may be called at any time.
-func (w *Rewriter) IsEncoded() bool { return w.encoded.Load() }

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// Options are the options of a scanner.
-type Options struct {
+// ScannerOptions are the options of a scanner.
+type ScannerOptions struct {
 	// Start says what is open at the first byte.
 	Start Start
 	// Collect is how many bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each counts
@@ -147,16 +147,16 @@ func (*noCopy) Unlock() {}
 //
 // The dialect may be closed before the scanner. Close frees the scanner; the garbage collector frees a forgotten one, but it
 // does not see how much memory of C that is.
-func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
+func NewScanner(d *Dialect, options *ScannerOptions) (*Scanner, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
 	}
 	defer d.leave()
 	if options == nil {
-		options = &Options{}
+		options = &ScannerOptions{}
 	}
 	c := C.aside_scanner_options{
-		size:        C.sizeof_aside_options,
+		size:        C.sizeof_aside_scanner_options,
 		start:       C.uint32_t(options.Start),
 		stray_close: C.uint32_t(options.StrayClose),
 		collect:     C.uint64_t(options.Collect),

@@ -91,11 +91,11 @@ func TestLoad(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, start := range []aside.Start{aside.StartHeader, 99} {
-		if _, err := aside.NewScanner(find(t, "qwen3"), &aside.Options{Start: start}); !errors.Is(err, aside.ErrOption) {
+		if _, err := aside.NewScanner(find(t, "qwen3"), &aside.ScannerOptions{Start: start}); !errors.Is(err, aside.ErrOption) {
 			t.Error(start, err)
 		}
 	}
-	scanner, err := aside.NewScanner(find(t, "qwen3"), &aside.Options{Start: aside.StartThinking, Collect: 4})
+	scanner, err := aside.NewScanner(find(t, "qwen3"), &aside.ScannerOptions{Start: aside.StartThinking, Collect: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestThoughts(t *testing.T) {
-	scanner, err := aside.NewScanner(find(t, "thought-stream"), &aside.Options{Collect: 1 << 10})
+	scanner, err := aside.NewScanner(find(t, "thought-stream"), &aside.ScannerOptions{Collect: 1 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

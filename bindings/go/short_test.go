@@ -215,7 +215,7 @@ func TestWhatPassesIsCounted(t *testing.T) {
 
 // With a budget, or if thoughts are collected, each byte counts and none may pass without a crossing.
 func TestBudgetsAreKept(t *testing.T) {
-	scanner := scannerOf(t, find(t, "inline-think"), &aside.Options{Budget: &aside.Limit{Max: 5}, Collect: 100})
+	scanner := scannerOf(t, find(t, "inline-think"), &aside.ScannerOptions{Budget: &aside.Limit{Max: 5}, Collect: 100})
 	budgets := 0
 	for _, text := range []string{"<think>", "ab", "cd", "ef", "gh", "</think>", "i"} {
 		if _, err := scanner.Feed([]byte(text), func(event aside.Event) bool {

@@ -14,7 +14,7 @@ type Thought struct {
 	Text       []byte
 	Offset     int64    // of the opening marker, in the stream
 	Cause      Cause    // why it ended; CauseEnd if the stream ended inside it
-	Truncated  bool     // Options.Collect was too small for all of it
+	Truncated  bool     // ScannerOptions.Collect was too small for all of it
 	Type       *string  // nil if the marker had none
 	Confidence *float64 // from 0 to 1; nil if the marker had none
 	Attrs      []ThoughtAttr
@@ -25,7 +25,7 @@ type ThoughtAttr struct {
 	Name, Value string // the value is decoded
 }
 
-// TakeThought removes and returns the oldest thought that has ended, of a scanner made with Options.Collect. It returns false
+// TakeThought removes and returns the oldest thought that has ended, of a scanner made with ScannerOptions.Collect. It returns false
 // if no thought is waiting.
 func (s *Scanner) TakeThought() (Thought, bool, error) {
 	if err := s.enter(); err != nil {

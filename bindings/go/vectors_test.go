@@ -128,7 +128,7 @@ func (v *vector) check(t testing.TB) error {
 	if len(chunks) == 0 {
 		return fmt.Errorf("no chunks")
 	}
-	options := aside.Options{Collect: 1 << 26}
+	options := aside.ScannerOptions{Collect: 1 << 26}
 	if v.Start != nil {
 		start, known := starts[*v.Start]
 		if !known {

@@ -168,7 +168,7 @@ fn chunk(input: &mut Input<'_>) -> Box<[u8]> {
 
 fn made(input: &mut Input<'_>) -> Option<Slot> {
     let choice = input.byte();
-    let mut own = ptr::null_mut();
+    let mut own: Handle = ptr::null_mut();
     let mut file = String::new();
     let dialect = unsafe {
         if choice < 30 {
@@ -178,7 +178,7 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
                 file =
                     "name = \"own\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\n".into();
             }
-            aside_dialect_load(file.as_ptr(), file.len(), &mut own);
+            own = aside_dialect_load(file.as_ptr(), file.len());
             own
         } else {
             let name = &PAIRS[choice as usize % PAIRS.len()].reference.name;
@@ -196,10 +196,11 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
         has_budget: u32::from(input.byte()) % 3,
         budget_unit: u32::from(input.byte()) % 3,
         budget_scope: u32::from(input.byte()) % 3,
-        reserved: u32::from(input.byte() == 255),
+        // A number that is refused.
+        calls: 2 * u32::from(input.byte() == 255),
     };
     unsafe {
-        let given = if options.reserved == 0 && choice & 2 == 0 { ptr::null() } else { &raw const options };
+        let given = if options.calls == 0 && choice & 2 == 0 { ptr::null() } else { &raw const options };
         // A size may promise no more than there is.
         let given = if options.size > size_of::<Options>() && options.size <= 4096 { ptr::null() } else { given };
         let handle = aside_scanner_new(dialect, given);
@@ -224,8 +225,8 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
     let fed = slot.stream.len();
     slot.stream.extend_from_slice(&text);
     let (status, consumed) = match way % 3 {
-        0 => array(slot, input.below(5) + 1, |scanner, events, capacity, out| unsafe {
-            aside_scanner_feed_into(scanner, text.as_ptr(), text.len(), events, capacity, size_of::<Event>(), out)
+        0 => array(slot, input.below(5) + 1, |scanner, array| unsafe {
+            aside_scanner_feed_into(scanner, text.as_ptr(), text.len(), array)
         }),
         1 => called(slot, input, |scanner, user| unsafe {
             aside_scanner_feed(scanner, text.as_ptr(), text.len(), Some(listen), user)
@@ -240,10 +241,9 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
             }
             let (given, count) = (tokens.as_ptr(), tokens.len());
             if way % 2 == 0 {
-                let size = size_of::<Event>();
-                array(slot, input.below(5) + 1, |scanner, events, capacity, out| unsafe {
+                array(slot, input.below(5) + 1, |scanner, array| unsafe {
                     let (text, len) = (text.as_ptr(), text.len());
-                    aside_scanner_feed_tokens_into(scanner, text, len, given, count, events, capacity, size, out)
+                    aside_scanner_feed_tokens_into(scanner, text, len, given, count, array)
                 })
             } else {
                 called(slot, input, |scanner, user| unsafe {
@@ -279,20 +279,13 @@ fn pass(input: &mut Input<'_>, slot: &mut Slot) {
 fn other(input: &mut Input<'_>, slot: &mut Slot, finish: bool) {
     let way = input.byte();
     let capacity = input.below(5) + 1;
-    let size = size_of::<Event>();
     let (status, _) = match (finish, way % 4) {
         (true, 0) => called(slot, input, |s, user| unsafe { aside_scanner_finish(s, Some(listen), user) }),
-        (true, _) => array(slot, capacity, |s, events, capacity, out| unsafe {
-            aside_scanner_finish_into(s, events, capacity, size, out)
-        }),
+        (true, _) => array(slot, capacity, |s, array| unsafe { aside_scanner_finish_into(s, array) }),
         (_, 0) => called(slot, input, |s, user| unsafe { aside_scanner_flush(s, Some(listen), user) }),
         (_, 1) => called(slot, input, |s, user| unsafe { aside_scanner_force_close(s, Some(listen), user) }),
-        (_, 2) => array(slot, capacity, |s, events, capacity, out| unsafe {
-            aside_scanner_force_close_into(s, events, capacity, size, out)
-        }),
-        _ => array(slot, capacity, |s, events, capacity, out| unsafe {
-            aside_scanner_flush_into(s, events, capacity, size, out)
-        }),
+        (_, 2) => array(slot, capacity, |s, array| unsafe { aside_scanner_force_close_into(s, array) }),
+        _ => array(slot, capacity, |s, array| unsafe { aside_scanner_flush_into(s, array) }),
     };
     if !finish && slot.finishing {
         assert_eq!(status, ORDER);
@@ -311,20 +304,15 @@ fn called(slot: &mut Slot, input: &mut Input<'_>, call: impl FnOnce(Handle, *mut
 }
 
 /// The same with an array of so many events.
-fn array(
-    slot: &mut Slot,
-    capacity: usize,
-    call: impl FnOnce(Handle, *mut Event, usize, *mut Fed) -> i32,
-) -> (i32, usize) {
+fn array(slot: &mut Slot, capacity: usize, call: impl FnOnce(Handle, *mut EventArray) -> i32) -> (i32, usize) {
     let mut events = vec![Event::default(); capacity].into_boxed_slice();
-    let mut fed = Fed::NOTHING;
-    let status = call(slot.handle, events.as_mut_ptr(), capacity, &mut fed);
+    let mut fed = EventArray::new(&mut events);
+    let status = call(slot.handle, &mut fed);
     if status < 0 {
         return (status, 0);
     }
     let offset = fed.offset as usize;
-    let held = unsafe { std::slice::from_raw_parts(fed.held, fed.held_len) };
-    let attributes = unsafe { std::slice::from_raw_parts(fed.attributes, fed.attributes_len) };
+    let (held, attributes) = unsafe { (fed.held.get(), fed.attributes.get()) };
     // The end of a prompt may have been held too: it is before the stream.
     let of_stream = held.len().min(offset);
     assert!(
@@ -348,32 +336,28 @@ fn array(
 fn thought(scanner: Handle) {
     let mut thought = Thought {
         size: size_of::<Thought>(),
-        text: ptr::null(),
-        text_len: 0,
+        text: Bytes::NONE,
         offset: 0,
         flags: [0; 4],
-        thought_type: ptr::null(),
-        thought_type_len: 0,
+        thought_type: Bytes::NONE,
         confidence: 0.0,
-        attributes: ptr::null(),
         attribute_count: 0,
     };
     unsafe {
         let status = aside_scanner_take_thought(scanner, &mut thought);
         assert!(status == OK || status == NONE, "{status}");
         if status == OK {
-            let text = std::slice::from_raw_parts(thought.text, thought.text_len);
-            let kind = std::slice::from_raw_parts(thought.thought_type, thought.thought_type_len);
-            let mut borrowed = vec![text, kind];
-            for pair in std::slice::from_raw_parts(thought.attributes, thought.attribute_count) {
-                let [name, name_len, value, value_len] = *pair;
-                borrowed.push(std::slice::from_raw_parts(name as *const u8, name_len));
-                borrowed.push(std::slice::from_raw_parts(value as *const u8, value_len));
+            let mut borrowed = vec![thought.text.get(), thought.thought_type.get()];
+            let mut attribute = Attribute { size: size_of::<Attribute>(), name: Bytes::NONE, value: Bytes::NONE };
+            for index in 0..thought.attribute_count {
+                assert_eq!(aside_scanner_thought_attribute(scanner, index, &mut attribute), OK);
+                borrowed.extend([attribute.name.get(), attribute.value.get()]);
             }
+            let status = aside_scanner_thought_attribute(scanner, thought.attribute_count, &mut attribute);
+            assert_eq!(status, RANGE);
             // All of it is there to be read.
             std::hint::black_box(borrowed.iter().copied().flatten().fold(0u8, |sum, byte| sum ^ byte));
         }
-        aside_scanner_lost_thoughts(scanner);
     }
 }
 
@@ -384,27 +368,27 @@ unsafe fn has_start(dialect: Handle) {
 
 fn lookups(input: &mut Input<'_>) {
     let (way, text) = (input.byte(), chunk(input));
-    let (mut found, mut start, mut len) = ([ptr::null_mut(); 2], 0, 0);
+    let (mut dialects, mut len) = ([ptr::null_mut(); 2], 0);
     unsafe {
         // The last two read other dialects than `PAIRS`, which takes Miri too long.
         match if cfg!(miri) { way % 2 } else { way % 4 } {
             0 => has_start(aside_dialect_find(text.as_ptr(), text.len())),
             1 => has_start(aside_dialect_find_for_model(text.as_ptr(), text.len())),
             2 => {
-                let (text, variables) = text.split_at(text.len() / 2);
-                let (found, start) = (found.as_mut_ptr(), &mut start);
-                aside_dialect_find_for_template(text.as_ptr(), text.len(), found, 2, start);
-                let (at, len) = (variables.as_ptr(), variables.len());
-                aside_dialect_find_for_template_with(text.as_ptr(), text.len(), at, len, found, 2, start);
+                let size = size_of::<TemplateMatch>();
+                let dialects = dialects.as_mut_ptr();
+                let mut found = TemplateMatch { size, dialects, capacity: 2, count: 0, start: 0, reserved: 0 };
+                let dialect = aside_dialect_find_for_template(text.as_ptr(), text.len(), &mut found);
+                assert!(!dialect.is_null() || [UNKNOWN, AMBIGUOUS].contains(&aside_last_status()));
+                assert!(dialect.is_null() || found.count == 1 && *dialects == dialect && found.start > 0);
             }
             _ => {
                 let name = aside_dialect_name_at(way as usize, &mut len);
                 assert!(name.is_null() || *name.add(len) == 0);
                 let dialect = aside_dialect_find(name.cast(), len);
-                let mut out = ptr::null_mut();
-                let status = aside_strip(dialect, text.as_ptr(), text.len(), &mut out, &mut len);
-                assert_eq!(status == OK, !dialect.is_null());
-                free(out);
+                let out = aside_strip(dialect, text.as_ptr(), text.len(), &mut len);
+                assert_eq!(out.is_null(), dialect.is_null());
+                aside_free(out);
             }
         }
     }
@@ -413,22 +397,24 @@ fn lookups(input: &mut Input<'_>) {
 /// Calls that are wrong and must say so, and change nothing.
 fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
     let (scanner, none) = (slot.handle, ptr::null_mut::<c_void>());
-    let (mut event, mut counts) = (Event::default(), [0; 5]);
+    let (mut events, mut counts) = ([Event::default()], [0; 6]);
+    let mut array = EventArray::new(&mut events);
     unsafe {
-        let out = ptr::null_mut();
         match input.below(13) {
             0 => assert_eq!(aside_scanner_feed(none, b"x".as_ptr(), 1, Some(listen), none), NULL),
             1 => assert_eq!(aside_scanner_feed(scanner, ptr::null(), 1, Some(listen), none), NULL),
             2 => assert_eq!(aside_scanner_feed(scanner, b"x".as_ptr(), usize::MAX, Some(listen), none), LENGTH),
             3 => assert_eq!(aside_scanner_feed(scanner, b"x".as_ptr(), 1, None, none), NULL),
             4 => assert_eq!(aside_scanner_finish(scanner, None, none), NULL),
-            5 => assert_eq!(aside_scanner_feed_into(scanner, b"x".as_ptr(), 1, &mut event, 1, 64, out), NULL),
+            5 => assert_eq!(aside_scanner_feed_into(scanner, b"x".as_ptr(), 1, ptr::null_mut()), NULL),
             6 => {
-                let mut fed = Fed::NOTHING;
                 let sizes = [0, 1, 8, 31, 4097, usize::MAX];
-                let size = sizes[input.below(6)];
-                assert_eq!(aside_scanner_flush_into(scanner, &mut event, 1, size, &mut fed), SIZE);
-                assert_eq!(aside_scanner_finish_into(scanner, &mut event, 0, 64, &mut fed), SIZE);
+                array.event_size = sizes[input.below(6)];
+                assert_eq!(aside_scanner_flush_into(scanner, &mut array), SIZE);
+                (array.event_size, array.capacity) = (size_of::<Event>(), 0);
+                assert_eq!(aside_scanner_finish_into(scanner, &mut array), SIZE);
+                (array.size, array.capacity) = (sizes[input.below(6)], 1);
+                assert_eq!(aside_scanner_finish_into(scanner, &mut array), SIZE);
             }
             7 => {
                 assert_eq!(aside_scanner_counts(scanner, 0, &mut counts), SIZE);
@@ -437,8 +423,8 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
                 assert_eq!(aside_scanner_skip(scanner, u64::MAX), ORDER);
             }
             8 => {
-                counts[0] = 40;
-                assert_eq!(aside_scanner_counts(scanner, 4, &mut counts), -1010);
+                counts[0] = 48;
+                assert_eq!(aside_scanner_counts(scanner, 4, &mut counts), RANGE);
                 assert_eq!(aside_scanner_counts(scanner, 1, &mut counts), OK);
                 assert!(counts[1] >= counts[2]);
             }

@@ -18,7 +18,7 @@ use super::{Input, cut};
 /// Its marker is in no stream that is held against it.
 static FOREIGN: LazyLock<Dialect> = LazyLock::new(|| {
     let file = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\\u007F<\"]\nclose = [\"\\u007F>\"]\n";
-    Dialect::from_toml(file).unwrap()
+    Dialect::load(file).unwrap()
 });
 
 pub fn run(data: &[u8]) {
@@ -96,7 +96,7 @@ fn same(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) -> 
             rewriter.feed(chunk, &mut out).unwrap();
         }
         rewriter.finish(&mut out).unwrap();
-        (out, rewriter.too_long())
+        (out, rewriter.stats().too_long)
     };
     let whole = run(&[stream]);
     let mut ways = vec![cut(stream, lengths)];

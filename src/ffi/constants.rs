@@ -70,6 +70,9 @@ pub const ASIDE_ERROR_FILTER: i32 = -1013;
 /// The text is not the one that the report is about.
 pub const ASIDE_ERROR_ORIGINAL: i32 = -1014;
 
+/// Several dialects fit a template equally well. The message names them.
+pub const ASIDE_ERROR_AMBIGUOUS: i32 = -1015;
+
 /// An `ASIDE_KIND_OPEN`, `ASIDE_KIND_TEXT`, … value.
 pub type aside_kind = u32;
 
@@ -97,7 +100,7 @@ pub const ASIDE_KIND_RECLASSIFY: u32 = 6;
 pub const ASIDE_KIND_BUDGET: u32 = 7;
 
 /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
-/// written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
+/// written. The bytes are what begins the call, if the opener of its span was not that. `call` is the number of the
 /// call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
 pub const ASIDE_KIND_CALL: u32 = 8;
 
@@ -120,7 +123,7 @@ pub const ASIDE_KIND_CALL_VALUE: u32 = 13;
 /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
 pub const ASIDE_KIND_CALL_VALUE_END: u32 = 14;
 
-/// The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_KIND_CALL`.
+/// The call ends. The bytes are its last marker, if it has one. `cause` says why, and `call` is as for `ASIDE_KIND_CALL`.
 pub const ASIDE_KIND_CALL_END: u32 = 15;
 
 /// An `ASIDE_CHANNEL_CONTENT`, `ASIDE_CHANNEL_THINKING`, … value.
@@ -271,8 +274,9 @@ pub const ASIDE_FORMAT_MESSAGES: u32 = 8;
 /// Ollama's own, `/api/chat` and `/api/generate`.
 pub const ASIDE_FORMAT_OLLAMA: u32 = 16;
 
-/// All of them.
-pub const ASIDE_FORMAT_ALL: u32 = 31;
+/// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no format
+/// is accepted.
+pub const ASIDE_FORMAT_ALL: u32 = 0x7FFF_FFFF;
 
 /// An `ASIDE_RESPONSES_AS_` value.
 pub type aside_responses_as = u32;

@@ -64,6 +64,7 @@ pub(super) fn as_c_ptr(bytes: &[u8]) -> *const c_char {
 }
 
 /// Returns a pointer for C to a borrowed array of structs, never NULL.
+#[cfg(feature = "compress")]
 pub(super) fn as_c_array<T>(entries: &[T]) -> *const T {
     static NOTHING: u64 = 0;
     const { assert!(align_of::<T>() <= align_of::<u64>()) };

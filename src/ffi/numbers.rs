@@ -42,14 +42,11 @@ pub(super) fn calls_in_thinking(number: aside_calls_in_thinking) -> Result<Calls
     }
 }
 
-/// `ASIDE_FORMAT_` bits; 0 is chat alone.
+/// `ASIDE_FORMAT_` bits; 0 is all.
 pub(super) fn formats(bits: aside_formats) -> Result<Formats, aside_status> {
-    match bits {
-        0 => Ok(Formats::CHAT),
-        bits => Formats::from_bits(bits).ok_or_else(|| {
-            fail_with(ASIDE_ERROR_OPTION, format_args!("formats {bits} has a bit that is not an ASIDE_FORMAT_ value"))
-        }),
-    }
+    Formats::from_bits(bits).ok_or_else(|| {
+        fail_with(ASIDE_ERROR_OPTION, format_args!("formats {bits} has a bit that is not an ASIDE_FORMAT_ value"))
+    })
 }
 
 /// An `ASIDE_RESPONSES_AS_` value.

@@ -135,7 +135,7 @@ impl Dialect {
     /// ```
     /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
     ///
-    /// let dialect = Dialect::from_toml(
+    /// let dialect = Dialect::load(
     ///     r#"
     ///     name = "mine"
     ///     [[span]]

@@ -141,7 +141,7 @@ TEST(Scanner, SaysWhereABudgetEnds)
 {
     const std::string_view text = "<think>\xc3\xa9\xc3\xa9x</think>a<think>bc</think>";
     const auto over = [&](std::uint64_t limit, aside::BudgetUnit unit, aside::BudgetScope scope) {
-        aside::Options options;
+        aside::ScannerOptions options;
         options.budget = limit;
         options.budget_unit = unit;
         options.budget_scope = scope;
@@ -206,7 +206,7 @@ TEST(Scanner, TakesBackContentThatWasThinking)
 
 TEST(Scanner, LeavesStrayClosersToAHostThatWantsThem)
 {
-    aside::Options options;
+    aside::ScannerOptions options;
     options.stray_close = aside::StrayClose::text;
     Scanner scanner(Dialect::find("qwen3"), options);
     const Stream stream = by_loops(scanner, {"a</thi", "nk>b"});

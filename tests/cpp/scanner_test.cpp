@@ -123,20 +123,6 @@ TEST(Scanner, TakesTextWithoutAnEvent)
     EXPECT_EQ(scanner.offset(), 14u);
 }
 
-TEST(Scanner, SkipsWhatIsQuiet)
-{
-    Scanner scanner(Dialect::find("inline-think"));
-    std::uint64_t bytes[4];
-    EXPECT_EQ(scanner.quiet(bytes), std::nullopt);
-    EXPECT_EQ(scanner.try_skip(1), Status::order);
-    scanner.feed("<think>hm", nothing);
-    EXPECT_EQ(scanner.quiet(bytes), Channel::thinking);
-    EXPECT_EQ(bytes[0] >> '<' & 1, 0u);
-    EXPECT_EQ(bytes[1] >> ('a' - 64) & 1, 1u);
-    EXPECT_EQ(scanner.try_skip(3), Status::ok);
-    EXPECT_EQ(scanner.offset(), 12u);
-}
-
 TEST(Scanner, GivesTheSameEventsBothWaysAndHoweverItIsCut)
 {
     for (const Case &of : cases) {
@@ -324,7 +310,7 @@ TEST(Scanner, IsAsNewAfterAResetAndAFinish)
 
 TEST(Scanner, StartsWhereItIsTold)
 {
-    aside::Options options;
+    aside::ScannerOptions options;
     options.start = aside::Start::thinking;
     Scanner scanner(Dialect::find("qwen3"), options);
     EXPECT_EQ(by_callable(scanner, {"hm</think>Yes."}).text(Channel::thinking), "hm");
@@ -380,7 +366,7 @@ TEST(Scanner, ThatIsEmptyFails)
 
 TEST(Scanner, CollectsThoughtsWithTheirAttributes)
 {
-    aside::Options options;
+    aside::ScannerOptions options;
     options.collect = 1000;
     Scanner scanner(Dialect::find("thought-stream"), options);
     EXPECT_FALSE(scanner.take_thought());

@@ -168,14 +168,14 @@ enum class Kind : std::uint32_t {
     framing = ASIDE_KIND_FRAMING,       ///< bytes that belong to no text
     close = ASIDE_KIND_CLOSE,           ///< a span ends: the bytes are its marker
     reclassify = ASIDE_KIND_RECLASSIFY, ///< all content so far was thinking; at most once in a stream
-    budget = ASIDE_KIND_BUDGET,         ///< the thinking exceeds Options::budget here
-    // Only with Options::calls:
-    call = ASIDE_KIND_CALL,                     ///< a tool call begins: the bytes are its marker, or none
-    call_name = ASIDE_KIND_CALL_NAME,           ///< its name, whole
-    call_id = ASIDE_KIND_CALL_ID,               ///< an id of it, whole; if the whole head is the id, in parts around the name
-    call_key = ASIDE_KIND_CALL_KEY,             ///< a key of its arguments, whole; arguments that are JSON have none
-    call_type = ASIDE_KIND_CALL_TYPE,           ///< the word for the type of the next value, whole
-    call_value = ASIDE_KIND_CALL_VALUE,         ///< a value, or arguments that are JSON, in pieces that cut no character
+    budget = ASIDE_KIND_BUDGET,         ///< the thinking exceeds ScannerOptions::budget here
+    // Only with ScannerOptions::calls:
+    call = ASIDE_KIND_CALL,             ///< a tool call begins: the bytes are its marker, or none
+    call_name = ASIDE_KIND_CALL_NAME,   ///< its name, whole
+    call_id = ASIDE_KIND_CALL_ID,       ///< an id of it, whole; if the whole head is the id, in parts around the name
+    call_key = ASIDE_KIND_CALL_KEY,     ///< a key of its arguments, whole; arguments that are JSON have none
+    call_type = ASIDE_KIND_CALL_TYPE,   ///< the word for the type of the next value, whole
+    call_value = ASIDE_KIND_CALL_VALUE, ///< a value, or arguments that are JSON, in pieces that cut no character
     call_value_end = ASIDE_KIND_CALL_VALUE_END, ///< the value's closer, or no bytes; arguments that are JSON have none
     call_end = ASIDE_KIND_CALL_END,             ///< the call ends: the bytes are its marker, or none
 };
@@ -204,7 +204,7 @@ constexpr std::string_view name(Channel channel) noexcept
 enum class Cause : std::uint32_t {
     marker = ASIDE_CAUSE_MARKER,       ///< its closing marker came
     implied = ASIDE_CAUSE_IMPLIED,     ///< something else came that ends such a span
-    end = ASIDE_CAUSE_END_OF_STREAM,             ///< the stream ended inside it
+    end = ASIDE_CAUSE_END_OF_STREAM,   ///< the stream ended inside it
     forced = ASIDE_CAUSE_FORCED,       ///< force_close()
     malformed = ASIDE_CAUSE_MALFORMED, ///< the text of a tool call broke its grammar; no span ends so
 };
@@ -621,7 +621,7 @@ struct Thought {
     std::string_view text;
     std::uint64_t offset = 0;             ///< in the stream, of the marker that opened it
     Cause cause = Cause::marker;          ///< why it ended; Cause::end: it was cut off
-    bool truncated = false;               ///< Options::collect was too small for all of it
+    bool truncated = false;               ///< ScannerOptions::collect was too small for all of it
     std::optional<std::string_view> type; ///< if the marker had a type
     std::optional<double> confidence;     ///< from 0 to 1, if the marker had one
     Attributes attributes;                ///< of the marker
@@ -639,15 +639,16 @@ enum class BudgetScope : std::uint32_t { span = ASIDE_BUDGET_SCOPE_SPAN, stream 
 
 /// What becomes of a tool call that begins inside the thinking.
 enum class CallsInThinking : std::uint32_t {
-    dialect = ASIDE_CALLS_IN_THINKING_DIALECT, ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
-    never = ASIDE_CALLS_IN_THINKING_NEVER,     ///< every tool opener in the thinking is text
+    dialect =
+        ASIDE_CALLS_IN_THINKING_DIALECT,   ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
+    never = ASIDE_CALLS_IN_THINKING_NEVER, ///< every tool opener in the thinking is text
 };
 
 /// No budget.
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
 
 /// How a scanner differs from its dialect's defaults.
-struct Options {
+struct ScannerOptions {
     Start start = Start::dialect;
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
     /// and attributes, of which each counts as at least 48. What does not fit is cut off, the text last.
@@ -687,7 +688,7 @@ public:
 
     /// Makes a scanner at the start of a stream; empty if that fails (Status::option for a start that the dialect does not
     /// have, Status::memory).
-    static Scanner try_make(const Dialect &dialect, const Options &options = {}) noexcept
+    static Scanner try_make(const Dialect &dialect, const ScannerOptions &options = {}) noexcept
     {
         aside_scanner_options raw{};
         raw.size = sizeof raw;
@@ -770,17 +771,6 @@ public:
         return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
     }
 
-    /// Returns the channel of a chunk that consists only of bytes in `bytes`, for hosts that skip such chunks themselves and
-    /// call try_skip() for them: see aside_scanner_quiet(). Nothing if every chunk has to be fed.
-    std::optional<Channel> quiet(std::uint64_t (&bytes)[4]) const noexcept
-    {
-        const std::int32_t channel = aside_scanner_quiet(handle(), bytes);
-        return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
-    }
-
-    /// Tells the scanner that `length` bytes were skipped; Status::order if none can have been.
-    Status try_skip(std::uint64_t length) noexcept { return static_cast<Status>(aside_scanner_skip(handle(), length)); }
-
     /// Feeds bytes whose tokens are known, as try_feed(). `tokens` is an array, a vector or another contiguous container of
     /// Token, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special then count only
     /// if a special token begins them; counts() counts the tokens of each channel. After Status::stopped feed the rest of
@@ -818,7 +808,7 @@ public:
     /// Resets the scanner: drops what is held back, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_scanner_reset(handle())); }
 
-    /// Takes the oldest thought that has ended, from a scanner with Options::collect. Status::none if there is none;
+    /// Takes the oldest thought that has ended, from a scanner with ScannerOptions::collect. Status::none if there is none;
     /// `thought` is written with Status::ok only.
     Status try_take_thought(Thought &thought) noexcept
     {
@@ -857,7 +847,7 @@ public:
 
 #if ASIDE_HAS_EXCEPTIONS
     /// try_make() that throws.
-    explicit Scanner(const Dialect &dialect, const Options &options = {})
+    explicit Scanner(const Dialect &dialect, const ScannerOptions &options = {})
         : Scanner(detail::check(try_make(dialect, options)))
     {}
 
@@ -1213,7 +1203,7 @@ struct CallDelta {
 
 /// Makes OpenAI's `tool_calls` of the events of one stream. One thread at a time; writers share nothing that changes.
 ///
-///     aside::Options options;
+///     aside::ScannerOptions options;
 ///     options.calls = true;
 ///     aside::Scanner scanner(dialect, options);
 ///     aside::CallWriter writer(dialect, {request.tools});
@@ -1375,7 +1365,7 @@ struct RewriterOptions {
     /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client. 0:
     /// 1 MiB.
     std::uint64_t max_held = 0;
-    Formats formats = Formats::chat; ///< answers of other formats pass unchanged
+    Formats formats = Formats::all; ///< answers of other formats pass unchanged
     ResponsesAs responses_as = ResponsesAs::reasoning_text;
     /// Mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event, an
     /// object over several lines, chunks without `choices`, and more.
@@ -1401,6 +1391,9 @@ struct Stats {
     std::uint64_t content_bytes = 0;   ///< of text that was sent as content
     std::uint64_t held = 0;            ///< bytes of text and of an unfinished event that a finish would send now
     std::uint64_t split_by_server = 0; ///< texts whose thinking the server splits itself
+    /// The stream passes unread because its first bytes are not text: it is compressed, or in another encoding than UTF-8. Ask
+    /// the server for `Accept-Encoding: identity`, or decode the body first.
+    bool encoded = false;
 };
 
 /// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to where
@@ -1429,8 +1422,7 @@ public:
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
         raw.calls = options.calls ? 1 : 0;
         const std::string_view tools = detail::for_c(options.tools);
-        raw.tools = tools.data();
-        raw.tools_len = tools.size();
+        raw.tools = {tools.data(), tools.size()};
         raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
         raw.max_held = options.max_held;
         raw.formats = static_cast<std::uint32_t>(options.formats);
@@ -1443,20 +1435,21 @@ public:
         return rewriter;
     }
 
-    /// Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
-    /// finish() and reset() restore the rewriter's own start. Status::order if the stream has begun, Status::option for a
-    /// start that the dialect does not have.
-    Status try_start_at(Start start) noexcept
-    {
-        return static_cast<Status>(aside_rewriter_start_at(handle(), static_cast<std::uint32_t>(start)));
-    }
-
     /// Reads the next stream by another dialect, and sets where it starts, before its first byte; Start::dialect: as that
     /// dialect says. For what Dialect::find_for_template() finds. finish() and reset() restore the rewriter's own dialect.
-    /// The dialect may be destroyed after the call. Fails as try_start_at().
+    /// The dialect may be destroyed after the call. Status::order if the stream has begun, Status::option for a start that
+    /// the dialect does not have.
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
-        return static_cast<Status>(aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+        return static_cast<Status>(
+            aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+    }
+
+    /// Sets where the next stream starts, before its first byte, by the rewriter's own dialect: what is open at the first byte
+    /// of each choice's text. Fails as try_use_dialect().
+    Status try_start_at(Start start) noexcept
+    {
+        return static_cast<Status>(aside_rewriter_use_dialect(handle(), nullptr, static_cast<std::uint32_t>(start)));
     }
 
     /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
@@ -1474,7 +1467,8 @@ public:
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
-        const Status status = static_cast<Status>(aside_rewriter_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
+        const Status status = static_cast<Status>(
+            aside_rewriter_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
         if (status == Status::ok && start != nullptr)
             *start = static_cast<Start>(raw);
         return status;
@@ -1485,22 +1479,20 @@ public:
     /// read pass unchanged; that is not an error.
     Status try_feed(std::string_view bytes, std::string_view &out) noexcept
     {
-        const char *made = nullptr;
-        std::size_t len = 0;
-        const Status status = static_cast<Status>(aside_rewriter_feed(handle(), bytes.data(), bytes.size(), &made, &len));
+        aside_bytes made{};
+        const Status status = static_cast<Status>(aside_rewriter_feed(handle(), bytes.data(), bytes.size(), &made));
         if (status == Status::ok)
-            out = std::string_view(made, len);
+            out = std::string_view(made.at, made.len);
         return status;
     }
 
     /// Ends the stream: `out` becomes what was held back. The rewriter is then reset.
     Status try_finish(std::string_view &out) noexcept
     {
-        const char *made = nullptr;
-        std::size_t len = 0;
-        const Status status = static_cast<Status>(aside_rewriter_finish(handle(), &made, &len));
+        aside_bytes made{};
+        const Status status = static_cast<Status>(aside_rewriter_finish(handle(), &made));
         if (status == Status::ok)
-            out = std::string_view(made, len);
+            out = std::string_view(made.at, made.len);
         return status;
     }
 
@@ -1553,15 +1545,6 @@ public:
     void reset() { static_cast<void>(detail::check(try_reset())); }
 #endif
 
-    /// Returns whether the stream passes unread because its first bytes are not text: it is compressed, or in another
-    /// encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body first. After the end of a
-    /// stream this is its value, until another begins.
-    bool is_encoded() const noexcept { return aside_rewriter_encoded(handle()) == 1; }
-
-    /// Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
-    /// RewriterOptions::max_event.
-    std::uint64_t too_long() const noexcept { return aside_rewriter_too_long(handle()); }
-
     /// Writes to `stats` what was counted since the start or the last reset, and what is held now. Fails with Status::null for
     /// an empty rewriter.
     Status try_stats(Stats &stats) const noexcept
@@ -1570,9 +1553,9 @@ public:
         raw.size = sizeof raw;
         const Status status = static_cast<Status>(aside_rewriter_get_stats(handle(), &raw));
         if (status == Status::ok)
-            stats = {raw.events,         raw.changed,       raw.added,      raw.repaired,
-                     raw.too_long,       raw.unread,        raw.unpromoted, raw.truncated,
-                     raw.thinking_bytes, raw.content_bytes, raw.held,       raw.split_by_server};
+            stats = {raw.events, raw.changed,         raw.added,       raw.repaired,       raw.too_long,
+                     raw.unread, raw.unpromoted,      raw.truncated,   raw.thinking_bytes, raw.content_bytes,
+                     raw.held,   raw.split_by_server, raw.encoded != 0};
         return status;
     }
 
@@ -1594,34 +1577,52 @@ public:
 
 private:
     struct Free {
-        void operator()(aside_rewriter *sse) const noexcept { aside_rewriter_free(sse); }
+        void operator()(aside_rewriter *rewriter) const noexcept { aside_rewriter_free(rewriter); }
     };
 
     std::unique_ptr<aside_rewriter, Free> handle_;
 };
 
-/// What HTTP says of an answer. Header values are as they came, and empty where there is none.
-struct Response {
-    std::uint32_t status = 0;
-    std::string_view path{}; ///< of its request, with or without a query; empty: any path fits
-    std::string_view content_type{};
-    std::string_view content_encoding{};
+/// What HTTP says of a request and its answer. Header values are as they came, and empty where there is none.
+struct Exchange {
+    std::uint32_t status = 0;            ///< of the answer
+    std::string_view path{};             ///< of the request, with or without a query; empty: any path fits
+    std::string_view content_type{};     ///< of the answer
+    std::string_view content_encoding{}; ///< of the answer
+    std::string_view method{};           ///< of the request
+    Formats formats = Formats::all;      ///< that the rewriter reads
 };
+
+namespace detail {
+
+inline aside_exchange lend(const Exchange &exchange) noexcept
+{
+    const auto bytes = [](std::string_view text) { return aside_bytes{text.data(), text.size()}; };
+    aside_exchange raw{};
+    raw.size = sizeof raw;
+    raw.status = exchange.status;
+    raw.formats = static_cast<std::uint32_t>(exchange.formats);
+    raw.method = bytes(exchange.method);
+    raw.path = bytes(exchange.path);
+    raw.content_type = bytes(exchange.content_type);
+    raw.content_encoding = bytes(exchange.content_encoding);
+    return raw;
+}
+
+} // namespace detail
 
 /// Returns what the body of an answer is, for RewriterOptions::body, or nothing if it is not for a rewriter of these formats:
 /// its status is not 200, it is compressed, its media type is another, or its path is that of no such format. A host that
 /// rewrites an answer removes the headers `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`. Any thread
 /// may call this; it allocates nothing.
 ///
-///     if (const auto body = aside::wants({200, "/v1/messages", "text/event-stream"}, aside::Formats::all))
+///     if (const auto body = aside::wants({200, "/v1/messages", "text/event-stream"}))
 ///         options.body = *body;
-inline std::optional<Body> wants(const Response &response, Formats formats) noexcept
+inline std::optional<Body> wants(const Exchange &exchange) noexcept
 {
-    const auto &[status, path, type, encoding] = response;
+    const aside_exchange raw = detail::lend(exchange);
     std::uint32_t body = 0;
-    if (aside_rewriter_wants(status, path.data(), path.size(), type.data(), type.size(), encoding.data(), encoding.size(),
-                        static_cast<std::uint32_t>(formats), &body)
-        != ASIDE_OK)
+    if (aside_rewriter_wants(&raw, &body) != ASIDE_OK)
         return std::nullopt;
     return static_cast<Body>(body);
 }
@@ -1631,14 +1632,13 @@ enum class Hint : std::uint32_t {
     identity = ASIDE_HINT_IDENTITY, ///< send `Accept-Encoding: identity` to the server
 };
 
-/// Returns what a host does with a request, or nothing if its answer is not for a rewriter of these formats: it is not a `POST`,
-/// or its path is another. An empty path fits. Any thread may call this; it allocates nothing.
-inline std::optional<Hint> request_hint(std::string_view path, std::string_view method, Formats formats) noexcept
+/// Returns what a host does with a request, by its method and path, or nothing if its answer is not for a rewriter of these
+/// formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
+inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
 {
+    const aside_exchange raw = detail::lend(exchange);
     std::uint32_t hint = 0;
-    if (aside_request_hint(path.data(), path.size(), method.data(), method.size(), static_cast<std::uint32_t>(formats),
-                           &hint)
-        != ASIDE_OK)
+    if (aside_request_hint(&raw, &hint) != ASIDE_OK)
         return std::nullopt;
     return static_cast<Hint>(hint);
 }
@@ -1668,20 +1668,38 @@ enum class Markers : std::uint32_t {
     escape = ASIDE_MARKERS_ESCAPE, ///< it breaks them, as try_escape() does
 };
 
+/// A tool call for try_join(). Its texts are UTF-8, and must stay until that call has returned.
+struct JoinCall : aside_join_call {
+    /// Makes a call of a tool. The arguments are a JSON object. The id is written where the dialect has a place for one.
+    JoinCall(std::string_view tool, std::string_view json, std::optional<std::string_view> known = std::nullopt) noexcept
+        : aside_join_call{{tool.data(), tool.size()},
+                          {json.data(), json.size()},
+                          {detail::for_c(known).data(), detail::for_c(known).size()}}
+    {}
+};
+// An array of one is read as an array of the other.
+static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
+
 /// How a text is joined.
 struct JoinOptions {
     /// What is open where the text begins, to be given to the scanner that splits it. Start::thinking: no opener is
     /// written. Start::narration and Start::tool are refused.
     Start start = Start::dialect;
     Markers markers = Markers::refuse;
+    /// The tool calls after the content. A Scanner with ScannerOptions::calls reads them back as they are. Calls are never
+    /// escaped.
+    const JoinCall *calls = nullptr;
+    std::size_t call_count = 0;
+
+    /// Takes an array, a vector or another contiguous container of JoinCall, which must stay until the text is joined.
+    template <class Calls>
+    JoinOptions &set_calls(const Calls &all) noexcept
+    {
+        calls = std::data(all);
+        call_count = std::size(all);
+        return *this;
+    }
 };
-
-class Text;
-
-namespace detail {
-Text join(const Dialect &, std::string_view, std::string_view, const aside_join_call *, std::size_t,
-          const JoinOptions &) noexcept;
-}
 
 /// Text that the library has made.
 class Text {
@@ -1701,12 +1719,10 @@ public:
 private:
     friend Text try_strip(const Dialect &, std::string_view) noexcept;
     friend Text try_join(const Dialect &, std::string_view, std::string_view, const JoinOptions &) noexcept;
-    friend Text detail::join(const Dialect &, std::string_view, std::string_view, const aside_join_call *, std::size_t,
-                             const JoinOptions &) noexcept;
     friend Text try_escape(const Dialect &, std::string_view) noexcept;
 
     struct Free {
-        void operator()(char *bytes) const noexcept { std::free(bytes); }
+        void operator()(char *bytes) const noexcept { aside_free(bytes); }
     };
 
     Text(char *bytes, std::size_t size) noexcept : bytes_(bytes), size_(size) {}
@@ -1719,67 +1735,30 @@ private:
 /// `if (text)` tells, if that fails.
 inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
 {
-    char *bytes = nullptr;
     std::size_t size = 0;
-    if (aside_strip(dialect.handle(), text.data(), text.size(), &bytes, &size) != ASIDE_OK)
-        return {};
+    char *const bytes = aside_strip(dialect.handle(), text.data(), text.size(), &size);
     return {bytes, size};
 }
 
-/// Joins thinking and content into one text, as a model of the dialect writes them: the text splits back into the same
-/// bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if that fails (Status::join,
-/// and the message names the part and the byte, or what the dialect lacks).
+/// Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text splits
+/// back into the same bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if that
+/// fails (Status::join, and the message names the part and the byte, the call and what of it cannot be written, or what the
+/// dialect lacks; Status::option for a text of a call that is not UTF-8).
 inline Text try_join(const Dialect &dialect, std::string_view thinking, std::string_view content,
                      const JoinOptions &options = {}) noexcept
 {
-    char *bytes = nullptr;
+    aside_join_options raw{};
+    raw.size = sizeof raw;
+    raw.thinking = {thinking.data(), thinking.size()};
+    raw.content = {content.data(), content.size()};
+    raw.calls = options.calls;
+    raw.call_count = options.call_count;
+    raw.call_size = sizeof(JoinCall);
+    raw.start = static_cast<std::uint32_t>(options.start);
+    raw.markers = static_cast<std::uint32_t>(options.markers);
     std::size_t size = 0;
-    if (aside_join(dialect.handle(), thinking.data(), thinking.size(), content.data(), content.size(),
-                   static_cast<std::uint32_t>(options.start), static_cast<std::uint32_t>(options.markers), &bytes, &size)
-        != ASIDE_OK)
-        return {};
+    char *const bytes = aside_join(dialect.handle(), &raw, &size);
     return {bytes, size};
-}
-
-namespace detail {
-
-inline Text join(const Dialect &dialect, std::string_view thinking, std::string_view content, const aside_join_call *calls,
-                 std::size_t count, const JoinOptions &options) noexcept
-{
-    char *bytes = nullptr;
-    std::size_t size = 0;
-    if (aside_join_with_calls(dialect.handle(), thinking.data(), thinking.size(), content.data(), content.size(), calls,
-                              count, static_cast<std::uint32_t>(options.start), static_cast<std::uint32_t>(options.markers),
-                              &bytes, &size)
-        != ASIDE_OK)
-        return {};
-    return {bytes, size};
-}
-
-} // namespace detail
-
-/// A tool call for try_join_with_calls(). Its texts are UTF-8, and must stay until that call has returned.
-struct JoinCall : aside_join_call {
-    /// Makes a call of a tool. The arguments are a JSON object. The id is written where the dialect has a place for one.
-    JoinCall(std::string_view tool, std::string_view json, std::optional<std::string_view> known = std::nullopt) noexcept
-        : aside_join_call{
-            tool.data(), tool.size(), json.data(), json.size(), detail::for_c(known).data(), detail::for_c(known).size()}
-    {}
-};
-// An array of one is read as an array of the other.
-static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
-
-/// Joins thinking, content and the tool calls after them into one text, as try_join(). `calls` is an array, a vector or
-/// another contiguous container of JoinCall. A Scanner with Options::calls reads the calls back as they are. Calls are never
-/// escaped. Empty if that fails (Status::join, and the message names the call and its part; Status::option for a text that is
-/// not UTF-8).
-template <class Calls>
-Text try_join_with_calls(const Dialect &dialect, std::string_view thinking, std::string_view content, const Calls &calls,
-                         const JoinOptions &options = {}) noexcept
-{
-    static_assert(std::is_same_v<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(calls))>>, JoinCall>,
-                  "the calls are JoinCalls");
-    return detail::join(dialect, thinking, content, std::data(calls), std::size(calls), options);
 }
 
 /// Returns a text without the dialect's markers, turn markers included, for a prompt that a user's text goes into: U+200B is
@@ -1788,10 +1767,8 @@ Text try_join_with_calls(const Dialect &dialect, std::string_view thinking, std:
 /// (Status::join: the dialect has a marker that nothing can break).
 inline Text try_escape(const Dialect &dialect, std::string_view text) noexcept
 {
-    char *bytes = nullptr;
     std::size_t size = 0;
-    if (aside_escape(dialect.handle(), text.data(), text.size(), &bytes, &size) != ASIDE_OK)
-        return {};
+    char *const bytes = aside_escape(dialect.handle(), text.data(), text.size(), &size);
     return {bytes, size};
 }
 
@@ -1807,14 +1784,6 @@ inline std::string join(const Dialect &dialect, std::string_view thinking, std::
                         const JoinOptions &options = {})
 {
     return std::string(detail::check(try_join(dialect, thinking, content, options)).view());
-}
-
-/// try_join_with_calls() that throws, and returns a copy.
-template <class Calls>
-std::string join_with_calls(const Dialect &dialect, std::string_view thinking, std::string_view content, const Calls &calls,
-                            const JoinOptions &options = {})
-{
-    return std::string(detail::check(try_join_with_calls(dialect, thinking, content, calls, options)).view());
 }
 
 /// try_escape() that throws, and returns a copy.

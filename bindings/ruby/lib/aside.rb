@@ -38,7 +38,7 @@ module Aside
     text = Native.utf8(text)
     size = text.bytesize
     dialect = Dialect.of(dialect)
-    Native.allocated { |at, len| Native.aside_strip(dialect.handle, text, size, at, len) }.scrub
+    Native.made { |len| Native.aside_strip(dialect.handle, text, size, len) }.scrub
   end
 
   MARKERS = { refuse: 0, escape: 1 }.freeze
@@ -65,17 +65,12 @@ module Aside
     content = Native.utf8(content)
     start = Native.number("start", start, Native::STARTS)
     markers = Native.number("markers", markers, MARKERS)
-    sizes = [thinking.bytesize, content.bytesize]
     dialect = Dialect.of(dialect)
     calls = calls.map { |call| join_call(**call) }
-    Native.allocated do |at, len|
-      if calls.empty?
-        Native.aside_join(dialect.handle, thinking, sizes[0], content, sizes[1], start, markers, at, len)
-      else
-        Native.aside_join_with_calls(dialect.handle, thinking, sizes[0], content, sizes[1],
-                                     calls.flatten.pack(Native::JOIN_CALL * calls.size), calls.size, start, markers, at, len)
-      end
-    end
+    list = calls.flatten.pack(Native::JOIN_CALL * calls.size)
+    options = [Native::JOIN_OPTIONS_SIZE, thinking, thinking.bytesize, content, content.bytesize, list, calls.size,
+               Native::JOIN_CALL_SIZE, start, markers].pack(Native::JOIN_OPTIONS)
+    Native.made { |len| Native.aside_join(dialect.handle, options, len) }
   end
 
   # Returns the texts of a call, each with its length.
@@ -98,7 +93,7 @@ module Aside
     text = Native.utf8(text)
     size = text.bytesize
     dialect = Dialect.of(dialect)
-    Native.allocated { |at, len| Native.aside_escape(dialect.handle, text, size, at, len) }
+    Native.made { |len| Native.aside_escape(dialect.handle, text, size, len) }
   end
 
   # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts.
@@ -129,15 +124,24 @@ module Aside
     line = Native.utf8(line)
     parsed = Error.check_address(Native.aside_command_line_parse(line, line.bytesize))
     begin
-      count = Native.buffer(8)
-      first = Native.aside_command_line_commands(parsed, count)
-      Native.array(first, count.unpack1("J"), *Native::COMMAND).map do |name, name_len, sub, sub_len, words, word_count, *flags|
+      commands = []
+      while (fields = command(parsed, commands.size))
+        commands << fields
+      end
+      commands.map do |name, name_len, sub, sub_len, words, word_count, *flags|
         words = Native.array(words, word_count, *Native::BYTES).map { |at, len| Native.text(at, len) }
         subcommand = Native.text(sub, sub_len) unless sub_len.zero?
         Command.new(Native.text(name, name_len), subcommand, words, *flags.map { |flag| flag == 1 })
       end
     ensure
       Native.aside_command_line_free(parsed)
+    end
+  end
+
+  # Returns the fields of a command, nil after the last one.
+  private_class_method def self.command(parsed, index) # :nodoc:
+    Native.filled(Native::COMMAND_SIZE, Native::COMMAND) do |out|
+      Error.check(Native.aside_command_line_command(parsed, index, out)) == Native::OK
     end
   end
 
@@ -149,7 +153,7 @@ module Aside
     ids, count = Native.names(filter_ids)
     before = Native.count("before", before)
     after = Native.count("after", after)
-    Native.allocated { |at, len| Native.aside_format_banner(ids || "", count, before, after, at, len) }
+    Native.made { |len| Native.aside_format_banner(ids || "", count, before, after, len) }
   end
 
   # Reads the text of a filter file (TOML) and runs the file's own tests, of which there must be one of each kind. Returns

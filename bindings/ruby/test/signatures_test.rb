@@ -133,7 +133,7 @@ body = "object"
     rewriter.feed("data: {}
 
 ")
-    [rewriter.finish, rewriter.too_long, rewriter.encoded?, rewriter.reset.close, rewriter.closed?]
+    [rewriter.finish, rewriter.stats, rewriter.reset.close, rewriter.closed?]
 
     filter = Aside::InlineThinkFilter.new
     filter.feed("<think>a</think>b") { |sentinel, text| [sentinel, text] }

@@ -52,7 +52,7 @@ impl View<'_> {
     /// Shows what an event adds to a call: one part for each, with the name in its label.
     fn show_call(&mut self, event: &Event<'_>) {
         let Some(mut writer) = self.calls.take() else { return };
-        let written = writer.event(self.dialect, event, |delta| {
+        let written = writer.event(event, |delta| {
             if let Some(name) = delta.name {
                 self.attributes = format!(" call={name:?} id={:?}", delta.id.unwrap_or_default());
                 self.begin(Channel::Tool);

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use super::super::Input;
-use super::{BUSY, Handle, LENGTH, NONE, NULL, OK, OPTION, ORDER, SIZE, aside_last_status, free};
+use super::{BUSY, Handle, LENGTH, NONE, NULL, OK, OPTION, ORDER, SIZE, aside_last_status};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -16,8 +16,16 @@ struct Bytes {
 }
 
 impl Bytes {
+    /// What no call has written to.
+    const UNTOUCHED: Bytes = Bytes { at: ptr::null(), len: 7 };
+
     fn new(bytes: &[u8]) -> Bytes {
         Bytes { at: bytes.as_ptr(), len: bytes.len() }
+    }
+
+    /// What the library has lent.
+    unsafe fn lent<'a>(self) -> &'a [u8] {
+        unsafe { std::slice::from_raw_parts(self.at, self.len) }
     }
 }
 
@@ -34,8 +42,8 @@ struct Filter {
     id: Bytes,
     tool_ids: *const Bytes,
     tool_id_count: usize,
-    matches: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize) -> i32>,
-    apply: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize, *mut Reply) -> i32>,
+    matches: Option<unsafe extern "C" fn(*mut c_void, *const Invocation, *mut Reply) -> i32>,
+    apply: Option<unsafe extern "C" fn(*mut c_void, *const Invocation, *const u8, usize, *mut Reply) -> i32>,
     release: Option<Release>,
     user: *mut c_void,
 }
@@ -46,9 +54,9 @@ struct Cache {
     id: Bytes,
     tool_ids: *const Bytes,
     tool_id_count: usize,
-    observe: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize)>,
-    lookup: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize, *mut Reply, *mut u64) -> i32>,
-    record: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *const u8, usize, *const u8, usize, u64) -> i32>,
+    observe: Option<unsafe extern "C" fn(*mut c_void, *const Invocation, *mut Reply) -> i32>,
+    lookup: Option<unsafe extern "C" fn(*mut c_void, *const Invocation, *mut Reply, *mut u64) -> i32>,
+    record: Option<unsafe extern "C" fn(*mut c_void, *const Invocation, *const u8, usize, *mut Reply) -> i32>,
     release: Option<Release>,
     user: *mut c_void,
 }
@@ -62,7 +70,7 @@ struct CompressorOptions {
 }
 
 #[repr(C)]
-struct Call {
+struct Invocation {
     size: usize,
     tool_id: Bytes,
     input: Bytes,
@@ -70,7 +78,9 @@ struct Call {
 }
 
 #[repr(C)]
+#[derive(Default)]
 struct Stretch {
+    size: usize,
     start: u64,
     len: u64,
     hash: u64,
@@ -79,12 +89,19 @@ struct Stretch {
 }
 
 #[repr(C)]
+#[derive(Default)]
 struct PartReport {
+    size: usize,
     part: usize,
     len: u64,
     hash: u64,
-    stretches: *const Stretch,
     stretch_count: usize,
+}
+
+#[repr(C)]
+struct Failed {
+    size: usize,
+    texts: [Bytes; 2],
 }
 
 #[repr(C)]
@@ -92,18 +109,19 @@ struct Report {
     size: usize,
     before: u64,
     after: u64,
+    before_units: u64,
+    after_units: u64,
     filters: *const Bytes,
     filter_count: usize,
-    failed: *const [Bytes; 2],
     failed_count: usize,
-    parts: *const PartReport,
     part_count: usize,
     hit: Bytes,
     cut_protected: u32,
-    reserved: u32,
+    unexplained: u32,
 }
 
 unsafe extern "C" {
+    fn aside_free(memory: *mut c_void);
     fn aside_registry_new(built_in: u32) -> Handle;
     fn aside_registry_free(registry: Handle);
     fn aside_registry_add_toml(registry: Handle, toml: *const u8, len: usize) -> i32;
@@ -116,8 +134,11 @@ unsafe extern "C" {
     fn aside_reply_write(reply: *mut Reply, buf: *const u8, len: usize) -> i32;
     fn aside_compressor_new(registry: Handle, options: *const CompressorOptions) -> Handle;
     fn aside_compressor_free(compressor: Handle);
-    fn aside_compress(c: Handle, call: *const Call, parts: *const Bytes, count: usize, out: *mut Handle) -> i32;
-    fn aside_compressed_part(compressed: Handle, index: usize, text: *mut *const u8, len: *mut usize) -> i32;
+    fn aside_compress(c: Handle, invocation: *const Invocation, parts: *const Bytes, count: usize) -> Handle;
+    fn aside_compressed_part(compressed: Handle, index: usize, text: *mut Bytes) -> i32;
+    fn aside_compressed_failed(compressed: Handle, index: usize, failed: *mut Failed) -> i32;
+    fn aside_compressed_part_report(compressed: Handle, index: usize, report: *mut PartReport) -> i32;
+    fn aside_compressed_stretch(compressed: Handle, part: usize, index: usize, stretch: *mut Stretch) -> i32;
     fn aside_compressed_report(compressed: Handle, report: *mut Report) -> i32;
     fn aside_compressed_slice(
         compressed: Handle,
@@ -126,7 +147,7 @@ unsafe extern "C" {
         original_len: usize,
         start: u64,
         len: u64,
-        out: *mut *const u8,
+        out: *mut Bytes,
     ) -> i32;
     fn aside_compressed_free(compressed: Handle);
     fn aside_is_protected(text: *const u8, len: usize) -> i32;
@@ -135,14 +156,14 @@ unsafe extern "C" {
         count: usize,
         before: u64,
         after: u64,
-        out: *mut *mut c_void,
         out_len: *mut usize,
-    ) -> i32;
-    fn aside_tool_stream_new(compressor: Handle, call: *const Call, memory: usize) -> Handle;
+    ) -> *mut c_void;
+    fn aside_tool_stream_new(compressor: Handle, invocation: *const Invocation, memory: usize) -> Handle;
     fn aside_tool_stream_free(stream: Handle);
-    fn aside_tool_stream_feed(stream: Handle, buf: *const u8, len: usize, out: *mut *const u8, n: *mut usize) -> i32;
+    fn aside_tool_stream_feed(stream: Handle, buf: *const u8, len: usize, out: *mut Bytes) -> i32;
     fn aside_tool_stream_set_exit_code(stream: Handle, code: i64) -> i32;
-    fn aside_tool_stream_finish(stream: Handle, out: *mut *const u8, n: *mut usize, report: *mut Handle) -> i32;
+    fn aside_tool_stream_finish(stream: Handle, out: *mut Bytes) -> i32;
+    fn aside_tool_stream_report(stream: Handle) -> Handle;
 }
 
 const RANGE: i32 = -1010;
@@ -175,17 +196,17 @@ impl Host {
     unsafe fn meddle(&self) {
         let world = unsafe { &*self.world };
         let (compressor, stream) = (world.compressor.get(), world.stream.get());
-        let (mut out, mut len, mut compressed) = (ptr::null(), 0, ptr::null_mut());
+        let mut out = Bytes::UNTOUCHED;
         if compressor.is_null() {
             return;
         }
         unsafe {
-            let call = call(b"bash", b"");
-            assert_eq!(aside_compress(compressor, &call, ptr::null(), 0, &mut compressed), BUSY);
+            let invocation = invocation(b"bash", b"");
+            assert!(aside_compress(compressor, &invocation, ptr::null(), 0).is_null() && aside_last_status() == BUSY);
             aside_compressor_free(compressor);
             assert_eq!(aside_last_status(), BUSY);
             // It may be another call of the compressor's, that leaves the stream alone.
-            let status = aside_tool_stream_feed(stream, ptr::null(), 0, &mut out, &mut len);
+            let status = aside_tool_stream_feed(stream, ptr::null(), 0, &mut out);
             assert!([BUSY, NULL, ORDER].contains(&status), "{status}");
         }
     }
@@ -221,40 +242,56 @@ impl Host {
     }
 }
 
-unsafe extern "C" fn matches(user: *mut c_void, _: *const u8, _: usize, _: *const u8, _: usize) -> i32 {
-    let host = unsafe { &*user.cast::<Host>() };
-    if host.mischief & 16 != 0 {
-        unsafe { host.meddle() };
+/// What the callbacks are given, each byte of which must be there.
+unsafe fn check(invocation: *const Invocation) {
+    unsafe {
+        let Invocation { size, tool_id, input, now } = invocation.read();
+        assert_eq!((size, tool_id.lent(), now), (size_of::<Invocation>(), &b"bash"[..], NOW));
+        assert!([&b"null"[..], b"{\"command\":\"make\"}"].contains(&input.lent()));
     }
-    i32::from(host.mischief & 32 == 0)
+}
+
+unsafe extern "C" fn matches(user: *mut c_void, invocation: *const Invocation, _: *mut Reply) -> i32 {
+    unsafe {
+        check(invocation);
+        let host = &*user.cast::<Host>();
+        if host.mischief & 16 != 0 {
+            host.meddle();
+        }
+        i32::from(host.mischief & 32 == 0)
+    }
 }
 
 unsafe extern "C" fn apply(
     user: *mut c_void,
+    invocation: *const Invocation,
     text: *const u8,
     len: usize,
-    _: *const u8,
-    _: usize,
     reply: *mut Reply,
 ) -> i32 {
-    unsafe { (*user.cast::<Host>()).answer(std::slice::from_raw_parts(text, len), reply) }
+    unsafe {
+        check(invocation);
+        (*user.cast::<Host>()).answer(std::slice::from_raw_parts(text, len), reply)
+    }
 }
 
-unsafe extern "C" fn observe(user: *mut c_void, _: *const u8, _: usize, _: *const u8, _: usize) {
-    unsafe { (*user.cast::<Host>()).meddle() }
+unsafe extern "C" fn observe(user: *mut c_void, invocation: *const Invocation, _: *mut Reply) -> i32 {
+    unsafe {
+        check(invocation);
+        (*user.cast::<Host>()).meddle();
+    }
+    0
 }
 
 unsafe extern "C" fn lookup(
     user: *mut c_void,
-    _: *const u8,
-    _: usize,
-    _: *const u8,
-    _: usize,
+    invocation: *const Invocation,
     reply: *mut Reply,
     time: *mut u64,
 ) -> i32 {
     let text = LOG.repeat(20);
     unsafe {
+        check(invocation);
         time.write(u64::MAX);
         (*user.cast::<Host>()).answer(&text, reply)
     }
@@ -262,15 +299,15 @@ unsafe extern "C" fn lookup(
 
 unsafe extern "C" fn record(
     user: *mut c_void,
-    _: *const u8,
-    _: usize,
-    _: *const u8,
-    _: usize,
+    invocation: *const Invocation,
     text: *const u8,
     len: usize,
-    _: u64,
+    _: *mut Reply,
 ) -> i32 {
-    let text = unsafe { std::slice::from_raw_parts(text, len) };
+    let text = unsafe {
+        check(invocation);
+        std::slice::from_raw_parts(text, len)
+    };
     std::hint::black_box(text.iter().fold(0u8, |sum, byte| sum ^ byte));
     let mischief = unsafe { (*user.cast::<Host>()).mischief };
     i32::from(mischief) - 40
@@ -281,8 +318,12 @@ fn often(most: usize) -> usize {
     if cfg!(miri) { most.min(2) } else { most }
 }
 
-fn call(tool_id: &[u8], input: &[u8]) -> Call {
-    Call { size: size_of::<Call>(), tool_id: Bytes::new(tool_id), input: Bytes::new(input), now: 0 }
+/// The time of every invocation.
+const NOW: u64 = 1000;
+
+fn invocation(tool_id: &[u8], input: &[u8]) -> Invocation {
+    let (tool_id, input) = (Bytes::new(tool_id), Bytes::new(input));
+    Invocation { size: size_of::<Invocation>(), tool_id, input, now: NOW }
 }
 
 pub fn run(input: &mut Input<'_>) {
@@ -384,7 +425,7 @@ unsafe fn register(input: &mut Input<'_>, registry: Handle, world: &World) -> us
     taken
 }
 
-/// Makes a compressor of the registry, and has it compress.
+/// Makes a compressor of the registry, which is freed, and has it compress.
 unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
     unsafe {
         let way = input.byte();
@@ -403,6 +444,9 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
         }
         assert!(!compressor.is_null());
         world.compressor.set(compressor);
+        // The registry may go at once, or last.
+        let (first, last) = if way & 1 == 0 { (registry, ptr::null_mut()) } else { (ptr::null_mut(), registry) };
+        aside_registry_free(first);
         // What may stand behind the compressor's end.
         let mut outcomes = Vec::new();
         let mut finished = false;
@@ -411,32 +455,36 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
                 _ if outcomes.len() > 8 => break,
                 0..90 if !world.compressor.get().is_null() => outcomes.extend(compress(input, world.compressor.get())),
                 90..130 if world.stream.get().is_null() => {
-                    let call = call(b"bash", b"{\"command\":\"make\"}");
+                    let invocation = invocation(b"bash", b"{\"command\":\"make\"}");
                     let memory = [4096, 16_384, 0, usize::MAX][input.below(4)];
-                    let stream = aside_tool_stream_new(world.compressor.get(), &call, memory);
+                    let stream = aside_tool_stream_new(world.compressor.get(), &invocation, memory);
                     assert!(!stream.is_null() || [OPTION, NULL].contains(&aside_last_status()));
                     world.stream.set(stream);
                     finished = false;
                 }
                 130..180 if !world.stream.get().is_null() => {
-                    let (mut out, mut len) = (ptr::null(), 0);
+                    let mut out = Bytes::UNTOUCHED;
                     let text = input.until(0).repeat(often(1 + 4 * input.below(64)));
-                    let status =
-                        aside_tool_stream_feed(world.stream.get(), text.as_ptr(), text.len(), &mut out, &mut len);
+                    let status = aside_tool_stream_feed(world.stream.get(), text.as_ptr(), text.len(), &mut out);
                     assert_eq!(status, if finished { ORDER } else { OK });
                     if status == OK {
-                        let out = std::slice::from_raw_parts(out, len);
-                        std::hint::black_box(out.iter().fold(0u8, |sum, byte| sum ^ byte));
+                        std::hint::black_box(out.lent().iter().fold(0u8, |sum, byte| sum ^ byte));
                     }
                 }
                 180..210 if !world.stream.get().is_null() => {
-                    let (mut out, mut len, mut report) = (ptr::null(), 0, ptr::null_mut());
+                    let mut out = Bytes::UNTOUCHED;
                     if input.byte().is_multiple_of(2) {
                         let status = aside_tool_stream_set_exit_code(world.stream.get(), i64::from(input.byte() % 3));
                         assert!([OK, NULL, ORDER].contains(&status), "{status}");
                     }
-                    let status = aside_tool_stream_finish(world.stream.get(), &mut out, &mut len, &mut report);
+                    if !finished {
+                        assert!(aside_tool_stream_report(world.stream.get()).is_null() && aside_last_status() == ORDER);
+                    }
+                    let status = aside_tool_stream_finish(world.stream.get(), &mut out);
                     assert_eq!(status, if finished { ORDER } else { OK });
+                    let report = aside_tool_stream_report(world.stream.get());
+                    // It is taken once.
+                    assert_eq!(report.is_null(), finished);
                     if !finished {
                         outcomes.push((report, Vec::new()));
                     }
@@ -453,13 +501,13 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
                 226..236 => {
                     let text = input.until(0);
                     assert!((0..2).contains(&aside_is_protected(text.as_ptr(), text.len())));
-                    let (mut out, mut len) = (ptr::null_mut(), 0);
+                    let mut len = 0;
                     let ids = [Bytes::new(b"a"), Bytes::new(text)];
-                    let status = aside_format_banner(ids.as_ptr(), 2, u64::MAX, 0, &mut out, &mut len);
-                    assert!([OK, OPTION].contains(&status));
-                    if status == OK {
+                    let out = aside_format_banner(ids.as_ptr(), 2, u64::MAX, 0, &mut len);
+                    assert!(!out.is_null() || aside_last_status() == OPTION);
+                    if !out.is_null() {
                         assert_eq!(out.cast::<u8>().add(len).read(), 0);
-                        free(out);
+                        aside_free(out);
                     }
                 }
                 _ => misuse(world.compressor.get(), world.stream.get()),
@@ -471,6 +519,7 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
         }
         aside_compressor_free(world.compressor.replace(ptr::null_mut()));
         aside_tool_stream_free(world.stream.replace(ptr::null_mut()));
+        aside_registry_free(last);
     }
 }
 
@@ -490,63 +539,72 @@ unsafe fn compress(input: &mut Input<'_>, compressor: Handle) -> Option<(Handle,
     let given: Vec<Bytes> = parts.iter().map(|part| part.as_ref().map_or(none, |part| Bytes::new(part))).collect();
     let inputs: [&[u8]; 4] = [b"", b"{\"command\":\"make\"}", b"{", b"\xFF"];
     let json = inputs[usize::from(way >> 2 & 7).saturating_sub(4)];
-    let call = call(b"bash", json);
-    let mut compressed = ptr::null_mut();
+    let invocation = invocation(b"bash", json);
     unsafe {
-        let status = aside_compress(compressor, &call, given.as_ptr(), given.len(), &mut compressed);
+        let compressed = aside_compress(compressor, &invocation, given.as_ptr(), given.len());
         if json == b"{" || json == b"\xFF" {
-            assert_eq!((status, compressed.is_null()), (OPTION, true));
+            assert_eq!((aside_last_status(), compressed.is_null()), (OPTION, true));
         } else if given.iter().any(|part| part.at.is_null() && part.len > 0) {
-            assert_eq!((status, compressed.is_null()), (NULL, true));
+            assert_eq!((aside_last_status(), compressed.is_null()), (NULL, true));
         } else {
-            assert_eq!(status, OK);
+            assert!(!compressed.is_null());
         }
+        (!compressed.is_null()).then_some((compressed, parts))
     }
-    (!compressed.is_null()).then_some((compressed, parts))
 }
 
 /// Reads all that an outcome has to borrow.
 unsafe fn look(compressed: Handle, parts: &Parts) {
-    let (mut text, mut len) = (ptr::null(), 0);
+    let mut text = Bytes::UNTOUCHED;
     unsafe {
         let mut report: Report = std::mem::zeroed();
         assert_eq!(aside_compressed_report(compressed, &mut report), SIZE);
         report.size = size_of::<Report>();
         assert_eq!(aside_compressed_report(compressed, &mut report), OK);
-        assert!(report.after <= report.before);
+        assert!(report.after <= report.before && report.after_units <= report.before_units);
+        assert!(report.before_units <= report.before && report.after_units <= report.after);
+        for id in std::slice::from_raw_parts(report.filters, report.filter_count) {
+            assert!(str::from_utf8(id.lent()).is_ok());
+        }
         // A cache's hit stands for all parts together, so the first may be longer.
         let is_hit = report.hit.len > 0;
         let (mut before, mut after) = (0, 0);
         for (index, part) in parts.iter().enumerate() {
-            let status = aside_compressed_part(compressed, index, &mut text, &mut len);
+            let status = aside_compressed_part(compressed, index, &mut text);
             assert!(status == NONE || status == OK && part.is_some());
             if status == OK {
                 let original = part.as_ref().unwrap().len();
-                assert!(is_hit || len < original, "{original} bytes became {len}");
+                assert!(is_hit || text.len < original, "{original} bytes became {}", text.len);
                 before += original;
-                after += len;
-                std::hint::black_box(std::slice::from_raw_parts(text, len).iter().fold(0u8, |sum, byte| sum ^ byte));
+                after += text.len;
+                std::hint::black_box(text.lent().iter().fold(0u8, |sum, byte| sum ^ byte));
             }
         }
         assert!(!is_hit || after < before, "{before} bytes became {after}");
-        assert_eq!(aside_compressed_part(compressed, parts.len(), &mut text, &mut len), RANGE);
-        for failed in std::slice::from_raw_parts(report.failed, report.failed_count) {
-            assert!(
-                failed.iter().all(|text| std::str::from_utf8(std::slice::from_raw_parts(text.at, text.len)).is_ok())
-            );
+        assert_eq!(aside_compressed_part(compressed, parts.len(), &mut text), RANGE);
+        let mut failed = Failed { size: size_of::<Failed>(), texts: [Bytes::UNTOUCHED; 2] };
+        for index in 0..report.failed_count {
+            assert_eq!(aside_compressed_failed(compressed, index, &mut failed), OK);
+            assert!(failed.texts.iter().all(|text| str::from_utf8(text.lent()).is_ok()));
         }
-        for part in std::slice::from_raw_parts(report.parts, report.part_count) {
+        assert_eq!(aside_compressed_failed(compressed, report.failed_count, &mut failed), RANGE);
+        let mut part = PartReport { size: size_of::<PartReport>(), ..PartReport::default() };
+        let mut stretch = Stretch { size: size_of::<Stretch>(), ..Stretch::default() };
+        for index in 0..report.part_count {
+            assert_eq!(aside_compressed_part_report(compressed, index, &mut part), OK);
+            assert_eq!(aside_compressed_stretch(compressed, index, part.stretch_count, &mut stretch), RANGE);
             // A stream's original is not kept here.
             let Some(original) = parts.get(part.part).and_then(Option::as_ref) else { continue };
             let mut at = 0;
-            for stretch in std::slice::from_raw_parts(part.stretches, part.stretch_count) {
+            for number in 0..part.stretch_count {
+                assert_eq!(aside_compressed_stretch(compressed, index, number, &mut stretch), OK);
                 assert_eq!(stretch.start, at);
-                let slice = |original: &[u8], len, out: &mut *const u8| {
+                let slice = |original: &[u8], len, out: &mut Bytes| {
                     let (start, text) = (stretch.start, original.as_ptr());
                     aside_compressed_slice(compressed, part.part, text, original.len(), start, len, out)
                 };
                 assert_eq!(slice(original, stretch.len, &mut text), OK);
-                assert_eq!(text, original.as_ptr().add(at as usize));
+                assert_eq!((text.at, text.len as u64), (original.as_ptr().add(at as usize), stretch.len));
                 assert_eq!(slice(original, u64::MAX, &mut text), RANGE);
                 assert_eq!(slice(&original[1..], 0, &mut text), ORIGINAL);
                 assert!(stretch.change < 3 && (stretch.filter == u32::MAX) == (stretch.change == 0));
@@ -554,37 +612,46 @@ unsafe fn look(compressed: Handle, parts: &Parts) {
             }
             assert_eq!(at, part.len);
         }
+        assert_eq!(aside_compressed_part_report(compressed, report.part_count, &mut part), RANGE);
+        assert_eq!(aside_compressed_stretch(compressed, report.part_count, 0, &mut stretch), RANGE);
     }
 }
 
 /// Calls that are wrong and must say so.
 unsafe fn misuse(compressor: Handle, stream: Handle) {
     let none = ptr::null_mut();
-    let (mut out, mut len, mut compressed) = (ptr::null(), 7, ptr::null_mut());
-    let mut call = call(b"bash", b"");
+    let (mut out, mut len) = (Bytes::UNTOUCHED, 7);
+    let mut invocation = invocation(b"bash", b"");
     unsafe {
-        assert!(aside_compressor_new(none, ptr::null()).is_null() && aside_last_status() == NULL);
-        assert_eq!(aside_compress(none, &call, ptr::null(), 0, &mut compressed), NULL);
-        assert_eq!(aside_tool_stream_feed(none, ptr::null(), 0, &mut out, &mut len), NULL);
+        let refused = |compressed: Handle, status| {
+            assert!(compressed.is_null());
+            assert_eq!(aside_last_status(), status);
+        };
+        refused(aside_compressor_new(none, ptr::null()), NULL);
+        refused(aside_compress(none, &invocation, ptr::null(), 0), NULL);
+        assert_eq!(aside_tool_stream_feed(none, ptr::null(), 0, &mut out), NULL);
         assert_eq!(aside_tool_stream_set_exit_code(none, 0), NULL);
-        assert_eq!(aside_tool_stream_finish(none, &mut out, &mut len, ptr::null_mut()), NULL);
-        assert_eq!(aside_tool_stream_finish(stream, ptr::null_mut(), &mut len, ptr::null_mut()), NULL);
-        assert_eq!(aside_tool_stream_feed(stream, ptr::null(), 1, &mut out, &mut len), NULL);
-        assert_eq!(aside_tool_stream_feed(stream, b"x".as_ptr(), usize::MAX, &mut out, &mut len), LENGTH);
+        assert_eq!(aside_tool_stream_finish(none, &mut out), NULL);
+        refused(aside_tool_stream_report(none), NULL);
+        assert_eq!(aside_tool_stream_finish(stream, ptr::null_mut()), NULL);
+        assert_eq!(aside_tool_stream_feed(stream, ptr::null(), 1, &mut out), NULL);
+        assert_eq!(aside_tool_stream_feed(stream, b"x".as_ptr(), usize::MAX, &mut out), LENGTH);
         if !compressor.is_null() {
-            assert_eq!(aside_compress(compressor, ptr::null(), ptr::null(), 0, &mut compressed), NULL);
-            assert_eq!(aside_compress(compressor, &call, ptr::null(), 1, &mut compressed), NULL);
-            assert_eq!(aside_compress(compressor, &call, ptr::null(), 0, ptr::null_mut()), NULL);
-            assert!(aside_tool_stream_new(compressor, ptr::null(), 9999).is_null() && aside_last_status() == NULL);
-            call.size = 8;
-            assert_eq!(aside_compress(compressor, &call, ptr::null(), 0, &mut compressed), SIZE);
+            refused(aside_compress(compressor, ptr::null(), ptr::null(), 0), NULL);
+            refused(aside_compress(compressor, &invocation, ptr::null(), 1), NULL);
+            refused(aside_tool_stream_new(compressor, ptr::null(), 9999), NULL);
+            invocation.size = 8;
+            refused(aside_compress(compressor, &invocation, ptr::null(), 0), SIZE);
         }
-        assert_eq!(aside_compressed_part(none, 0, &mut out, &mut len), NULL);
+        assert_eq!(aside_compressed_part(none, 0, &mut out), NULL);
         assert_eq!(aside_compressed_report(none, ptr::null_mut()), NULL);
+        assert_eq!(aside_compressed_failed(none, 0, ptr::null_mut()), NULL);
+        assert_eq!(aside_compressed_part_report(none, 0, ptr::null_mut()), NULL);
+        assert_eq!(aside_compressed_stretch(none, 0, 0, ptr::null_mut()), NULL);
         assert_eq!(aside_compressed_slice(none, 0, b"x".as_ptr(), 1, 0, 1, &mut out), NULL);
         assert_eq!(aside_is_protected(ptr::null(), 1), NULL);
-        assert_eq!(aside_format_banner(ptr::null(), 1, 0, 0, ptr::null_mut(), &mut len), NULL);
-        assert!(out.is_null() && len == 7 && compressed.is_null(), "written on a failure");
+        refused(aside_format_banner(ptr::null(), 1, 0, 0, &mut len), NULL);
+        assert!(out.at.is_null() && out.len == 7 && len == 7, "written on a failure");
         aside_compressed_free(none);
         aside_compressor_free(none);
         aside_tool_stream_free(none);

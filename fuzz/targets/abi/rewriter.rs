@@ -11,6 +11,34 @@ use super::{
 };
 
 #[repr(C)]
+#[derive(Clone, Copy)]
+struct Bytes {
+    at: *const u8,
+    len: usize,
+}
+
+impl Bytes {
+    const NONE: Bytes = Bytes { at: ptr::null(), len: 0 };
+    /// What no call has written to.
+    const UNTOUCHED: Bytes = Bytes { at: ptr::null(), len: 7 };
+
+    fn new(bytes: &[u8]) -> Bytes {
+        Bytes { at: bytes.as_ptr(), len: bytes.len() }
+    }
+}
+
+#[repr(C)]
+struct Exchange {
+    size: usize,
+    status: u32,
+    formats: u32,
+    method: Bytes,
+    path: Bytes,
+    content_type: Bytes,
+    content_encoding: Bytes,
+}
+
+#[repr(C)]
 struct SseOptions {
     size: usize,
     start: u32,
@@ -20,8 +48,7 @@ struct SseOptions {
     max_event: u64,
     stray_close: u32,
     calls: u32,
-    tools: *const u8,
-    tools_len: usize,
+    tools: Bytes,
     max_held: u64,
     calls_in_thinking: u32,
     formats: u32,
@@ -31,36 +58,18 @@ struct SseOptions {
     merge: u32,
 }
 
-/// Its size, and the counts in the order of the header.
-type SseStats = [u64; 13];
+/// Its size, and the counts in the order of the header; the last is whether the stream is encoded.
+type SseStats = [u64; 14];
 
 unsafe extern "C" {
     fn aside_rewriter_new(dialect: Handle, options: *const SseOptions) -> Handle;
     fn aside_rewriter_free(sse: Handle);
-    fn aside_rewriter_feed(sse: Handle, buf: *const u8, len: usize, out: *mut *const u8, out_len: *mut usize) -> i32;
-    fn aside_rewriter_finish(sse: Handle, out: *mut *const u8, out_len: *mut usize) -> i32;
+    fn aside_rewriter_feed(sse: Handle, buf: *const u8, len: usize, out: *mut Bytes) -> i32;
+    fn aside_rewriter_finish(sse: Handle, out: *mut Bytes) -> i32;
     fn aside_rewriter_reset(sse: Handle) -> i32;
-    fn aside_rewriter_too_long(sse: Handle) -> u64;
     fn aside_rewriter_get_stats(sse: Handle, stats: *mut SseStats) -> i32;
-    fn aside_rewriter_wants(
-        status: u32,
-        path: *const u8,
-        path_len: usize,
-        content_type: *const u8,
-        content_type_len: usize,
-        content_encoding: *const u8,
-        content_encoding_len: usize,
-        formats: u32,
-        body: *mut u32,
-    ) -> i32;
-    fn aside_request_hint(
-        path: *const u8,
-        path_len: usize,
-        method: *const u8,
-        method_len: usize,
-        formats: u32,
-        hint: *mut u32,
-    ) -> i32;
+    fn aside_rewriter_wants(exchange: *const Exchange, body: *mut u32) -> i32;
+    fn aside_request_hint(exchange: *const Exchange, hint: *mut u32) -> i32;
     fn aside_request_model(body: *const u8, len: usize, model: *mut u8, room: usize, model_len: *mut usize) -> i32;
 }
 
@@ -82,8 +91,7 @@ pub fn run(input: &mut Input<'_>) {
         max_event: u64::from(most >> 4) * 64,
         stray_close: u32::from(stray % 3),
         calls: u32::from(stray >> 7),
-        tools: ptr::null(),
-        tools_len: 0,
+        tools: Bytes::NONE,
         max_held: 0,
         calls_in_thinking: 0,
         formats: u32::from(more) * 2,
@@ -99,7 +107,7 @@ pub fn run(input: &mut Input<'_>) {
         && options.field < 3
         && options.off < 2
         && (!has_stray || options.stray_close < 2)
-        && (!has_more || options.formats <= Formats::ALL.bits());
+        && (!has_more || Formats::from_bits(options.formats).is_some());
     // An older header's options end before `max_event`.
     let rust = Options::new()
         .field([Field::ReasoningContent, Field::Reasoning, Field::Thinking][options.field as usize % 3])
@@ -127,15 +135,15 @@ pub fn run(input: &mut Input<'_>) {
 }
 
 /// One way that a call gives its output.
-type Call<'a> = &'a dyn Fn(*mut *const u8, *mut usize) -> i32;
+type Call<'a> = &'a dyn Fn(*mut Bytes) -> i32;
 
 unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
     for _ in 0..64 {
         let mut wanted = Vec::new();
         let same = |call: Call<'_>, wanted: &[u8]| unsafe {
-            let (mut out, mut len) = (ptr::null(), usize::MAX);
-            assert_eq!(call(&mut out, &mut len), OK);
-            assert_eq!(std::slice::from_raw_parts(out, len), wanted);
+            let mut out = Bytes::UNTOUCHED;
+            assert_eq!(call(&mut out), OK);
+            assert_eq!(std::slice::from_raw_parts(out.at, out.len), wanted);
         };
         let way = input.byte();
         match way {
@@ -151,20 +159,19 @@ unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
                     text = event.into_bytes().into();
                 }
                 rust.feed(&text, &mut wanted).unwrap();
-                same(&|out, len| unsafe { aside_rewriter_feed(sse, text.as_ptr(), text.len(), out, len) }, &wanted);
+                same(&|out| unsafe { aside_rewriter_feed(sse, text.as_ptr(), text.len(), out) }, &wanted);
             }
             200..220 => {
                 rust.finish(&mut wanted).unwrap();
-                same(&|out, len| unsafe { aside_rewriter_finish(sse, out, len) }, &wanted);
+                same(&|out| unsafe { aside_rewriter_finish(sse, out) }, &wanted);
             }
             220..230 => {
                 rust.reset();
                 assert_eq!(unsafe { aside_rewriter_reset(sse) }, OK);
             }
             _ => unsafe {
-                let (mut out, mut len) = (ptr::null(), 7);
-                assert_eq!(aside_rewriter_too_long(sse), rust.too_long());
-                let mut stats = [7; 13];
+                let mut out = Bytes::UNTOUCHED;
+                let mut stats = [7; 14];
                 stats[0] = size_of::<SseStats>() as u64;
                 assert_eq!(aside_rewriter_get_stats(sse, &mut stats), OK);
                 assert_eq!(stats, counted(&rust.stats()));
@@ -172,13 +179,12 @@ unsafe fn calls(input: &mut Input<'_>, sse: Handle, mut rust: Rewriter) {
                 assert_eq!(aside_rewriter_get_stats(sse, &mut stats), SIZE);
                 assert_eq!(aside_rewriter_get_stats(sse, ptr::null_mut()), NULL);
                 gate(input);
-                assert_eq!(aside_rewriter_too_long(ptr::null_mut()), 0);
-                assert_eq!(aside_rewriter_feed(ptr::null_mut(), ptr::null(), 0, &mut out, &mut len), NULL);
-                assert_eq!(aside_rewriter_feed(sse, ptr::null(), 1, &mut out, &mut len), NULL);
-                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), usize::MAX, &mut out, &mut len), LENGTH);
-                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), 1, ptr::null_mut(), &mut len), NULL);
-                assert_eq!(aside_rewriter_finish(sse, &mut out, ptr::null_mut()), NULL);
-                assert!(out.is_null() && len == 7, "written on a failure");
+                assert_eq!(aside_rewriter_feed(ptr::null_mut(), ptr::null(), 0, &mut out), NULL);
+                assert_eq!(aside_rewriter_feed(sse, ptr::null(), 1, &mut out), NULL);
+                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), usize::MAX, &mut out), LENGTH);
+                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), 1, ptr::null_mut()), NULL);
+                assert_eq!(aside_rewriter_finish(sse, ptr::null_mut()), NULL);
+                assert!(out.at.is_null() && out.len == 7, "written on a failure");
                 assert_eq!(aside_rewriter_reset(ptr::null_mut()), NULL);
                 aside_rewriter_free(ptr::null_mut());
             },
@@ -201,13 +207,15 @@ fn counted(stats: &Stats) -> SseStats {
         stats.content_bytes,
         stats.held,
         stats.split_by_server,
+        // A little-endian number and 0 after it.
+        u64::from(u32::from(stats.encoded)),
     ]
 }
 
 /// Asks which answers are for a rewriter, of texts that are half right.
 fn gate(input: &mut Input<'_>) {
     let bits = u32::from(input.byte() & 63);
-    let formats = if bits == 0 { Some(Formats::CHAT) } else { Formats::from_bits(bits) };
+    let formats = Formats::from_bits(bits);
     let status = if input.byte() & 7 == 0 { 404 } else { 200 };
     let mut text = |known: &[&str]| {
         let way = input.byte();
@@ -223,22 +231,27 @@ fn gate(input: &mut Input<'_>) {
     let method = text(&["POST", "GET"]);
     let body = text(&["{\"model\":\"a\\u0062\"", "{\"a\":[1,\"", "{}", "{\"model\":"]);
     let (mut found, mut hint, mut room, mut len) = (77, 77, [0; 8], 77);
-    let response = aside::sse::Response::new(status).path(&path).content_type(&media_type).content_encoding(&encoding);
-    let wanted = formats.map(|formats| aside::sse::wants(&response, formats).map(|body| body as u32));
-    let hinted = formats.map(|formats| aside::sse::request_hint(&path, &method, formats).map(|hint| hint as u32));
+    let rust = aside::sse::Exchange::new().status(status).method(&method).path(&path);
+    let rust = rust.content_type(&media_type).content_encoding(&encoding);
+    let wanted = formats.map(|formats| aside::sse::wants(&rust.formats(formats)).map(|body| body as u32));
+    let hinted = formats.map(|formats| aside::sse::request_hint(&rust.formats(formats)).map(|hint| hint as u32));
+    let exchange = Exchange {
+        size: size_of::<Exchange>(),
+        status,
+        formats: bits,
+        method: Bytes::new(&method),
+        path: Bytes::new(&path),
+        content_type: Bytes::new(&media_type),
+        content_encoding: Bytes::new(&encoding),
+    };
     let told = |value: Option<Option<u32>>| match value {
         Some(Some(value)) => (OK, value),
         Some(None) => (NONE, 77),
         None => (OPTION, 77),
     };
     unsafe {
-        let (at, size) = (media_type.as_ptr(), media_type.len());
-        let coding = encoding.as_ptr();
-        let status =
-            aside_rewriter_wants(status, path.as_ptr(), path.len(), at, size, coding, encoding.len(), bits, &mut found);
-        assert_eq!((status, found), told(wanted));
-        let status = aside_request_hint(path.as_ptr(), path.len(), method.as_ptr(), method.len(), bits, &mut hint);
-        assert_eq!((status, hint), told(hinted));
+        assert_eq!((aside_rewriter_wants(&exchange, &mut found), found), told(wanted));
+        assert_eq!((aside_request_hint(&exchange, &mut hint), hint), told(hinted));
         let status = aside_request_model(body.as_ptr(), body.len(), room.as_mut_ptr(), room.len(), &mut len);
         match aside::sse::request_model(&body, &mut [0; 8]) {
             RequestModel::Found(model) => assert_eq!((status, &room[..len]), (OK, model.as_bytes())),

@@ -2,9 +2,17 @@
 
 require "json"
 
+# Shortens tool results: see Compressor.
 module Aside
-  # Texts with fewer UTF-16 code units than this are never shortened.
-  MIN_COMPRESSIBLE_LENGTH = 1024
+  # Returns the length in bytes below which a text is never shortened. Unstable: a later version may change it.
+  def self.min_compressible
+    Native.aside_min_compressible
+  end
+
+  # Returns the smallest budget of a Compressor, in bytes. Unstable: a later version may change it.
+  def self.min_budget
+    Native.aside_min_budget
+  end
 
   # Shortens tool results before a model reads them. It removes what a terminal does not show, repeats, and lines that say
   # nothing; under a budget, everything but verdicts, errors, tail and head. Marker lines count what was left out, and the
@@ -91,9 +99,8 @@ module Aside
         caches.each { |cache| add_cache(registry, cache) }
         @hosts.freeze
         own(Error.check_address(Native.aside_compressor_new(registry, options)), :aside_compressor_free)
-        registry = nil
       ensure
-        Native.aside_registry_free(registry) if registry
+        Native.aside_registry_free(registry)
       end
     end
 
@@ -116,14 +123,9 @@ module Aside
       texts = parts.map { |part| (text = String.try_convert(part)) && Native.fixed(Native.utf8(text)) }
       list = texts.flat_map { |one| [one, one ? one.bytesize : 0] }.pack(Native::TEXT * texts.size)
       called = called(tool_id, input, exit_code, now)
-      out = Native.buffer(8)
       using do |call|
-        begin
-          Error.check(Native.aside_compress(address, called, list, texts.size, out))
-        ensure
-          # Also if a signal's handler raises, so that the Report frees it.
-          report = Report.new(out.unpack1("J"), tool_id, call.failed) unless out.unpack1("J").zero?
-        end
+        # In one step, so that no signal's handler can raise before the Report owns it.
+        report = Report.new(Error.check_address(Native.aside_compress(address, called, list, texts.size)), tool_id, call.failed)
         Compressed.new(parts.each_with_index.map { |part, index| outcome(report, index, part) }, report)
       end
     end
@@ -210,7 +212,8 @@ module Aside
     def called(tool_id, input, exit_code, now)
       input = json(input, exit_code)
       tool_id = Native.fixed(tool_id)
-      [Native::CALL_SIZE, tool_id, tool_id.bytesize, input, input.bytesize, Native.count("now", now.to_i)].pack(Native::CALL)
+      [Native::INVOCATION_SIZE, tool_id, tool_id.bytesize, input, input.bytesize, Native.count("now", now.to_i)]
+        .pack(Native::INVOCATION)
     end
 
     def json(input, exit_code)
@@ -228,13 +231,12 @@ module Aside
     end
 
     def outcome(report, index, part)
-      at = Native.buffer(8)
-      len = Native.buffer(8)
-      status = Error.check(Native.aside_compressed_part(report.address, index, at, len))
+      out = Native.buffer(Native::BYTES.last)
+      status = Error.check(Native.aside_compressed_part(report.address, index, out))
       return part if status == Native::NONE
 
-      len = len.unpack1("J")
-      Native.text(at.unpack1("J"), len) unless len.zero?
+      at, len = out.unpack(Native::BYTES.first)
+      Native.text(at, len) unless len.zero?
     end
   end
 end

@@ -9,6 +9,8 @@ module Aside
     extend FFI::Library
 
     ABI_VERSION = 1
+    # The version of aside_unstable.h.
+    UNSTABLE_VERSION = 1
     # The library's file name with the number of its binary interface.
     SONAME = FFI::Platform.mac? ? "libaside.1.dylib" : "libaside.so.1"
 
@@ -30,10 +32,12 @@ module Aside
     # of a feed's result that every text needs are apart from the others.
     OPTIONS = "JL2Q2L6"
     OPTIONS_SIZE = 56
-    SSE_OPTIONS = "JL4QL2pJQL6"
-    SSE_OPTIONS_SIZE = 88
-    STATS = "x8Q12"
-    STATS_SIZE = 104
+    REWRITER_OPTIONS = "JL4QL2pJQL6"
+    REWRITER_OPTIONS_SIZE = 88
+    REWRITER_STATS = "x8Q12L"
+    REWRITER_STATS_SIZE = 112
+    EXCHANGE = "JL2pJpJpJpJ"
+    EXCHANGE_SIZE = 80
     COUNTS = "x8Q4"
     COUNTS_SIZE = 40
     # kind, channel, offset, len; cause, rule; tag; text_at, name_len, value_len.
@@ -60,22 +64,31 @@ module Aside
     CALL_DELTA = "x8Q2J8L4"
     CALL_DELTA_SIZE = 104
     JOIN_CALL = "pJpJpJ"
+    JOIN_CALL_SIZE = 48
+    JOIN_OPTIONS = "JpJpJpJ2L2"
+    JOIN_OPTIONS_SIZE = 72
     # A text's address and length: as an argument, and as a result.
     TEXT = "pJ"
     BYTES = ["J2", 16].freeze
     COMPRESSOR_OPTIONS = "JQpJQ"
     COMPRESSOR_OPTIONS_SIZE = 40
-    CALL = "JpJpJQ"
-    CALL_SIZE = 48
+    INVOCATION = "JpJpJQ"
+    INVOCATION_SIZE = 48
+    # tool_id, input, now.
+    GIVEN_INVOCATION = "x8J4Q"
     HOST_FILTER_SIZE = 72
     HOST_CACHE_SIZE = 80
-    REPORT = "x8Q2J8L2"
+    REPORT = "x8Q4J6L2"
     REPORT_SIZE = 96
-    FAILED = ["J4", 32].freeze
-    PART_REPORT = ["JQ2J2", 40].freeze
-    STRETCH = ["Q3Ll", 32].freeze
+    FAILED = "x8J4"
+    FAILED_SIZE = 40
+    PART_REPORT = "x8JQ2J"
+    PART_REPORT_SIZE = 40
+    STRETCH = "x8Q3Ll"
+    STRETCH_SIZE = 40
     NO_FILTER = -1
-    COMMAND = ["J6L2", 56].freeze
+    COMMAND = "x8J6L2"
+    COMMAND_SIZE = 64
 
     class << self
       # Returns a String for the library to write into.
@@ -121,25 +134,30 @@ module Aside
         fields.each_slice(fields.size / count).to_a
       end
 
-      # Returns a copy of a text that is borrowed from the library. The block calls the function that writes address and
-      # length.
+      # Returns a copy of a text that is borrowed from the library. The block calls the function that writes it.
       def borrowed
-        at = buffer(8)
-        len = buffer(8)
-        Error.check(yield(at, len))
-        text(at.unpack1("J"), len.unpack1("J"))
+        out = buffer(BYTES.last)
+        Error.check(yield(out))
+        text(*out.unpack(BYTES.first))
       end
 
-      # Returns a copy of a text that the library has allocated, and frees it. The block is that of #borrowed.
-      def allocated
-        at = buffer(8)
+      # Returns a copy of a text that the library has made, and frees it. The block calls the function that returns its address
+      # and writes its length.
+      def made
         len = buffer(8)
+        at = Error.check_address(yield(len))
         begin
-          Error.check(yield(at, len))
-          text(at.unpack1("J"), len.unpack1("J"))
+          text(at, len.unpack1("J"))
         ensure
-          free(at.unpack1("J"))
+          aside_free(at)
         end
+      end
+
+      # Returns the fields of a struct that begins with its size. The block calls the function that fills it, and returns whether
+      # it did.
+      def filled(size, format)
+        out = [size].pack("J").ljust(size, "\0")
+        out.unpack(format) if yield(out)
       end
 
       # Returns the number of a symbol.
@@ -247,27 +265,21 @@ module Aside
 
       attach_function :aside_rewriter_new, %i[address buffer_in], :address
       attach_function :aside_rewriter_free, [:address], :void
-      attach_function :aside_rewriter_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
-      attach_function :aside_rewriter_finish, %i[address buffer_out buffer_out], :int32
+      attach_function :aside_rewriter_feed, %i[address buffer_in size_t buffer_out], :int32
+      attach_function :aside_rewriter_finish, %i[address buffer_out], :int32
       attach_function :aside_rewriter_reset, [:address], :int32
-      attach_function :aside_rewriter_start_at, %i[address uint32], :int32
       attach_function :aside_rewriter_use_dialect, %i[address address uint32], :int32
       attach_function :aside_rewriter_use_tools, %i[address buffer_in size_t], :int32
       attach_function :aside_rewriter_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
-      attach_function :aside_rewriter_too_long, [:address], :uint64
-      attach_function :aside_rewriter_encoded, [:address], :int32
       attach_function :aside_rewriter_get_stats, %i[address buffer_inout], :int32
-      attach_function :aside_rewriter_wants,
-                      %i[uint32 buffer_in size_t buffer_in size_t buffer_in size_t uint32 buffer_out], :int32
-      attach_function :aside_request_hint, %i[buffer_in size_t buffer_in size_t uint32 buffer_out], :int32
+      attach_function :aside_rewriter_wants, %i[buffer_in buffer_out], :int32
+      attach_function :aside_request_hint, %i[buffer_in buffer_out], :int32
       attach_function :aside_request_model, %i[buffer_in size_t buffer_out size_t buffer_out], :int32
 
-      attach_function :aside_strip, %i[address buffer_in size_t buffer_out buffer_out], :int32
-      attach_function :aside_join,
-                      %i[address buffer_in size_t buffer_in size_t uint32 uint32 buffer_out buffer_out], :int32
-      attach_function :aside_join_with_calls,
-                      %i[address buffer_in size_t buffer_in size_t buffer_in size_t uint32 uint32 buffer_out buffer_out], :int32
-      attach_function :aside_escape, %i[address buffer_in size_t buffer_out buffer_out], :int32
+      attach_function :aside_strip, %i[address buffer_in size_t buffer_out], :address
+      attach_function :aside_join, %i[address buffer_in buffer_out], :address
+      attach_function :aside_escape, %i[address buffer_in size_t buffer_out], :address
+      attach_function :aside_free, [:address], :void
 
       attach_function :aside_registry_new, [:uint32], :address
       attach_function :aside_registry_free, [:address], :void
@@ -282,35 +294,45 @@ module Aside
 
       attach_function :aside_compressor_new, %i[address buffer_in], :address
       attach_function :aside_compressor_free, [:address], :void
-      attach_function :aside_compress, %i[address buffer_in buffer_in size_t buffer_out], :int32
-      attach_function :aside_compressed_part, %i[address size_t buffer_out buffer_out], :int32
+      attach_function :aside_compress, %i[address buffer_in buffer_in size_t], :address
+      attach_function :aside_compressed_part, %i[address size_t buffer_out], :int32
       attach_function :aside_compressed_report, %i[address buffer_inout], :int32
+      attach_function :aside_compressed_failed, %i[address size_t buffer_inout], :int32
+      attach_function :aside_compressed_part_report, %i[address size_t buffer_inout], :int32
+      attach_function :aside_compressed_stretch, %i[address size_t size_t buffer_inout], :int32
       attach_function :aside_compressed_slice,
                       %i[address size_t buffer_in size_t uint64 uint64 buffer_out], :int32
       attach_function :aside_compressed_free, [:address], :void
       attach_function :aside_tool_stream_new, %i[address buffer_in size_t], :address
       attach_function :aside_tool_stream_free, [:address], :void
-      attach_function :aside_tool_stream_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
+      attach_function :aside_tool_stream_feed, %i[address buffer_in size_t buffer_out], :int32
       attach_function :aside_tool_stream_set_exit_code, %i[address int64], :int32
-      attach_function :aside_tool_stream_finish, %i[address buffer_out buffer_out buffer_out], :int32
+      attach_function :aside_tool_stream_finish, %i[address buffer_out], :int32
+      attach_function :aside_tool_stream_report, [:address], :address
 
       attach_function :aside_command_line_parse, %i[buffer_in size_t], :address
-      attach_function :aside_command_line_commands, %i[address buffer_out], :address
+      attach_function :aside_command_line_command, %i[address size_t buffer_inout], :int32
       attach_function :aside_command_line_free, [:address], :void
 
       attach_function :aside_is_protected, %i[buffer_in size_t], :int32
-      attach_function :aside_format_banner, %i[buffer_in size_t uint64 uint64 buffer_out buffer_out], :int32
+      attach_function :aside_format_banner, %i[buffer_in size_t uint64 uint64 buffer_out], :address
+      attach_function :aside_min_compressible, [], :size_t
+      attach_function :aside_min_budget, [], :size_t
+      attach_function :aside_unstable_version, [], :uint32
     rescue FFI::NotFoundError => e
       raise LibraryError, "#{path} is not a libaside of version #{VERSION}: #{e.message}"
     end
 
     attach_function :memcpy, %i[buffer_out address size_t], :address
     attach_function :memcpy_to, :memcpy, %i[address buffer_in size_t], :address
-    attach_function :free, [:address], :void
 
     unless aside_abi_version == ABI_VERSION
       raise LibraryError, "#{path} has the binary interface #{aside_abi_version} (libaside #{aside_version}); " \
                           "this gem needs #{ABI_VERSION}"
+    end
+    unless aside_unstable_version == UNSTABLE_VERSION
+      raise LibraryError, "#{path} has version #{aside_unstable_version} of aside_unstable.h (libaside #{aside_version}); " \
+                          "this gem needs #{UNSTABLE_VERSION}"
     end
 
     # Ruby 3.1 looks up the keywords of String.new on the first call that has some, without a lock. If two Ractors came first

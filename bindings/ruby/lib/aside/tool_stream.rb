@@ -32,7 +32,7 @@ module Aside
     # Feeds the next bytes, and returns what they decide, often nothing. Raises OrderError after #finish.
     def feed(bytes)
       bytes = Native.fixed(Native.string(bytes))
-      call { |at, len| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, at, len) }
+      call { |out| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, out) }
     end
 
     # Sets the exit code of the command, an Integer, which is known when the command has ended: after the last byte, before
@@ -48,10 +48,9 @@ module Aside
 
     # Ends the output, and returns the rest of the result. #report is set after it. Raises OrderError if called again.
     def finish
-      out = Native.buffer(8)
-      call do |at, len|
-        Native.aside_tool_stream_finish(address, at, len, out).tap do |status|
-          @done = out.unpack1("J") if status == Native::OK
+      call do |out|
+        Native.aside_tool_stream_finish(address, out).tap do |status|
+          @done = Error.check_address(Native.aside_tool_stream_report(address)) if status == Native::OK
         end
       end
     end
