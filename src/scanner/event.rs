@@ -105,6 +105,35 @@ pub enum Kind<'a> {
     },
 }
 
+impl Kind<'_> {
+    /// Returns the kind's name: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`, or of a part of a call
+    /// `call`, `call_name`, `call_id`, `call_key`, `call_type`, `call_value`, `call_value_end` or `call_end`.
+    ///
+    /// ```
+    /// assert_eq!(aside::Kind::Text.as_str(), "text");
+    /// ```
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Kind::Open { .. } => "open",
+            Kind::Attribute(_) => "attribute",
+            Kind::Text => "text",
+            Kind::Framing => "framing",
+            Kind::Close(_) => "close",
+            Kind::Reclassify => "reclassify",
+            Kind::Budget => "budget",
+            Kind::Call { .. } => "call",
+            Kind::CallName(_) => "call_name",
+            Kind::CallId => "call_id",
+            Kind::CallKey => "call_key",
+            Kind::CallType => "call_type",
+            Kind::CallValue => "call_value",
+            Kind::CallValueEnd => "call_value_end",
+            Kind::CallEnd { .. } => "call_end",
+        }
+    }
+}
+
 /// Why a span or a call ended.
 ///
 /// ```

@@ -40,7 +40,7 @@ pub struct Event {
 
 impl Event {
     pub fn new(py: Python<'_>, form: Form, event: &aside::Event<'_>) -> PyResult<Event> {
-        let (kind, cause, rule) = name(&event.kind);
+        let (cause, rule) = cause_and_rule(&event.kind);
         let attribute = match &event.kind {
             Kind::Attribute(attribute) => {
                 let name = form.text(py, attribute.name).unbind();
@@ -53,7 +53,7 @@ impl Event {
             _ => event.bytes,
         };
         Ok(Event {
-            kind,
+            kind: event.kind.as_str(),
             channel: event.channel.as_str(),
             text: form.text(py, text).unbind(),
             offset: event.offset,
@@ -64,25 +64,12 @@ impl Event {
     }
 }
 
-/// Returns the name of a kind, with its cause and its rule if it has them.
-fn name(kind: &Kind<'_>) -> (&'static str, Option<&'static str>, Option<u32>) {
+/// Returns the cause and the rule of a kind that has them.
+fn cause_and_rule(kind: &Kind<'_>) -> (Option<&'static str>, Option<u32>) {
     match *kind {
-        Kind::Open { rule, .. } => ("open", None, Some(rule)),
-        Kind::Attribute(_) => ("attribute", None, None),
-        Kind::Text => ("text", None, None),
-        Kind::Framing => ("framing", None, None),
-        Kind::Close(cause) => ("close", Some(cause.as_str()), None),
-        Kind::Reclassify => ("reclassify", None, None),
-        Kind::Budget => ("budget", None, None),
-        Kind::Call { rule, .. } => ("call", None, Some(rule)),
-        Kind::CallName(_) => ("call_name", None, None),
-        Kind::CallId => ("call_id", None, None),
-        Kind::CallKey => ("call_key", None, None),
-        Kind::CallType => ("call_type", None, None),
-        Kind::CallValue => ("call_value", None, None),
-        Kind::CallValueEnd => ("call_value_end", None, None),
-        Kind::CallEnd { cause, .. } => ("call_end", Some(cause.as_str()), None),
-        _ => ("unknown", None, None),
+        Kind::Open { rule, .. } | Kind::Call { rule, .. } => (None, Some(rule)),
+        Kind::Close(cause) | Kind::CallEnd { cause, .. } => (Some(cause.as_str()), None),
+        _ => (None, None),
     }
 }
 
