@@ -125,7 +125,7 @@ void aside_version_0_1_0(void);
  * Threads: any thread may call these functions at any time; each has a status and a message of its own.
  * ========================================================================== */
 
-/** The values of `aside_status`. */
+/** What a function returns: the values of `aside_status`. */
 enum {
     /** Done. */
     ASIDE_OK = 0,
@@ -135,8 +135,8 @@ enum {
      */
     ASIDE_STOPPED = 1,
     /**
-     * A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again with
-     * what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+     * A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again
+     * with what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
      * `aside_request_model()`: more of the body is needed.
      */
     ASIDE_MORE = 2,
@@ -145,8 +145,8 @@ enum {
     /** A pointer that is needed is NULL. */
     ASIDE_ERROR_NULL = -1001,
     /**
-     * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's, or no
-     * array of tokens can be where they are said to be.
+     * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
+     * or no array of tokens can be where they are said to be.
      */
     ASIDE_ERROR_LENGTH = -1002,
     /** No dialect of that name is built in (the message names the nearest ones), or known for that model or template. */
@@ -158,13 +158,15 @@ enum {
     /** A `size` field, an `event_size` or a `capacity` cannot be right. */
     ASIDE_ERROR_SIZE = -1006,
     /**
-     * The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or, as
-     * far as that can be detected, from two threads at the same time where that is not allowed. Nothing has changed.
+     * The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own
+     * callback, or, as far as that can be detected, from two threads at the same time where that is not allowed.
+     * Nothing has changed.
      */
     ASIDE_ERROR_BUSY = -1007,
     /**
-     * Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
-     * that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after its end.
+     * Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a
+     * start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool
+     * after its end.
      */
     ASIDE_ERROR_ORDER = -1008,
     /**
@@ -175,13 +177,13 @@ enum {
     /** An index is not below the count. */
     ASIDE_ERROR_RANGE = -1010,
     /**
-     * A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A library that
-     * was built with `panic = "abort"` ends the process instead.)
+     * A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A
+     * library that was built with `panic = "abort"` ends the process instead.)
      */
     ASIDE_ERROR_PANIC = -1011,
     /**
-     * A text cannot be joined or escaped. The message says which part and which byte of it would be read as something else,
-     * or what the dialect lacks.
+     * A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
+     * else, or what the dialect lacks.
      */
     ASIDE_ERROR_JOIN = -1012,
     /** The text of a filter file has an error, or does not pass its own tests. The message names line and key. */
@@ -191,8 +193,8 @@ enum {
 };
 
 /**
- * What a function returns: 0 is done, above 0 is a pause and not an error, below 0 is a failure. Failures are far from
- * any value of `errno`. `aside_last_error()` has the message of a failure, `aside_status_text()` the general sentence.
+ * 0 is done, above 0 is a pause and not an error, below 0 is a failure. Failures are far from any value of `errno`.
+ * `aside_last_error()` has the message of a failure, `aside_status_text()` the general sentence.
  */
 typedef int32_t aside_status;
 
@@ -277,8 +279,7 @@ void aside_free(void *memory);
  * Memory: the first call for a dialect loads it; if memory runs out while it is loaded, the process ends. A dialect
  * that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
  */
-const struct aside_dialect *aside_dialect_find(const char *name,
-                                               size_t len);
+const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
 
 /**
  * Finds the built-in dialect that a model writes, by the model's name: on a hub, in a registry or an interface, or a
@@ -295,8 +296,7 @@ const struct aside_dialect *aside_dialect_find(const char *name,
  *
  * Memory: as for `aside_dialect_find()`.
  */
-const struct aside_dialect *aside_dialect_find_for_model(const char *model,
-                                                         size_t len);
+const struct aside_dialect *aside_dialect_find_for_model(const char *model, size_t len);
 
 /**
  * Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. `text`
@@ -306,12 +306,19 @@ const struct aside_dialect *aside_dialect_find_for_model(const char *model,
  * `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`.
  * `*out_len` is written on success only.
  */
-char *aside_strip(const struct aside_dialect *dialect,
-                  const char *text,
-                  size_t len,
-                  size_t *out_len);
+char *aside_strip(const struct aside_dialect *dialect, const char *text, size_t len, size_t *out_len);
 
-/** The values of `aside_start`: where a stream starts. */
+/** A tool call for `aside_join()`. Its texts are UTF-8. Later versions may add fields at the end. */
+typedef struct aside_join_call {
+    /** The name of the tool. */
+    struct aside_bytes name;
+    /** The arguments: a JSON object. */
+    struct aside_bytes arguments;
+    /** The call's id, which is written where the dialect has a place for one. `at` is NULL: none. */
+    struct aside_bytes id;
+} aside_join_call;
+
+/** Where a stream starts: the values of `aside_start`. */
 enum {
     /** As the dialect says. */
     ASIDE_START_DEFAULT = 0,
@@ -330,7 +337,7 @@ enum {
 /** An `ASIDE_START_` value. */
 typedef uint32_t aside_start;
 
-/** The values of `aside_markers`: what `aside_join()` does if a part contains a marker. */
+/** What a join does if a part contains a marker: the values of `aside_markers`. */
 enum {
     /** The call fails with `ASIDE_ERROR_JOIN`. */
     ASIDE_MARKERS_REFUSE = 0,
@@ -340,16 +347,6 @@ enum {
 
 /** An `ASIDE_MARKERS_` value. */
 typedef uint32_t aside_markers;
-
-/** A tool call for `aside_join()`. Its texts are UTF-8. Later versions may add fields at the end. */
-typedef struct aside_join_call {
-    /** The name of the tool. */
-    struct aside_bytes name;
-    /** The arguments: a JSON object. */
-    struct aside_bytes arguments;
-    /** The call's id, which is written where the dialect has a place for one. `at` is NULL: none. */
-    struct aside_bytes id;
-} aside_join_call;
 
 /** What `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end. */
 typedef struct aside_join_options {
@@ -395,9 +392,7 @@ typedef struct aside_join_options {
  * is not UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
  * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
  */
-char *aside_join(const struct aside_dialect *dialect,
-                 const struct aside_join_options *options,
-                 size_t *out_len);
+char *aside_join(const struct aside_dialect *dialect, const struct aside_join_options *options, size_t *out_len);
 
 /**
  * Returns a text without the dialect's markers, for a prompt that a user's text goes into: U+200B (zero
@@ -414,10 +409,7 @@ char *aside_join(const struct aside_dialect *dialect,
  * character, or one that contains U+200B), or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
  * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
  */
-char *aside_escape(const struct aside_dialect *dialect,
-                   const char *text,
-                   size_t len,
-                   size_t *out_len);
+char *aside_escape(const struct aside_dialect *dialect, const char *text, size_t len, size_t *out_len);
 
 /* ========================================================================== *
  * Dialects
@@ -485,9 +477,7 @@ size_t aside_dialect_find_for_template_with(const char *text,
  *
  * Memory: if it runs out while the text is read, the process ends.
  */
-aside_status aside_dialect_load(const char *toml,
-                                size_t len,
-                                struct aside_dialect **out);
+aside_status aside_dialect_load(const char *toml, size_t len, struct aside_dialect **out);
 
 /**
  * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. Does
@@ -509,8 +499,7 @@ void aside_dialect_free(struct aside_dialect *dialect);
  * Memory: all built-in dialects take some 20 MB, and half a second to load; if memory runs out while they are loaded,
  * the process ends.
  */
-aside_status aside_dialect_preload(const char *names,
-                                   size_t len);
+aside_status aside_dialect_preload(const char *names, size_t len);
 
 /**
  * Returns the name of a dialect, UTF-8, with a NUL at its end. `*len` becomes its length without the NUL; `len` may be
@@ -518,8 +507,7 @@ aside_status aside_dialect_preload(const char *names,
  *
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL.
  */
-const char *aside_dialect_name(const struct aside_dialect *dialect,
-                               size_t *len);
+const char *aside_dialect_name(const struct aside_dialect *dialect, size_t *len);
 
 /**
  * Returns where a stream of this dialect starts if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
@@ -539,9 +527,7 @@ size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
  * rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
  */
-const char *aside_dialect_family(const struct aside_dialect *dialect,
-                                 uint32_t rule,
-                                 size_t *len);
+const char *aside_dialect_family(const struct aside_dialect *dialect, uint32_t rule, size_t *len);
 
 /**
  * Returns what an `ASIDE_KIND_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
@@ -551,10 +537,7 @@ const char *aside_dialect_family(const struct aside_dialect *dialect,
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
  * rule or tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
  */
-const char *aside_dialect_opener(const struct aside_dialect *dialect,
-                                 uint32_t rule,
-                                 uint32_t tag,
-                                 size_t *len);
+const char *aside_dialect_opener(const struct aside_dialect *dialect, uint32_t rule, uint32_t tag, size_t *len);
 
 /** Returns how many dialects are built in. */
 size_t aside_dialect_count(void);
@@ -565,8 +548,7 @@ size_t aside_dialect_count(void);
  *
  * The memory lives as long as the library. NULL if `index` is not below `aside_dialect_count()`.
  */
-const char *aside_dialect_name_at(size_t index,
-                                  size_t *len);
+const char *aside_dialect_name_at(size_t index, size_t *len);
 
 /* ========================================================================== *
  * Scanners
@@ -574,7 +556,7 @@ const char *aside_dialect_name_at(size_t index,
  * Threads: one at a time for one scanner, in this section and those about scanners after it.
  * ========================================================================== */
 
-/** The values of `aside_calls_in_thinking`: what becomes of a tool call that begins inside the thinking. */
+/** What becomes of a tool call that begins inside the thinking: the values of `aside_calls_in_thinking`. */
 enum {
     /** As the dialect says: the call ends the thinking, interrupts it, or is text of it. */
     ASIDE_CALLS_IN_THINKING_DIALECT = 0,
@@ -585,13 +567,15 @@ enum {
 /** An `ASIDE_CALLS_IN_THINKING_` value. */
 typedef uint32_t aside_calls_in_thinking;
 
-/** The values of `aside_stray_close`: what becomes of a closer of the thinking without an opener. */
+/**
+ * What becomes of a closer of the thinking that has no opener and comes after content: the values of `aside_stray_close`.
+ */
 enum {
     /** As the dialect says. */
     ASIDE_STRAY_CLOSE_DIALECT = 0,
     /**
-     * A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
-     * think.
+     * A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does
+     * not think.
      */
     ASIDE_STRAY_CLOSE_TEXT = 1,
 };
@@ -599,7 +583,7 @@ enum {
 /** An `ASIDE_STRAY_CLOSE_` value. */
 typedef uint32_t aside_stray_close;
 
-/** The values of `aside_budget_unit`: what a budget counts. */
+/** What a budget counts: the values of `aside_budget_unit`. */
 enum {
     /** Bytes. */
     ASIDE_BUDGET_UNIT_BYTES = 0,
@@ -607,10 +591,10 @@ enum {
     ASIDE_BUDGET_UNIT_CHARACTERS = 1,
 };
 
-/** `ASIDE_BUDGET_UNIT_BYTES` or `ASIDE_BUDGET_UNIT_CHARACTERS`. */
+/** An `ASIDE_BUDGET_UNIT_` value. */
 typedef uint32_t aside_budget_unit;
 
-/** The values of `aside_budget_scope`: what has a budget. */
+/** What a budget applies to: the values of `aside_budget_scope`. */
 enum {
     /** Each thinking span has the whole budget. */
     ASIDE_BUDGET_SCOPE_SPAN = 0,
@@ -618,7 +602,7 @@ enum {
     ASIDE_BUDGET_SCOPE_STREAM = 1,
 };
 
-/** `ASIDE_BUDGET_SCOPE_SPAN` or `ASIDE_BUDGET_SCOPE_STREAM`. */
+/** An `ASIDE_BUDGET_SCOPE_` value. */
 typedef uint32_t aside_budget_scope;
 
 /** Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end. */
@@ -664,8 +648,7 @@ typedef struct aside_scanner_options {
  *
  * Threads: any thread may call this at any time.
  */
-struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect,
-                                        const struct aside_scanner_options *options);
+struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect, const struct aside_scanner_options *options);
 
 /**
  * Frees a scanner and all memory that C has borrowed from it. Does nothing for NULL. Bytes that are held back are
@@ -703,7 +686,7 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
  * Scanners: events
  * ========================================================================== */
 
-/** The values of `aside_kind`: what an event reports. */
+/** What an event reports: the values of `aside_kind`. */
 enum {
     /** A span begins. The bytes are its opening marker; there are none if the stream starts inside the span. */
     ASIDE_KIND_OPEN = 1,
@@ -721,20 +704,16 @@ enum {
      */
     ASIDE_KIND_RECLASSIFY = 6,
     /**
-     * The thinking exceeds `options.budget` here. It has no bytes of the stream and stands between two characters. It comes
+     * The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes
      * once for each span or stream, as `options.budget_scope` says.
      */
     ASIDE_KIND_BUDGET = 7,
     /**
-     * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
-     * written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
-     * call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
+     * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
+     * are written. The bytes are what begins the call, if the opener of its span was not that.
      */
     ASIDE_KIND_CALL = 8,
-    /**
-     * The name of the call, whole. If `len` is 0, the name is the value of a header's field: `value_len` bytes, handed over
-     * as those of an attribute are.
-     */
+    /** The name of the call, whole. If it has no bytes, the name is the value of a header's field. */
     ASIDE_KIND_CALL_NAME = 9,
     /** An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them. */
     ASIDE_KIND_CALL_ID = 10,
@@ -746,20 +725,18 @@ enum {
     ASIDE_KIND_CALL_VALUE = 13,
     /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_VALUE_END = 14,
-    /**
-     * The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_KIND_CALL`.
-     */
+    /** The call ends. The bytes are its last marker, if it has one. */
     ASIDE_KIND_CALL_END = 15,
 };
 
-/** An `ASIDE_KIND_OPEN`, `ASIDE_KIND_TEXT`, … value. */
+/** An `ASIDE_KIND_` value. */
 typedef uint32_t aside_kind;
 
-/** The values of `aside_channel`. */
+/** What a stretch of a stream is meant for: the values of `aside_channel`. */
 enum {
     /** What the reader is meant to see. */
     ASIDE_CHANNEL_CONTENT = 0,
-    /** What the model thinks (`reasoning`, `reasoning_content` in some interfaces). */
+    /** What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`. */
     ASIDE_CHANNEL_THINKING = 1,
     /** What the model says about what it is doing. */
     ASIDE_CHANNEL_NARRATION = 2,
@@ -767,10 +744,10 @@ enum {
     ASIDE_CHANNEL_TOOL = 3,
 };
 
-/** An `ASIDE_CHANNEL_CONTENT`, `ASIDE_CHANNEL_THINKING`, … value. */
+/** An `ASIDE_CHANNEL_` value. */
 typedef uint32_t aside_channel;
 
-/** The values of `aside_cause`: why a span ended. */
+/** Why a span or a call ended: the values of `aside_cause`. */
 enum {
     /** The closing marker came. */
     ASIDE_CAUSE_MARKER = 0,
@@ -803,9 +780,7 @@ typedef struct aside_event {
      * header.
      */
     uint32_t rule;
-    /**
-     * Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is.
-     */
+    /** Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is. */
     uint64_t offset;
     /** How many bytes. For `ASIDE_KIND_ATTRIBUTE`, 0. */
     uint64_t len;
@@ -881,9 +856,7 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
  * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
  * between fails with `ASIDE_ERROR_ORDER`.
  */
-aside_status aside_scanner_finish(struct aside_scanner *scanner,
-                                  aside_event_fn callback,
-                                  void *user);
+aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
  * Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
@@ -891,9 +864,7 @@ aside_status aside_scanner_finish(struct aside_scanner *scanner,
  *
  * Returns as `aside_scanner_feed()`.
  */
-aside_status aside_scanner_flush(struct aside_scanner *scanner,
-                                 aside_event_fn callback,
-                                 void *user);
+aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
  * Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
@@ -904,9 +875,7 @@ aside_status aside_scanner_flush(struct aside_scanner *scanner,
  * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
  * the close has not been delivered.
  */
-aside_status aside_scanner_force_close(struct aside_scanner *scanner,
-                                       aside_event_fn callback,
-                                       void *user);
+aside_status aside_scanner_force_close(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /** A token of the model, as the caller's tokenizer knows it. A token of zero bytes counts nowhere. */
 typedef struct aside_token {
@@ -1006,9 +975,7 @@ typedef struct aside_counts {
  * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
  * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_scanner_counts(const struct aside_scanner *scanner,
-                                  aside_channel channel,
-                                  struct aside_counts *counts);
+aside_status aside_scanner_counts(const struct aside_scanner *scanner, aside_channel channel, struct aside_counts *counts);
 
 /* ========================================================================== *
  * Scanners: whole thoughts
@@ -1069,8 +1036,7 @@ typedef struct aside_thought {
  * taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
  * `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_scanner_take_thought(struct aside_scanner *scanner,
-                                        struct aside_thought *thought);
+aside_status aside_scanner_take_thought(struct aside_scanner *scanner, struct aside_thought *thought);
 
 /**
  * Returns how many thoughts were lost since the start or the last reset, because 1,024 were waiting. 0 as
@@ -1215,7 +1181,7 @@ aside_status aside_call_writer_reset(struct aside_call_writer *writer);
  * Threads: one at a time for one rewriter.
  * ========================================================================== */
 
-/** The values of `aside_field`: what the field for the thinking is called. */
+/** The name of the field for the thinking: the values of `aside_field`. */
 enum {
     /** `reasoning_content`. */
     ASIDE_FIELD_REASONING_CONTENT = 0,
@@ -1228,7 +1194,7 @@ enum {
 /** An `ASIDE_FIELD_` value. */
 typedef uint32_t aside_field;
 
-/** The values of `aside_body`: what comes in. */
+/** What comes into a rewriter: the values of `aside_body`. */
 enum {
     /** The first byte that is not white space decides. JSON begins with `{`, an event stream never does. */
     ASIDE_BODY_UNKNOWN = 0,
@@ -1236,14 +1202,14 @@ enum {
     ASIDE_BODY_EVENTS = 1,
     /** One JSON object, `application/json`. */
     ASIDE_BODY_JSON = 2,
-    /** JSON objects, each on a line of its own, `application/x-ndjson`: Ollama's streams. */
+    /** JSON objects, each on a separate line, `application/x-ndjson`: Ollama's streams. */
     ASIDE_BODY_LINES = 3,
 };
 
 /** An `ASIDE_BODY_` value. */
 typedef uint32_t aside_body;
 
-/** The bits of `aside_formats`: the formats of answers, each with the end of its path. */
+/** A set of formats of answers, each with the end of its path: the bits of `aside_formats`. */
 enum {
     /** Chat completions of OpenAI, `/chat/completions`. */
     ASIDE_FORMAT_CHAT = 1,
@@ -1262,7 +1228,7 @@ enum {
 /** `ASIDE_FORMAT_` bits. */
 typedef uint32_t aside_formats;
 
-/** The values of `aside_responses_as`: what the thinking becomes in OpenAI Responses. */
+/** What the thinking becomes in the items of OpenAI Responses: the values of `aside_responses_as`. */
 enum {
     /** The content of a reasoning item, as `reasoning_text`: right for clients that send items back. */
     ASIDE_RESPONSES_AS_REASONING_TEXT = 0,
@@ -1349,8 +1315,7 @@ typedef struct aside_rewriter_options {
  *
  * Threads: any thread may call this at any time.
  */
-struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect,
-                                          const struct aside_rewriter_options *options);
+struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, const struct aside_rewriter_options *options);
 
 /**
  * Frees a rewriter and its output. Does nothing for NULL. Bytes that are held back are lost: call `aside_rewriter_finish()`
@@ -1369,8 +1334,7 @@ void aside_rewriter_free(struct aside_rewriter *rewriter);
  * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
  */
-aside_status aside_rewriter_start_at(struct aside_rewriter *rewriter,
-                                     aside_start start);
+aside_status aside_rewriter_start_at(struct aside_rewriter *rewriter, aside_start start);
 
 /**
  * Reads the next stream by another dialect, and sets where it starts, before its first byte: an `ASIDE_START_` value;
@@ -1396,9 +1360,7 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
  *
  * Memory: if it runs out while `tools` is read, the process ends.
  */
-aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter,
-                                      const char *tools,
-                                      size_t len);
+aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter, const char *tools, size_t len);
 
 /**
  * Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that
@@ -1448,9 +1410,7 @@ aside_status aside_rewriter_feed(struct aside_rewriter *rewriter,
  *
  * Returns as `aside_rewriter_feed()`.
  */
-aside_status aside_rewriter_finish(struct aside_rewriter *rewriter,
-                                   const char **out,
-                                   size_t *out_len);
+aside_status aside_rewriter_finish(struct aside_rewriter *rewriter, const char **out, size_t *out_len);
 
 /**
  * Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
@@ -1502,9 +1462,7 @@ typedef struct aside_rewriter_stats {
     uint64_t thinking_bytes;
     /** Bytes of text that were sent as content. */
     uint64_t content_bytes;
-    /**
-     * Bytes of text, and of an unfinished event or body, that are held now: `aside_rewriter_finish()` would return them.
-     */
+    /** Bytes of text, and of an unfinished event or body, that are held now: `aside_rewriter_finish()` would return them. */
     uint64_t held;
     /** Texts whose thinking the server splits itself. */
     uint64_t split_by_server;
@@ -1519,8 +1477,7 @@ typedef struct aside_rewriter_stats {
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter,
-                                      struct aside_rewriter_stats *stats);
+aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter, struct aside_rewriter_stats *stats);
 
 /* ========================================================================== *
  * Which answers are for a rewriter
@@ -1556,7 +1513,7 @@ aside_status aside_rewriter_wants(uint32_t status,
                                   aside_formats formats,
                                   aside_body *body);
 
-/** The values of `aside_hint`: what a host does with a request. */
+/** What a host does with a request: the values of `aside_hint`. */
 enum {
     /** Send `Accept-Encoding: identity` to the server: no compressed answer can be read. */
     ASIDE_HINT_IDENTITY = 1,
@@ -1594,11 +1551,7 @@ aside_status aside_request_hint(const char *path,
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_request_model(const char *body,
-                                 size_t len,
-                                 char *model,
-                                 size_t room,
-                                 size_t *model_len);
+aside_status aside_request_model(const char *body, size_t len, char *model, size_t room, size_t *model_len);
 
 /* ========================================================================== *
  * For authors of bindings: scanners without a callback
@@ -1708,11 +1661,8 @@ aside_status aside_scanner_force_close_into(struct aside_scanner *scanner,
                                             size_t event_size,
                                             struct aside_fed *out);
 
-/** What `aside_scanner_feed_text()` returns if there is no channel to return. */
-enum {
-    /** From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped. */
-    ASIDE_NOT_TEXT = -1,
-};
+/** From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped. */
+enum { ASIDE_NOT_TEXT = -1 };
 
 /**
  * Feeds `buf` if all of it is text of one channel and nothing else happens, as with most tokens: the cheapest way to
@@ -1725,9 +1675,7 @@ enum {
  *
  * Memory: none is allocated.
  */
-int32_t aside_scanner_feed_text(struct aside_scanner *scanner,
-                                const char *buf,
-                                size_t len);
+int32_t aside_scanner_feed_text(struct aside_scanner *scanner, const char *buf, size_t len);
 
 #ifdef __cplusplus
 } /* extern "C" */

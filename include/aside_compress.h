@@ -91,9 +91,7 @@ void aside_registry_free(struct aside_registry *registry);
  * Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_registry_add_toml(struct aside_registry *registry,
-                                     const char *toml,
-                                     size_t len);
+aside_status aside_registry_add_toml(struct aside_registry *registry, const char *toml, size_t len);
 
 /**
  * Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes. An entry counts its
@@ -101,8 +99,7 @@ aside_status aside_registry_add_toml(struct aside_registry *registry,
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_registry_add_last_run(struct aside_registry *registry,
-                                         size_t size);
+aside_status aside_registry_add_last_run(struct aside_registry *registry, size_t size);
 
 /**
  * Adds the filter `minify-json`, the only one for text that is protected.
@@ -117,9 +114,7 @@ aside_status aside_registry_minify_json(struct aside_registry *registry);
  * Returns `ASIDE_OK`; `ASIDE_NONE` if there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
  * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_registry_remove(struct aside_registry *registry,
-                                   const char *id,
-                                   size_t len);
+aside_status aside_registry_remove(struct aside_registry *registry, const char *id, size_t len);
 
 /**
  * Reads a filter file and runs its own tests, of which it must have one of each kind.
@@ -197,8 +192,7 @@ typedef struct aside_filter {
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After a
  * failure `release` is not called.
  */
-aside_status aside_registry_add_filter(struct aside_registry *registry,
-                                       const struct aside_filter *filter);
+aside_status aside_registry_add_filter(struct aside_registry *registry, const struct aside_filter *filter);
 
 /**
  * Sees every call of a cache's tools, before any cache looks it up. `input` is JSON with sorted keys and no white
@@ -266,8 +260,7 @@ typedef struct aside_cache {
  * Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
  * `aside_registry_add_filter()`.
  */
-aside_status aside_registry_add_cache(struct aside_registry *registry,
-                                      const struct aside_cache *cache);
+aside_status aside_registry_add_cache(struct aside_registry *registry, const struct aside_cache *cache);
 
 /**
  * Appends to what a callback replies: the shorter text, the recorded text, or the reason of a failure.
@@ -276,9 +269,7 @@ aside_status aside_registry_add_cache(struct aside_registry *registry,
  *
  * Threads: only the one in which the callback runs.
  */
-aside_status aside_reply_write(struct aside_reply *reply,
-                               const char *buf,
-                               size_t len);
+aside_status aside_reply_write(struct aside_reply *reply, const char *buf, size_t len);
 
 /* ========================================================================== *
  * Compressors: whole results
@@ -286,13 +277,11 @@ aside_status aside_reply_write(struct aside_reply *reply,
  * Threads: any thread may call these functions at any time, with the same compressor or result too.
  * ========================================================================== */
 
-/** Limits, in UTF-16 code units and in bytes. */
-enum {
-    /** Texts shorter than this, in UTF-16 code units, are never changed. */
-    ASIDE_MIN_COMPRESSIBLE_LENGTH = 1024,
-    /** The smallest budget of a compressor, in bytes. */
-    ASIDE_MIN_BUDGET = 1024,
-};
+/** Texts shorter than this, in UTF-16 code units, are never changed. */
+enum { ASIDE_MIN_COMPRESSIBLE_LENGTH = 1024 };
+
+/** The smallest budget of a compressor, in bytes. */
+enum { ASIDE_MIN_BUDGET = 1024 };
 
 /** Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end. */
 typedef struct aside_compressor_options {
@@ -377,10 +366,7 @@ aside_status aside_compress(const struct aside_compressor *compressor,
  *
  * Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
  */
-aside_status aside_compressed_part(const struct aside_compressed *compressed,
-                                   size_t index,
-                                   const char **text,
-                                   size_t *len);
+aside_status aside_compressed_part(const struct aside_compressed *compressed, size_t index, const char **text, size_t *len);
 
 /**
  * Frees what came out of a call, and all memory that C has borrowed from it. Does nothing for NULL.
@@ -395,7 +381,10 @@ void aside_compressed_free(struct aside_compressed *compressed);
  * Threads: any thread may call these functions at any time, with the same result too.
  * ========================================================================== */
 
-/** The values of `aside_change`: what became of a stretch. */
+/** No filter: the stretch was kept. */
+enum { ASIDE_NO_FILTER = -1 };
+
+/** What became of a stretch: the values of `aside_change`. */
 enum {
     /** It is in the result, byte for byte. */
     ASIDE_CHANGE_KEPT = 0,
@@ -405,14 +394,8 @@ enum {
     ASIDE_CHANGE_LEFT_OUT = 2,
 };
 
-/** `ASIDE_CHANGE_KEPT`, `ASIDE_CHANGE_REPLACED` or `ASIDE_CHANGE_LEFT_OUT`. */
+/** An `ASIDE_CHANGE_` value. */
 typedef uint32_t aside_change;
-
-/** What a stretch has in place of a filter's index. */
-enum {
-    /** No filter: the stretch was kept. */
-    ASIDE_NO_FILTER = -1,
-};
 
 /** A stretch of an original. All of them, joined in order, are the original. */
 typedef struct aside_stretch {
@@ -480,9 +463,7 @@ typedef struct aside_report {
      * otherwise 0.
      */
     uint32_t cut_protected;
-    /**
-     * 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0.
-     */
+    /** 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0. */
     uint32_t unexplained;
 } aside_report;
 
@@ -491,8 +472,7 @@ typedef struct aside_report {
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_compressed_report(const struct aside_compressed *compressed,
-                                     struct aside_report *report);
+aside_status aside_compressed_report(const struct aside_compressed *compressed, struct aside_report *report);
 
 /**
  * Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of
@@ -562,8 +542,7 @@ aside_status aside_tool_stream_feed(struct aside_tool_stream *stream,
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream,
-                                             int64_t code);
+aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream, int64_t code);
 
 /**
  * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. `*report` becomes what

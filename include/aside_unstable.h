@@ -50,8 +50,7 @@ uint32_t aside_unstable_version(void);
  *
  * Memory: none is allocated.
  */
-int32_t aside_scanner_quiet(const struct aside_scanner *scanner,
-                            uint64_t *bytes);
+int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 
 /**
  * Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
@@ -65,8 +64,7 @@ int32_t aside_scanner_quiet(const struct aside_scanner *scanner,
  *
  * Memory: none is allocated.
  */
-aside_status aside_scanner_skip(struct aside_scanner *scanner,
-                                uint64_t len);
+aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len);
 
 /* ========================================================================== *
  * Parts of the compressor, for hosts that choose for themselves
@@ -84,8 +82,7 @@ typedef struct aside_command_line aside_command_line;
  * Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
  * read.
  */
-int32_t aside_is_protected(const char *text,
-                           size_t len);
+int32_t aside_is_protected(const char *text, size_t len);
 
 /**
  * Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to
@@ -130,8 +127,7 @@ typedef struct aside_command {
  * Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
  * is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH` or `ASIDE_ERROR_OPTION` (not UTF-8).
  */
-struct aside_command_line *aside_command_line_parse(const char *line,
-                                                    size_t len);
+struct aside_command_line *aside_command_line_parse(const char *line, size_t len);
 
 /**
  * Returns the commands of a line, in order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`,
@@ -140,8 +136,7 @@ struct aside_command_line *aside_command_line_parse(const char *line,
  *
  * Returns the first of `*count` commands: memory of `line`, valid as long as that is. NULL if `line` or `count` is.
  */
-const struct aside_command *aside_command_line_commands(const struct aside_command_line *line,
-                                                        size_t *count);
+const struct aside_command *aside_command_line_commands(const struct aside_command_line *line, size_t *count);
 
 /**
  * Frees a command line and its commands. Does nothing for NULL.

@@ -154,7 +154,7 @@ impl Joined {
         append_text(&mut self.arguments, delta.arguments)?;
         if let Some(end) = delta.end {
             append_text(&mut self.late_id, end.late_id.unwrap_or_default())?;
-            self.end = Some((end.cause as u32, end.is_whole));
+            self.end = Some((end.cause.to_number(), end.is_whole));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use safer_ffi::prelude::*;
 
 use super::constants::*;
 use super::memory::{bytes, file_text, try_box};
-use super::numbers::{start_number, write_start};
+use super::numbers::write_start;
 use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
 use crate::memory::{self, append_text, push};
 use crate::{Dialect, Start, UnknownTemplate, dialect};
@@ -192,7 +192,7 @@ unsafe fn write_found(
 
 /// The handle of a built-in dialect with its start.
 fn handle(dialect: &Dialect) -> Result<&'static aside_dialect, aside_status> {
-    let place = &HANDLES[index_of(dialect)?][start_number(dialect.start()) as usize];
+    let place = &HANDLES[index_of(dialect)?][Some(dialect.start()).to_number() as usize];
     if let Some(handle) = place.get() {
         return Ok(handle);
     }
@@ -521,7 +521,7 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
 pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> aside_start {
     // SAFETY: NULL or a dialect that is still there, as the caller promises.
     match unsafe { dialect.as_ref() } {
-        Some(dialect) => start_number(dialect.dialect.start()),
+        Some(dialect) => Some(dialect.dialect.start()).to_number(),
         None => {
             fail_no_handle("dialect");
             ASIDE_START_DEFAULT

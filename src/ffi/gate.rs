@@ -7,9 +7,7 @@ use super::constants::*;
 use super::memory::bytes;
 use super::numbers::formats;
 use super::status::{fail, fail_null, guard};
-use crate::sse::{Hint, RequestModel, Response, request_hint, request_model, wants};
-
-const _: () = assert!(Hint::Identity as u32 == ASIDE_HINT_IDENTITY);
+use crate::sse::{RequestModel, Response, request_hint, request_model, wants};
 
 /// Runs the body of an entry without a handle.
 fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_status {
@@ -60,7 +58,7 @@ pub unsafe extern "C" fn aside_rewriter_wants(
         let response = Response::new(status).path(path).content_type(media_type).content_encoding(encoding);
         let Some(found) = wants(&response, formats) else { return Ok(ASIDE_NONE) };
         // SAFETY: it is not NULL, and the caller promises that it may be written.
-        unsafe { body.write_unaligned(found as u32) };
+        unsafe { body.write_unaligned(found.to_number()) };
         Ok(ASIDE_OK)
     })
 }
@@ -91,7 +89,7 @@ pub unsafe extern "C" fn aside_request_hint(
         }
         let Some(found) = request_hint(path, method, formats) else { return Ok(ASIDE_NONE) };
         // SAFETY: it is not NULL, and the caller promises that it may be written.
-        unsafe { hint.write_unaligned(found as u32) };
+        unsafe { hint.write_unaligned(found.to_number()) };
         Ok(ASIDE_OK)
     })
 }

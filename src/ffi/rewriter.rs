@@ -11,29 +11,11 @@ use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
 use super::memory::{Versioned, as_c_ptr, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
-use super::numbers::{calls_in_thinking, formats, responses_as, start, stray_close, write_start};
+use super::numbers::{formats, value, write_start};
 use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use super::tools::tools;
 use crate::Start;
-use crate::sse::{Body, Field, Formats, Options, ResponsesAs, Rewriter, Stats};
-
-const _: () = {
-    assert!(Field::ReasoningContent as u32 == ASIDE_FIELD_REASONING_CONTENT);
-    assert!(Field::Reasoning as u32 == ASIDE_FIELD_REASONING);
-    assert!(Field::Thinking as u32 == ASIDE_FIELD_THINKING);
-    assert!(Body::Unknown as u32 == ASIDE_BODY_UNKNOWN);
-    assert!(Body::Events as u32 == ASIDE_BODY_EVENTS);
-    assert!(Body::Json as u32 == ASIDE_BODY_JSON);
-    assert!(Body::Lines as u32 == ASIDE_BODY_LINES);
-    assert!(Formats::CHAT.bits() == ASIDE_FORMAT_CHAT);
-    assert!(Formats::COMPLETIONS.bits() == ASIDE_FORMAT_COMPLETIONS);
-    assert!(Formats::RESPONSES.bits() == ASIDE_FORMAT_RESPONSES);
-    assert!(Formats::MESSAGES.bits() == ASIDE_FORMAT_MESSAGES);
-    assert!(Formats::OLLAMA.bits() == ASIDE_FORMAT_OLLAMA);
-    assert!(Formats::ALL.bits() == ASIDE_FORMAT_ALL);
-    assert!(ResponsesAs::ReasoningText as u32 == ASIDE_RESPONSES_AS_REASONING_TEXT);
-    assert!(ResponsesAs::Summary as u32 == ASIDE_RESPONSES_AS_SUMMARY);
-};
+use crate::sse::{Options, Rewriter, Stats};
 
 /// Room for output that a rewriter keeps from call to call; thousands of them may wait for their next bytes.
 const KEPT_OUT: usize = 1 << 18;
@@ -219,7 +201,7 @@ unsafe fn before_stream(
     start: aside_start,
     call: impl FnOnce(&mut Rewriter, Option<Start>) -> Result<(), crate::Error>,
 ) -> aside_status {
-    let body = |stream: &mut Stream| match self::start(start) {
+    let body = |stream: &mut Stream| match value(start, "start") {
         Ok(start) => call(&mut stream.rewriter, start).map_or_else(failed, |()| ASIDE_OK),
         Err(status) => status,
     };
@@ -237,29 +219,6 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<Options, asi
     }
     // SAFETY: the caller's promise; the struct is made of plain numbers, and of a pointer that may be NULL.
     let all = unsafe { read_sized(options, "options") }?;
-    let field = match all.field {
-        ASIDE_FIELD_REASONING_CONTENT => Field::ReasoningContent,
-        ASIDE_FIELD_REASONING => Field::Reasoning,
-        ASIDE_FIELD_THINKING => Field::Thinking,
-        other => {
-            return Err(fail_with(
-                ASIDE_ERROR_OPTION,
-                format_args!("options.field {other} is not an ASIDE_FIELD_ value"),
-            ));
-        }
-    };
-    let body = match all.body {
-        ASIDE_BODY_UNKNOWN => Body::Unknown,
-        ASIDE_BODY_EVENTS => Body::Events,
-        ASIDE_BODY_JSON => Body::Json,
-        ASIDE_BODY_LINES => Body::Lines,
-        other => {
-            return Err(fail_with(
-                ASIDE_ERROR_OPTION,
-                format_args!("options.body {other} is not an ASIDE_BODY_ value"),
-            ));
-        }
-    };
     let switches = [
         ("off", all.off),
         ("calls", all.calls),
@@ -270,14 +229,26 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<Options, asi
     if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
     }
-    let stray_close = stray_close(all.stray_close)?;
     // SAFETY: the caller's promise.
     let tools = unsafe { tools(all.tools, all.tools_len, "options.") }?;
-    let options = Options::new().start(start(all.start)?).field(field).body(body).max_event(limit(all.max_event));
-    let options = options.off(all.off == 1).stray_close(stray_close).calls(all.calls == 1).tools(tools);
-    let options = options.max_held(limit(all.max_held)).calls_in_thinking(calls_in_thinking(all.calls_in_thinking)?);
-    let options = options.formats(formats(all.formats)?).responses_as(responses_as(all.responses_as)?);
-    Ok(options.repair(all.repair == 1).promote_empty(all.promote_empty == 1).merge(all.merge == 1))
+    let start: Option<Start> = value(all.start, "options.start")?;
+    let options = Options::new()
+        .start(start)
+        .field(value(all.field, "options.field")?)
+        .body(value(all.body, "options.body")?)
+        .off(all.off == 1)
+        .max_event(limit(all.max_event))
+        .stray_close(value(all.stray_close, "options.stray_close")?)
+        .calls(all.calls == 1)
+        .tools(tools)
+        .max_held(limit(all.max_held))
+        .calls_in_thinking(value(all.calls_in_thinking, "options.calls_in_thinking")?)
+        .formats(formats(all.formats)?)
+        .responses_as(value(all.responses_as, "options.responses_as")?)
+        .repair(all.repair == 1)
+        .promote_empty(all.promote_empty == 1)
+        .merge(all.merge == 1);
+    Ok(options)
 }
 
 /// A limit of the options; None for 0.

@@ -7,9 +7,9 @@ use super::bytes::{aside_bytes, return_text};
 use super::constants::*;
 use super::dialect::aside_dialect;
 use super::memory::{STRUCT_MAX, Versioned, bytes, layout, read_sized};
-use super::numbers;
+use super::numbers::value;
 use super::status::{fail, fail_no_handle, fail_null, fail_with};
-use crate::{Dialect, JoinCall, JoinError, JoinOptions, OnMarker};
+use crate::{Dialect, JoinCall, JoinError, JoinOptions};
 
 /// Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. `text`
 /// has `len` bytes.
@@ -111,7 +111,8 @@ pub unsafe extern "C" fn aside_join(
             let thinking = bytes(given.thinking.at, given.thinking.len, "options->thinking")?;
             let content = bytes(given.content.at, given.content.len, "options->content")?;
             let calls = calls(&given)?;
-            let options = JoinOptions { start: numbers::start(given.start)?, markers: markers(given.markers)? };
+            let options =
+                JoinOptions { start: value(given.start, "start")?, markers: value(given.markers, "markers")? };
             dialect.join_with_calls(thinking, content, &calls, &options).map_err(not_joined)
         })
     }
@@ -200,14 +201,6 @@ unsafe fn calls<'a>(options: &aside_join_options) -> Result<Vec<JoinCall<'a>>, a
         read.push(call_of.id((!call.id.at.is_null()).then_some(id)));
     }
     Ok(read)
-}
-
-fn markers(number: u32) -> Result<OnMarker, aside_status> {
-    match number {
-        ASIDE_MARKERS_REFUSE => Ok(OnMarker::Refuse),
-        ASIDE_MARKERS_ESCAPE => Ok(OnMarker::Escape),
-        other => Err(fail_with(ASIDE_ERROR_OPTION, format_args!("markers {other} is not an ASIDE_MARKERS_ value"))),
-    }
 }
 
 fn not_joined(error: JoinError) -> aside_status {

@@ -177,7 +177,7 @@ impl aside_compressed {
                     start: stretch.range.start as u64,
                     len: stretch.range.len() as u64,
                     hash: stretch.hash,
-                    change: stretch.change as u32,
+                    change: stretch.change.to_number(),
                     filter: stretch.filter.map_or(ASIDE_NO_FILTER, |filter| filter as i32),
                 };
                 part.stretches.iter().map(stretch).collect()

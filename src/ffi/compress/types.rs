@@ -7,6 +7,7 @@ use safer_ffi::prelude::*;
 
 use crate::compress::{Change, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH};
 use crate::ffi::bytes::aside_bytes;
+use crate::ffi::constants::enumeration;
 use crate::ffi::memory::{Versioned, layout};
 
 /// Texts shorter than this, in UTF-16 code units, are never changed.
@@ -15,17 +16,17 @@ pub const ASIDE_MIN_COMPRESSIBLE_LENGTH: u32 = 1024;
 /// The smallest budget of a compressor, in bytes.
 pub const ASIDE_MIN_BUDGET: u32 = 1024;
 
-/// `ASIDE_CHANGE_KEPT`, `ASIDE_CHANGE_REPLACED` or `ASIDE_CHANGE_LEFT_OUT`.
-pub type aside_change = u32;
-
-/// It is in the result, byte for byte.
-pub const ASIDE_CHANGE_KEPT: u32 = 0;
-
-/// Other bytes stand for it.
-pub const ASIDE_CHANGE_REPLACED: u32 = 1;
-
-/// It is not in the result; a marker line may stand for it.
-pub const ASIDE_CHANGE_LEFT_OUT: u32 = 2;
+enumeration! {
+    /// What became of a stretch.
+    aside_change: Change {
+        /// It is in the result, byte for byte.
+        ASIDE_CHANGE_KEPT = 0 => Change::Kept,
+        /// Other bytes stand for it.
+        ASIDE_CHANGE_REPLACED = 1 => Change::Replaced,
+        /// It is not in the result; a marker line may stand for it.
+        ASIDE_CHANGE_LEFT_OUT = 2 => Change::LeftOut,
+    }
+}
 
 /// No filter: the stretch was kept.
 pub const ASIDE_NO_FILTER: i32 = -1;
@@ -33,9 +34,6 @@ pub const ASIDE_NO_FILTER: i32 = -1;
 const _: () = {
     assert!(MIN_COMPRESSIBLE_LENGTH == ASIDE_MIN_COMPRESSIBLE_LENGTH as usize);
     assert!(MIN_BUDGET == ASIDE_MIN_BUDGET as usize);
-    assert!(Change::Kept as u32 == ASIDE_CHANGE_KEPT);
-    assert!(Change::Replaced as u32 == ASIDE_CHANGE_REPLACED);
-    assert!(Change::LeftOut as u32 == ASIDE_CHANGE_LEFT_OUT);
 };
 
 /// Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end.

@@ -7,8 +7,9 @@ use safer_ffi::prelude::*;
 
 use crate::ffi::constants::*;
 use crate::ffi::memory::{bytes as bytes_of, layout};
-use crate::ffi::status::{fail, fail_with};
-use crate::{Cause, Channel, Event, Kind};
+use crate::ffi::numbers::value;
+use crate::ffi::status::fail;
+use crate::{Channel, Event, Kind};
 
 /// One event: 64 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
 /// are the stream.
@@ -76,7 +77,7 @@ const _: () = {
 pub(super) fn text_record(channel: Channel, offset: u64, len: usize) -> aside_event {
     aside_event {
         kind: ASIDE_KIND_TEXT,
-        channel: channel as u32,
+        channel: channel.to_number(),
         cause: 0,
         rule: 0,
         offset,
@@ -96,23 +97,17 @@ pub(super) fn text_record(channel: Channel, offset: u64, len: usize) -> aside_ev
 #[inline]
 pub(super) fn record(event: &Event<'_>) -> aside_event {
     let mut record = text_record(event.channel, event.offset, event.bytes.len());
+    record.kind = event.kind.to_number();
     match &event.kind {
-        Kind::Text => {}
         Kind::Open { rule, tag } => {
-            record.kind = ASIDE_KIND_OPEN;
             record.rule = *rule;
             record.tag = *tag;
         }
-        Kind::Framing => record.kind = ASIDE_KIND_FRAMING,
-        Kind::Reclassify => record.kind = ASIDE_KIND_RECLASSIFY,
-        Kind::Budget => record.kind = ASIDE_KIND_BUDGET,
         Kind::Close(cause) => {
-            record.kind = ASIDE_KIND_CLOSE;
-            record.cause = *cause as u32;
+            record.cause = cause.to_number();
         }
         Kind::Attribute(attribute) => {
             // The limit for a tag is a u32 itself, and no decoded value is longer than its raw form.
-            record.kind = ASIDE_KIND_ATTRIBUTE;
             record.name_len = attribute.name.len() as u32;
             record.value_len = attribute.value.len() as u32;
             record.raw_name_at = attribute.raw_name.start as u32;
@@ -121,26 +116,19 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
             record.raw_value_len = attribute.raw_value.len() as u32;
         }
         Kind::Call { rule, table, index } => {
-            record.kind = ASIDE_KIND_CALL;
             record.rule = *rule;
             record.tag = *table;
             record.text_at = number(*index);
         }
         Kind::CallName(name) => {
-            record.kind = ASIDE_KIND_CALL_NAME;
             // The limit for a header is far below.
             record.value_len = name.map_or(0, |name| name.len() as u32);
         }
-        Kind::CallId => record.kind = ASIDE_KIND_CALL_ID,
-        Kind::CallKey => record.kind = ASIDE_KIND_CALL_KEY,
-        Kind::CallType => record.kind = ASIDE_KIND_CALL_TYPE,
-        Kind::CallValue => record.kind = ASIDE_KIND_CALL_VALUE,
-        Kind::CallValueEnd => record.kind = ASIDE_KIND_CALL_VALUE_END,
         Kind::CallEnd { index, cause } => {
-            record.kind = ASIDE_KIND_CALL_END;
-            record.cause = *cause as u32;
+            record.cause = cause.to_number();
             record.text_at = number(*index);
         }
+        _ => {} // the kind is all there is
     }
     record
 }
@@ -172,26 +160,11 @@ pub(in crate::ffi) unsafe fn call_event<'a>(
         ASIDE_KIND_CALL_TYPE => Kind::CallType,
         ASIDE_KIND_CALL_VALUE => Kind::CallValue,
         ASIDE_KIND_CALL_VALUE_END => Kind::CallValueEnd,
-        ASIDE_KIND_CALL_END => Kind::CallEnd { index, cause: cause(event.cause)? },
+        ASIDE_KIND_CALL_END => Kind::CallEnd { index, cause: value(event.cause, "event->cause")? },
         _ => Kind::Framing,
     };
     let bytes = if has_field { &[] } else { text };
     Ok(Some(Event { kind, channel: Channel::Tool, offset: event.offset, bytes }))
-}
-
-/// An `ASIDE_CAUSE_` value.
-fn cause(number: aside_cause) -> Result<Cause, aside_status> {
-    Ok(match number {
-        ASIDE_CAUSE_MARKER => Cause::Marker,
-        ASIDE_CAUSE_IMPLIED => Cause::Implied,
-        ASIDE_CAUSE_END_OF_STREAM => Cause::EndOfStream,
-        ASIDE_CAUSE_FORCED => Cause::Forced,
-        ASIDE_CAUSE_MALFORMED => Cause::Malformed,
-        other => {
-            let message = format_args!("event->cause {other} is not an ASIDE_CAUSE_ value");
-            return Err(fail_with(ASIDE_ERROR_OPTION, message));
-        }
-    })
 }
 
 /// The number of a call, or the largest one: no stream has as many.

@@ -109,12 +109,8 @@ pub unsafe extern "C" fn aside_scanner_counts(
         Ok(size) => size,
         Err(status) => return status,
     };
-    let channel = match channel {
-        ASIDE_CHANNEL_CONTENT => Channel::Content,
-        ASIDE_CHANNEL_THINKING => Channel::Thinking,
-        ASIDE_CHANNEL_NARRATION => Channel::Narration,
-        ASIDE_CHANNEL_TOOL => Channel::Tool,
-        other => return fail_with(ASIDE_ERROR_RANGE, format_args!("{other} is not a channel")),
+    let Some(channel) = Channel::from_number(channel) else {
+        return fail_with(ASIDE_ERROR_RANGE, format_args!("{channel} is not a channel"));
     };
     // SAFETY: NULL or there, as the caller promises; `counts` may be written as far as its size says.
     unsafe {

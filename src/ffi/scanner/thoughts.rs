@@ -121,7 +121,7 @@ fn take(stream: &mut Stream, size: usize) -> Result<Option<aside_thought>, aside
         text: as_c_ptr(&thought.text),
         text_len: thought.text.len(),
         offset: thought.offset,
-        cause: thought.cause as u32,
+        cause: thought.cause.to_number(),
         truncated: thought.truncated.into(),
         has_thought_type: thought_type.is_some().into(),
         has_confidence: thought.confidence.is_some().into(),
