@@ -65,7 +65,7 @@ int main()
     for (const aside::Event &event : scanner.try_flush_events())
         check(event.bytes.empty(), "nothing is held");
     for (const aside::Event &event : scanner.try_finish_events())
-        check(event.kind == aside::Kind::close && event.cause == aside::Cause::end, "the end");
+        check(event.kind == aside::Kind::close && event.cause == aside::Cause::end_of_stream, "the end");
     check(scanner.try_take_thought(thought) == Status::ok && thought.text == "f", "another thought");
     check(scanner.try_take_thought(thought) == Status::none, "no more");
     check(aside::try_strip(dialect, "<thinking>a</thinking> b ").view() == "b", "stripped");

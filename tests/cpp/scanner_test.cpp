@@ -406,7 +406,7 @@ TEST(Scanner, CollectsThoughtsWithTheirAttributes)
     aside::Thought second = *thought;
     ASSERT_EQ(scanner.try_take_thought(second), Status::ok);
     EXPECT_EQ(second.text, "c");
-    EXPECT_EQ(second.cause, aside::Cause::end);
+    EXPECT_EQ(second.cause, aside::Cause::end_of_stream);
     EXPECT_FALSE(second.type || second.confidence);
     EXPECT_TRUE(second.attributes.empty());
     EXPECT_EQ(scanner.try_take_thought(second), Status::none);

@@ -1,5 +1,5 @@
-//! Holds what is generated from `src/ffi` to it: the headers and their plain forms, and the C test of
-//! layouts. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports just what they declare. Nobody
+//! Holds what is generated from `src/ffi` to it: the headers and their plain forms, the C test of layouts, and the numbers of the
+//! bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports just what they declare. Nobody
 //! writes a declaration or a number twice.
 //!
 //! `description.rs` reads the declarations, and each other file writes a language. What is read is taken on trust; safer-ffi prints
@@ -7,6 +7,7 @@
 //! differ. `ASIDE_BLESS=1` rewrites the checked-in files.
 
 mod c;
+mod cpp;
 mod description;
 mod words;
 
@@ -46,6 +47,10 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     add("include/aside_cdef.h", stable + &compress);
     add("include/aside_unstable_cdef.h", unstable);
     add("tests/c/layout.c", c::layout(description));
+    for (path, of_compress) in [("aside.hpp", false), ("aside_compress.hpp", true)] {
+        let path = format!("bindings/cpp/include/{path}");
+        add(&path, section(&path, "// ", |_| cpp::enumerations(description, of_compress) + "\n"));
+    }
     for (path, text) in &files {
         bless(path, text);
     }
@@ -55,6 +60,17 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
 /// All headers in one.
 static HEADER: LazyLock<String> =
     LazyLock::new(|| FILES[..HEADERS.len()].iter().map(|(_, text)| text.as_str()).collect());
+
+/// Returns a checked-in file with its generated lines written anew. They are between two comments. `write` gets the rest of the
+/// file.
+fn section(path: &str, comment: &str, write: impl Fn(&str) -> String) -> String {
+    let text = fs::read_to_string(root().join(path)).unwrap();
+    let begin = format!("{comment}Generated from src/ffi by tests/header: do not edit.\n");
+    let end = format!("{comment}End of what is generated.\n");
+    let (before, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("{path} lacks the line {begin}"));
+    let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("{path} lacks the line {end}"));
+    format!("{before}{begin}{}{end}{after}", write(&format!("{before}{after}")))
+}
 
 /// The function that carries this version in its name.
 fn version_symbol() -> String {

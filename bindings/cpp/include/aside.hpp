@@ -39,7 +39,9 @@
 // call writer or rewriter, until its next call. Copy what is needed longer.
 //
 // Errors. Functions that fail throw Error, which has the status and the message. Each such function has a form that
-// begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message.
+// begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message. aside.h
+// describes each status. Three are no errors. Status::stopped: the callable paused. Status::more: a range is not at its
+// end, or request_model() needs more of the body. Status::none: there is nothing to take.
 // Built without exceptions (-fno-exceptions), there are only these forms; run-time type information is not needed
 // either way. A callable whose type is used both in sources with exceptions and in sources without may be compiled
 // as either, and what it throws then ends the process. If memory runs out in a function that finds or loads a
@@ -98,17 +100,19 @@
 namespace aside {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Statuses and errors
+// Numbers
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What a try_ function returns. aside.h describes each value.
+// Generated from src/ffi by tests/header: do not edit.
+
+/// What a function returns.
 // clang-format off
 enum class [[nodiscard]] Status : aside_status {
     // clang-format on
     ok = ASIDE_OK,
-    stopped = ASIDE_STOPPED, ///< the callable paused
-    more = ASIDE_MORE,       ///< of a range: it is not at its end; of request_model(): more is needed
-    none = ASIDE_NONE,       ///< nothing to take
+    stopped = ASIDE_STOPPED,
+    more = ASIDE_MORE,
+    none = ASIDE_NONE,
     null = ASIDE_ERROR_NULL,
     length = ASIDE_ERROR_LENGTH,
     unknown = ASIDE_ERROR_UNKNOWN,
@@ -118,12 +122,190 @@ enum class [[nodiscard]] Status : aside_status {
     busy = ASIDE_ERROR_BUSY,
     order = ASIDE_ERROR_ORDER,
     memory = ASIDE_ERROR_MEMORY,
-    filter = ASIDE_ERROR_FILTER,
-    original = ASIDE_ERROR_ORIGINAL,
     range = ASIDE_ERROR_RANGE,
     panic = ASIDE_ERROR_PANIC,
     join = ASIDE_ERROR_JOIN,
+    filter = ASIDE_ERROR_FILTER,
+    original = ASIDE_ERROR_ORIGINAL,
 };
+
+/// What an event reports.
+enum class Kind : std::uint32_t {
+    /// A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
+    open = ASIDE_KIND_OPEN,
+    /// An attribute of the marker that has just opened a span. It has no bytes of the stream.
+    attribute = ASIDE_KIND_ATTRIBUTE,
+    /// Text of the channel. It is never empty, and never cuts a character of valid UTF-8.
+    text = ASIDE_KIND_TEXT,
+    /// Bytes that belong to no text, such as the newline that a family puts around its markers.
+    framing = ASIDE_KIND_FRAMING,
+    /// A span ends. The bytes are its closing marker; there are none if it ends without one.
+    close = ASIDE_KIND_CLOSE,
+    /// All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
+    /// `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
+    reclassify = ASIDE_KIND_RECLASSIFY,
+    /// The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes once
+    /// for each span or stream, as `options.budget_scope` says.
+    budget = ASIDE_KIND_BUDGET,
+    /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
+    /// written. The bytes are what begins the call, if the opener of its span was not that.
+    call = ASIDE_KIND_CALL,
+    /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
+    call_name = ASIDE_KIND_CALL_NAME,
+    /// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
+    call_id = ASIDE_KIND_CALL_ID,
+    /// A key of the arguments, whole. Arguments that are JSON have none.
+    call_key = ASIDE_KIND_CALL_KEY,
+    /// The word that says of which type the next value is, whole.
+    call_type = ASIDE_KIND_CALL_TYPE,
+    /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
+    call_value = ASIDE_KIND_CALL_VALUE,
+    /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+    call_value_end = ASIDE_KIND_CALL_VALUE_END,
+    /// The call ends. The bytes are its last marker, if it has one.
+    call_end = ASIDE_KIND_CALL_END,
+};
+
+/// What a stretch of a stream is meant for.
+enum class Channel : std::uint32_t {
+    /// What the reader is meant to see.
+    content = ASIDE_CHANNEL_CONTENT,
+    /// What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`.
+    thinking = ASIDE_CHANNEL_THINKING,
+    /// What the model says about what it is doing.
+    narration = ASIDE_CHANNEL_NARRATION,
+    /// Tool calls.
+    tool = ASIDE_CHANNEL_TOOL,
+};
+
+/// Why a span or a call ended.
+enum class Cause : std::uint32_t {
+    /// The closing marker came.
+    marker = ASIDE_CAUSE_MARKER,
+    /// Something else came that ends such a span.
+    implied = ASIDE_CAUSE_IMPLIED,
+    /// The stream ended inside the span.
+    end_of_stream = ASIDE_CAUSE_END_OF_STREAM,
+    /// `force_close()` ended it.
+    forced = ASIDE_CAUSE_FORCED,
+    /// The text of a tool call broke its grammar. No span ends with this cause.
+    malformed = ASIDE_CAUSE_MALFORMED,
+};
+
+/// Where a stream starts.
+enum class Start : std::uint32_t {
+    /// As the dialect says.
+    dialect = ASIDE_START_DEFAULT,
+    /// No span is open.
+    content = ASIDE_START_CONTENT,
+    /// The stream begins inside a thinking span, whose opener was in the prompt.
+    thinking = ASIDE_START_THINKING,
+    /// The stream begins inside a narration span.
+    narration = ASIDE_START_NARRATION,
+    /// The stream begins inside a tool span.
+    tool = ASIDE_START_TOOL,
+    /// The stream begins inside a channel header, of a dialect that has headers.
+    header = ASIDE_START_HEADER,
+};
+
+/// What becomes of a tool call that begins inside the thinking.
+enum class CallsInThinking : std::uint32_t {
+    /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
+    dialect = ASIDE_CALLS_IN_THINKING_DIALECT,
+    /// Every tool opener in the thinking is text.
+    never = ASIDE_CALLS_IN_THINKING_NEVER,
+};
+
+/// What becomes of a closer of the thinking that has no opener and comes after content.
+enum class StrayClose : std::uint32_t {
+    /// As the dialect says.
+    dialect = ASIDE_STRAY_CLOSE_DIALECT,
+    /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
+    /// think.
+    text = ASIDE_STRAY_CLOSE_TEXT,
+};
+
+/// What a budget counts.
+enum class BudgetUnit : std::uint32_t {
+    /// Bytes.
+    bytes = ASIDE_BUDGET_UNIT_BYTES,
+    /// Characters.
+    characters = ASIDE_BUDGET_UNIT_CHARACTERS,
+};
+
+/// What a budget applies to.
+enum class BudgetScope : std::uint32_t {
+    /// Each thinking span has the whole budget.
+    span = ASIDE_BUDGET_SCOPE_SPAN,
+    /// All thinking of the stream shares it.
+    stream = ASIDE_BUDGET_SCOPE_STREAM,
+};
+
+/// What a join does if a part contains a marker.
+enum class Markers : std::uint32_t {
+    /// The call fails with `Status::join`.
+    refuse = ASIDE_MARKERS_REFUSE,
+    /// The call breaks the markers, as `escape()` does.
+    escape = ASIDE_MARKERS_ESCAPE,
+};
+
+/// The name of the field for the thinking.
+enum class Field : std::uint32_t {
+    /// `reasoning_content`.
+    reasoning_content = ASIDE_FIELD_REASONING_CONTENT,
+    /// `reasoning`.
+    reasoning = ASIDE_FIELD_REASONING,
+    /// `thinking`.
+    thinking = ASIDE_FIELD_THINKING,
+};
+
+/// What comes into a rewriter.
+enum class Body : std::uint32_t {
+    /// The first byte that is not white space decides. JSON begins with `{`, an event stream never does.
+    unknown = ASIDE_BODY_UNKNOWN,
+    /// An event stream, `text/event-stream`.
+    events = ASIDE_BODY_EVENTS,
+    /// One JSON object, `application/json`.
+    json = ASIDE_BODY_JSON,
+    /// JSON objects, each on a separate line, `application/x-ndjson`: Ollama's streams.
+    lines = ASIDE_BODY_LINES,
+};
+
+/// A set of formats of answers, each with the end of its path.
+enum class Formats : std::uint32_t {
+    /// Chat completions of OpenAI, `/chat/completions`.
+    chat = ASIDE_FORMAT_CHAT,
+    /// Completions of OpenAI, `/completions`.
+    completions = ASIDE_FORMAT_COMPLETIONS,
+    /// OpenAI Responses, `/responses`.
+    responses = ASIDE_FORMAT_RESPONSES,
+    /// Anthropic Messages, `/messages`.
+    messages = ASIDE_FORMAT_MESSAGES,
+    /// Ollama's own, `/api/chat` and `/api/generate`.
+    ollama = ASIDE_FORMAT_OLLAMA,
+    /// All of them.
+    all = ASIDE_FORMAT_ALL,
+};
+
+/// What the thinking becomes in the items of OpenAI Responses.
+enum class ResponsesAs : std::uint32_t {
+    /// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
+    reasoning_text = ASIDE_RESPONSES_AS_REASONING_TEXT,
+    /// Its summary, as `summary_text`: for clients that show only that.
+    summary = ASIDE_RESPONSES_AS_SUMMARY,
+};
+
+/// What a host does with a request.
+enum class Hint : std::uint32_t {
+    /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
+    identity = ASIDE_HINT_IDENTITY,
+};
+
+// End of what is generated.
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Statuses and errors
+// ---------------------------------------------------------------------------------------------------------------------
 
 /// Returns whether a status is a failure, and not success or a pause.
 constexpr bool failed(Status status) noexcept { return static_cast<aside_status>(status) < 0; }
@@ -160,34 +342,6 @@ private:
 // What an event says
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What an event reports.
-enum class Kind : std::uint32_t {
-    open = ASIDE_KIND_OPEN,             ///< a span begins: the bytes are its marker
-    attribute = ASIDE_KIND_ATTRIBUTE,   ///< of the marker that has just opened a span
-    text = ASIDE_KIND_TEXT,             ///< text of the channel
-    framing = ASIDE_KIND_FRAMING,       ///< bytes that belong to no text
-    close = ASIDE_KIND_CLOSE,           ///< a span ends: the bytes are its marker
-    reclassify = ASIDE_KIND_RECLASSIFY, ///< all content so far was thinking; at most once in a stream
-    budget = ASIDE_KIND_BUDGET,         ///< the thinking exceeds Options::budget here
-    // Only with Options::calls:
-    call = ASIDE_KIND_CALL,                     ///< a tool call begins: the bytes are its marker, or none
-    call_name = ASIDE_KIND_CALL_NAME,           ///< its name, whole
-    call_id = ASIDE_KIND_CALL_ID,               ///< an id of it, whole; if the whole head is the id, in parts around the name
-    call_key = ASIDE_KIND_CALL_KEY,             ///< a key of its arguments, whole; arguments that are JSON have none
-    call_type = ASIDE_KIND_CALL_TYPE,           ///< the word for the type of the next value, whole
-    call_value = ASIDE_KIND_CALL_VALUE,         ///< a value, or arguments that are JSON, in pieces that cut no character
-    call_value_end = ASIDE_KIND_CALL_VALUE_END, ///< the value's closer, or no bytes; arguments that are JSON have none
-    call_end = ASIDE_KIND_CALL_END,             ///< the call ends: the bytes are its marker, or none
-};
-
-/// Whose text it is.
-enum class Channel : std::uint32_t {
-    content = ASIDE_CHANNEL_CONTENT,     ///< what the reader is meant to see
-    thinking = ASIDE_CHANNEL_THINKING,   ///< what the model thinks
-    narration = ASIDE_CHANNEL_NARRATION, ///< what it says about what it is doing
-    tool = ASIDE_CHANNEL_TOOL,           ///< tool calls
-};
-
 /// Returns the name of a channel, as dialect files write it; empty for one that this header does not know.
 constexpr std::string_view name(Channel channel) noexcept
 {
@@ -199,15 +353,6 @@ constexpr std::string_view name(Channel channel) noexcept
     }
     return {};
 }
-
-/// Why a span or a call ended.
-enum class Cause : std::uint32_t {
-    marker = ASIDE_CAUSE_MARKER,       ///< its closing marker came
-    implied = ASIDE_CAUSE_IMPLIED,     ///< something else came that ends such a span
-    end = ASIDE_CAUSE_END_OF_STREAM,             ///< the stream ended inside it
-    forced = ASIDE_CAUSE_FORCED,       ///< force_close()
-    malformed = ASIDE_CAUSE_MALFORMED, ///< the text of a tool call broke its grammar; no span ends so
-};
 
 /// A place in a marker: counted from the marker's first byte.
 struct Place {
@@ -349,22 +494,6 @@ inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_r
 // ---------------------------------------------------------------------------------------------------------------------
 // Dialects
 // ---------------------------------------------------------------------------------------------------------------------
-
-/// What is open at the first byte of a stream.
-enum class Start : std::uint32_t {
-    dialect = ASIDE_START_DEFAULT,     ///< as the dialect says
-    content = ASIDE_START_CONTENT,     ///< no span
-    thinking = ASIDE_START_THINKING,   ///< a thinking span, whose opener was in the prompt
-    narration = ASIDE_START_NARRATION, ///< a narration span
-    tool = ASIDE_START_TOOL,           ///< a tool span
-    header = ASIDE_START_HEADER,       ///< a channel header, of a dialect that has headers
-};
-
-/// What becomes of a closer of the thinking that has no opener and comes after content.
-enum class StrayClose : std::uint32_t {
-    dialect = ASIDE_STRAY_CLOSE_DIALECT, ///< what the dialect says
-    text = ASIDE_STRAY_CLOSE_TEXT,       ///< text, for a host that is sure that its model does not think
-};
 
 struct TemplateMatch;
 
@@ -620,7 +749,7 @@ private:
 struct Thought {
     std::string_view text;
     std::uint64_t offset = 0;             ///< in the stream, of the marker that opened it
-    Cause cause = Cause::marker;          ///< why it ended; Cause::end: it was cut off
+    Cause cause = Cause::marker;          ///< why it ended; Cause::end_of_stream: it was cut off
     bool truncated = false;               ///< Options::collect was too small for all of it
     std::optional<std::string_view> type; ///< if the marker had a type
     std::optional<double> confidence;     ///< from 0 to 1, if the marker had one
@@ -630,18 +759,6 @@ struct Thought {
 // ---------------------------------------------------------------------------------------------------------------------
 // Scanners
 // ---------------------------------------------------------------------------------------------------------------------
-
-/// What a budget counts.
-enum class BudgetUnit : std::uint32_t { bytes = ASIDE_BUDGET_UNIT_BYTES, characters = ASIDE_BUDGET_UNIT_CHARACTERS };
-
-/// What has a budget: each thinking span, or all thinking of the stream together.
-enum class BudgetScope : std::uint32_t { span = ASIDE_BUDGET_SCOPE_SPAN, stream = ASIDE_BUDGET_SCOPE_STREAM };
-
-/// What becomes of a tool call that begins inside the thinking.
-enum class CallsInThinking : std::uint32_t {
-    dialect = ASIDE_CALLS_IN_THINKING_DIALECT, ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
-    never = ASIDE_CALLS_IN_THINKING_NEVER,     ///< every tool opener in the thinking is text
-};
 
 /// No budget.
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
@@ -1320,42 +1437,11 @@ private:
 // Event streams
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What the field for the thinking is called.
-enum class Field : std::uint32_t {
-    reasoning_content = ASIDE_FIELD_REASONING_CONTENT,
-    reasoning = ASIDE_FIELD_REASONING,
-    thinking = ASIDE_FIELD_THINKING,
-};
-
-/// What comes into a rewriter.
-enum class Body : std::uint32_t {
-    unknown = ASIDE_BODY_UNKNOWN, ///< the first byte that is not blank decides
-    events = ASIDE_BODY_EVENTS,   ///< an event stream, `text/event-stream`
-    json = ASIDE_BODY_JSON,       ///< one JSON object, `application/json`
-    lines = ASIDE_BODY_LINES,     ///< JSON objects on lines of their own, `application/x-ndjson`
-};
-
-/// Formats of answers, as a set: `Formats::chat | Formats::messages`.
-enum class Formats : std::uint32_t {
-    chat = ASIDE_FORMAT_CHAT,               ///< chat completions of OpenAI, `/chat/completions`
-    completions = ASIDE_FORMAT_COMPLETIONS, ///< completions of OpenAI, `/completions`
-    responses = ASIDE_FORMAT_RESPONSES,     ///< OpenAI Responses, `/responses`
-    messages = ASIDE_FORMAT_MESSAGES,       ///< Anthropic Messages, `/messages`
-    ollama = ASIDE_FORMAT_OLLAMA,           ///< Ollama's own, `/api/chat` and `/api/generate`
-    all = ASIDE_FORMAT_ALL,
-};
-
 /// Returns the formats of both sets.
 constexpr Formats operator|(Formats a, Formats b) noexcept
 {
     return static_cast<Formats>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
-
-/// What the thinking becomes in the items of OpenAI Responses.
-enum class ResponsesAs : std::uint32_t {
-    reasoning_text = ASIDE_RESPONSES_AS_REASONING_TEXT, ///< content: right for clients that send items back
-    summary = ASIDE_RESPONSES_AS_SUMMARY,               ///< summary: for clients that show only that
-};
 
 /// How a rewriter differs from its dialect's defaults.
 struct RewriterOptions {
@@ -1626,11 +1712,6 @@ inline std::optional<Body> wants(const Response &response, Formats formats) noex
     return static_cast<Body>(body);
 }
 
-/// What a host does with a request.
-enum class Hint : std::uint32_t {
-    identity = ASIDE_HINT_IDENTITY, ///< send `Accept-Encoding: identity` to the server
-};
-
 /// Returns what a host does with a request, or nothing if its answer is not for a rewriter of these formats: it is not a `POST`,
 /// or its path is another. An empty path fits. Any thread may call this; it allocates nothing.
 inline std::optional<Hint> request_hint(std::string_view path, std::string_view method, Formats formats) noexcept
@@ -1661,12 +1742,6 @@ Status request_model(std::string_view body, char (&room)[size], std::string_view
 // ---------------------------------------------------------------------------------------------------------------------
 // Simple calls: a whole text at once
 // ---------------------------------------------------------------------------------------------------------------------
-
-/// What try_join() does if a part contains what would be read as a marker.
-enum class Markers : std::uint32_t {
-    refuse = ASIDE_MARKERS_REFUSE, ///< it fails
-    escape = ASIDE_MARKERS_ESCAPE, ///< it breaks them, as try_escape() does
-};
 
 /// How a text is joined.
 struct JoinOptions {

@@ -50,6 +50,20 @@
 
 namespace aside {
 
+// Generated from src/ffi by tests/header: do not edit.
+
+/// What became of a stretch.
+enum class Change : std::uint32_t {
+    /// It is in the result, byte for byte.
+    kept = ASIDE_CHANGE_KEPT,
+    /// Other bytes stand for it.
+    replaced = ASIDE_CHANGE_REPLACED,
+    /// It is not in the result; a marker line may stand for it.
+    left_out = ASIDE_CHANGE_LEFT_OUT,
+};
+
+// End of what is generated.
+
 /// Texts shorter than this, in UTF-16 code units, are never changed.
 inline constexpr std::size_t min_compressible_length = ASIDE_MIN_COMPRESSIBLE_LENGTH;
 
@@ -259,13 +273,6 @@ private:
         void operator()(aside_registry *registry) const noexcept { aside_registry_free(registry); }
     };
     std::unique_ptr<aside_registry, Free> handle_;
-};
-
-/// What became of a stretch of an original.
-enum class Change : std::uint32_t {
-    kept = ASIDE_CHANGE_KEPT,         ///< it is in the result, byte for byte
-    replaced = ASIDE_CHANGE_REPLACED, ///< other bytes stand for it
-    left_out = ASIDE_CHANGE_LEFT_OUT, ///< it is not in the result; a marker line may stand for it
 };
 
 /// A stretch of an original. All of them, joined in order, are the original.
