@@ -179,7 +179,7 @@ func TestCallEvents(t *testing.T) {
 	if got := scan(&aside.Options{Calls: true}); got != all {
 		t.Error(got)
 	}
-	if got := scan(nil) + scan(&aside.Options{Calls: true, CallsInThinking: aside.CallsNever}); got != "" {
+	if got := scan(nil) + scan(&aside.Options{Calls: true, CallsInThinking: aside.CallsInThinkingNever}); got != "" {
 		t.Error(got)
 	}
 }

@@ -152,7 +152,7 @@ func ExampleScanner_All() {
 	// 0 open thinking "<think>" marker
 	// 7 framing thinking "\n" marker
 	// 8 text thinking "Twice 21." marker
-	// 17 close thinking "" end of stream
+	// 17 close thinking "" end_of_stream
 }
 
 // A pause: yield returns false, and a later call goes on with the rest of the chunk.

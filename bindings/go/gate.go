@@ -28,14 +28,6 @@ func Wants(r Response, formats Formats) (Body, bool) {
 	return Body(body), status == C.ASIDE_OK
 }
 
-// Hint is what a host does with a request.
-type Hint uint32
-
-const (
-	// HintIdentity is to send Accept-Encoding: identity to the server, because no compressed answer can be read.
-	HintIdentity Hint = C.ASIDE_HINT_IDENTITY
-)
-
 // RequestHint returns what a host does with a request, and whether there is something to do: the request is a POST to a path of
 // one of the formats. path and formats are as for [Wants]. It may be called at any time.
 func RequestHint(path, method string, formats Formats) (Hint, bool) {

@@ -213,9 +213,9 @@ func TestBudget(t *testing.T) {
 	}{
 		{aside.Limit{Max: 5}, "(1)0(1)0"},
 		{aside.Limit{Max: 4}, "(1!)0(1)0"},
-		{aside.Limit{Max: 1, Unit: aside.UnitCharacters}, "(1!)0(1!)0"},
-		{aside.Limit{Max: 4, Unit: aside.UnitCharacters, Scope: aside.ScopeStream}, "(1)0(1!)0"},
-		{aside.Limit{Scope: aside.ScopeStream}, "(1!)0(1)0"},
+		{aside.Limit{Max: 1, Unit: aside.BudgetUnitCharacters}, "(1!)0(1!)0"},
+		{aside.Limit{Max: 4, Unit: aside.BudgetUnitCharacters, Scope: aside.BudgetScopeStream}, "(1)0(1!)0"},
+		{aside.Limit{Scope: aside.BudgetScopeStream}, "(1!)0(1)0"},
 	} {
 		scanner := scannerOf(t, find(t, "thinking-tags"), &aside.Options{Budget: &c.limit})
 		for i := range text {

@@ -71,18 +71,6 @@ type Stretch struct {
 	Filter     string // the filter that changed it; "" for what was kept
 }
 
-// Change says what became of a stretch.
-type Change uint32
-
-const (
-	// ChangeKept means that it is in the result, byte for byte.
-	ChangeKept Change = C.ASIDE_CHANGE_KEPT
-	// ChangeReplaced means that other bytes stand for it.
-	ChangeReplaced Change = C.ASIDE_CHANGE_REPLACED
-	// ChangeLeftOut means that it was left out; a marker line may stand for it.
-	ChangeLeftOut Change = C.ASIDE_CHANGE_LEFT_OUT
-)
-
 // newReport reads a report and takes ownership of c. failed has the errors of callbacks in Go, of which the library knows only
 // the text.
 func newReport(c *C.aside_compressed, failed []Failed) *Report {

@@ -47,60 +47,6 @@ type RewriterOptions struct {
 	Merge bool
 }
 
-// Field is the name of the field for the thinking.
-type Field uint32
-
-const (
-	// FieldReasoningContent is reasoning_content, which most servers and clients use.
-	FieldReasoningContent Field = C.ASIDE_FIELD_REASONING_CONTENT
-	// FieldReasoning is reasoning.
-	FieldReasoning Field = C.ASIDE_FIELD_REASONING
-	// FieldThinking is thinking.
-	FieldThinking Field = C.ASIDE_FIELD_THINKING
-)
-
-// Body says what comes in.
-type Body uint32
-
-const (
-	// BodyUnknown lets the first byte that is not blank decide.
-	BodyUnknown Body = C.ASIDE_BODY_UNKNOWN
-	// BodyEvents is an event stream, text/event-stream.
-	BodyEvents Body = C.ASIDE_BODY_EVENTS
-	// BodyJSON is one JSON object, application/json.
-	BodyJSON Body = C.ASIDE_BODY_JSON
-	// BodyLines is JSON objects on lines of their own, application/x-ndjson.
-	BodyLines Body = C.ASIDE_BODY_LINES
-)
-
-// Formats is a set of formats of answers: FormatChat | FormatMessages.
-type Formats uint32
-
-const (
-	// FormatChat is chat completions of OpenAI, /chat/completions.
-	FormatChat Formats = C.ASIDE_FORMAT_CHAT
-	// FormatCompletions is completions of OpenAI, /completions.
-	FormatCompletions Formats = C.ASIDE_FORMAT_COMPLETIONS
-	// FormatResponses is OpenAI Responses, /responses.
-	FormatResponses Formats = C.ASIDE_FORMAT_RESPONSES
-	// FormatMessages is Anthropic Messages, /messages.
-	FormatMessages Formats = C.ASIDE_FORMAT_MESSAGES
-	// FormatOllama is Ollama's own, /api/chat and /api/generate.
-	FormatOllama Formats = C.ASIDE_FORMAT_OLLAMA
-	// FormatAll is all of them.
-	FormatAll Formats = C.ASIDE_FORMAT_ALL
-)
-
-// ResponsesAs says what the thinking becomes in the items of OpenAI Responses.
-type ResponsesAs uint32
-
-const (
-	// ResponsesAsReasoningText is the content of a reasoning item: right for clients that send items back.
-	ResponsesAsReasoningText ResponsesAs = C.ASIDE_RESPONSES_AS_REASONING_TEXT
-	// ResponsesAsSummary is its summary: for clients that show only that.
-	ResponsesAsSummary ResponsesAs = C.ASIDE_RESPONSES_AS_SUMMARY
-)
-
 // Stats is what a rewriter has counted since it was made, or since the last Reset.
 type Stats struct {
 	Events        uint64 // events that have data, lines of JSON, and bodies that were read whole

@@ -112,7 +112,7 @@ func TestRewriterCalls(t *testing.T) {
 	if got := rewrite(t, newCalls(aside.RewriterOptions{MaxHeld: 4}), chunk); got != chunk {
 		t.Error(got)
 	}
-	check(newCalls(aside.RewriterOptions{CallsInThinking: aside.CallsNever}), thought)
+	check(newCalls(aside.RewriterOptions{CallsInThinking: aside.CallsInThinkingNever}), thought)
 	rewriter := newCalls(aside.RewriterOptions{Tools: []byte("[]")})
 	check(rewriter, text)
 	if err := rewriter.UseTools([]byte(`[{"name": "f"}]`)); err != nil {

@@ -30,70 +30,12 @@ type Options struct {
 	CallsInThinking CallsInThinking
 }
 
-// CallsInThinking says what becomes of a tool call that begins inside the thinking.
-type CallsInThinking uint32
-
-const (
-	// CallsDialect lets the dialect decide: the call ends the thinking, interrupts it, or is text of it.
-	CallsDialect CallsInThinking = C.ASIDE_CALLS_IN_THINKING_DIALECT
-	// CallsNever makes every tool opener in the thinking text.
-	CallsNever CallsInThinking = C.ASIDE_CALLS_IN_THINKING_NEVER
-)
-
-// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
-type StrayClose uint32
-
-const (
-	// StrayCloseDialect lets the dialect decide.
-	StrayCloseDialect StrayClose = C.ASIDE_STRAY_CLOSE_DIALECT
-	// StrayCloseText keeps it as text, for a host that is sure that its model does not think.
-	StrayCloseText StrayClose = C.ASIDE_STRAY_CLOSE_TEXT
-)
-
 // Limit is a budget of the thinking.
 type Limit struct {
 	Max   uint64
-	Unit  Unit
-	Scope Scope
+	Unit  BudgetUnit
+	Scope BudgetScope
 }
-
-// Unit says what a limit counts.
-type Unit uint32
-
-const (
-	// UnitBytes counts bytes.
-	UnitBytes Unit = C.ASIDE_BUDGET_UNIT_BYTES
-	// UnitCharacters counts characters.
-	UnitCharacters Unit = C.ASIDE_BUDGET_UNIT_CHARACTERS
-)
-
-// Scope says what a limit applies to.
-type Scope uint32
-
-const (
-	// ScopeSpan limits each thinking span by itself.
-	ScopeSpan Scope = C.ASIDE_BUDGET_SCOPE_SPAN
-	// ScopeStream limits all thinking of the stream together.
-	ScopeStream Scope = C.ASIDE_BUDGET_SCOPE_STREAM
-)
-
-// Start says what is open at the first byte of a stream.
-type Start uint32
-
-const (
-	// StartDefault lets the dialect decide.
-	StartDefault Start = C.ASIDE_START_DEFAULT
-	// StartContent means that no span is open.
-	StartContent Start = C.ASIDE_START_CONTENT
-	// StartThinking means that the stream begins inside a thinking span, whose opener was in the prompt.
-	StartThinking Start = C.ASIDE_START_THINKING
-	// StartNarration means that the stream begins inside a narration span.
-	StartNarration Start = C.ASIDE_START_NARRATION
-	// StartTool means that the stream begins inside a tool span.
-	StartTool Start = C.ASIDE_START_TOOL
-	// StartHeader means that the stream begins inside a channel header, of a dialect that has headers.
-	StartHeader Start = C.ASIDE_START_HEADER
-)
 
 // Scanner splits one stream into events. In the steady state, feeding allocates nothing.
 //

@@ -356,8 +356,8 @@ func TestClosed(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	got := fmt.Sprint(aside.KindOpen, aside.KindClose, aside.Kind(0), aside.Kind(99), aside.ChannelTool, aside.Channel(9), aside.CauseEnd)
-	if got != "open close 0 99 tool 9 end of stream" {
+	got := fmt.Sprint(aside.KindOpen, aside.KindClose, aside.Kind(0), aside.Kind(99), aside.ChannelTool, aside.Channel(9), aside.CauseEndOfStream)
+	if got != "open close 0 99 tool 9 end_of_stream" {
 		t.Error(got)
 	}
 }

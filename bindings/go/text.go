@@ -8,16 +8,6 @@ import (
 	"unsafe"
 )
 
-// Markers says what [Join] does with markers in its parts.
-type Markers uint32
-
-const (
-	// MarkersRefuse makes Join return ErrJoin.
-	MarkersRefuse Markers = C.ASIDE_MARKERS_REFUSE
-	// MarkersEscape makes Join break them, as Escape does.
-	MarkersEscape Markers = C.ASIDE_MARKERS_ESCAPE
-)
-
 // Strip returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends.
 //
 // The error is [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory]. Any number of goroutines may

@@ -13,7 +13,7 @@ import (
 type Thought struct {
 	Text       []byte
 	Offset     int64    // of the opening marker, in the stream
-	Cause      Cause    // why it ended; CauseEnd if the stream ended inside it
+	Cause      Cause    // why it ended; CauseEndOfStream if the stream ended inside it
 	Truncated  bool     // Options.Collect was too small for all of it
 	Type       *string  // nil if the marker had none
 	Confidence *float64 // from 0 to 1; nil if the marker had none

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	aside "aside.example/bindings/go"
@@ -98,7 +99,7 @@ func (v *vector) judge(got *recorder, thoughts []aside.Thought) error {
 		case aside.KindAttribute:
 			attributes = append(attributes, [2]string{string(event.attr.Name), string(event.attr.Value)})
 		case aside.KindClose:
-			causes = append(causes, event.Cause.String())
+			causes = append(causes, strings.ReplaceAll(event.Cause.String(), "_", " "))
 		}
 	}
 	if v.Attributes != nil && fmt.Sprintf("%q", *v.Attributes) != fmt.Sprintf("%q", attributes) {

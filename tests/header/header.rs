@@ -9,6 +9,7 @@
 mod c;
 mod cpp;
 mod description;
+mod go;
 mod words;
 
 use std::collections::BTreeSet;
@@ -51,6 +52,7 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
         let path = format!("bindings/cpp/include/{path}");
         add(&path, section(&path, "// ", |_| cpp::enumerations(description, of_compress) + "\n"));
     }
+    add("bindings/go/constants.go", go::constants(description));
     for (path, text) in &files {
         bless(path, text);
     }
