@@ -10,6 +10,7 @@ mod c;
 mod cpp;
 mod description;
 mod go;
+mod ruby;
 mod words;
 
 use std::collections::BTreeSet;
@@ -53,6 +54,9 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
         add(&path, section(&path, "// ", |_| cpp::enumerations(description, of_compress) + "\n"));
     }
     add("bindings/go/constants.go", go::constants(description));
+    add("bindings/ruby/lib/aside/layout.rb", ruby::layout(description));
+    let path = "bindings/ruby/sig/aside.rbs";
+    add(path, section(path, "  # ", |_| ruby::signatures(description)));
     for (path, text) in &files {
         bless(path, text);
     }

@@ -3,6 +3,7 @@
 # Loads the whole gem. Everything public is in the module Aside; the native library stays private.
 
 require_relative "aside/version"
+require_relative "aside/layout"
 require_relative "aside/errors"
 require_relative "aside/native"
 require_relative "aside/handle"
@@ -41,9 +42,6 @@ module Aside
     Native.allocated { |at, len| Native.aside_strip(dialect.handle, text, size, at, len) }.scrub
   end
 
-  MARKERS = { refuse: 0, escape: 1 }.freeze
-  private_constant :MARKERS
-
   # Returns thinking and content as one text, written as a model of the dialect writes them. The text splits back into the
   # same parts, byte for byte. Without thinking it has no thinking block, unless the text starts inside one.
   #
@@ -63,8 +61,8 @@ module Aside
   def self.join(thinking, content, dialect, start: nil, markers: :refuse, calls: [])
     thinking = Native.utf8(thinking)
     content = Native.utf8(content)
-    start = Native.number("start", start, Native::STARTS)
-    markers = Native.number("markers", markers, MARKERS)
+    start = Native.number("start", start, Native::START)
+    markers = Native.number("markers", markers, Native::MARKERS)
     sizes = [thinking.bytesize, content.bytesize]
     dialect = Dialect.of(dialect)
     calls = calls.map { |call| join_call(**call) }
@@ -73,7 +71,7 @@ module Aside
         Native.aside_join(dialect.handle, thinking, sizes[0], content, sizes[1], start, markers, at, len)
       else
         Native.aside_join_with_calls(dialect.handle, thinking, sizes[0], content, sizes[1],
-                                     calls.flatten.pack(Native::JOIN_CALL * calls.size), calls.size, start, markers, at, len)
+                                     calls.flatten.pack(Native::JOIN_CALL_PACK * calls.size), calls.size, start, markers, at, len)
       end
     end
   end
@@ -131,8 +129,9 @@ module Aside
     begin
       count = Native.buffer(8)
       first = Native.aside_command_line_commands(parsed, count)
-      Native.array(first, count.unpack1("J"), *Native::COMMAND).map do |name, name_len, sub, sub_len, words, word_count, *flags|
-        words = Native.array(words, word_count, *Native::BYTES).map { |at, len| Native.text(at, len) }
+      commands = Native.array(first, count.unpack1("J"), Native::COMMAND_UNPACK, Native::COMMAND_SIZE)
+      commands.map do |name, name_len, sub, sub_len, words, word_count, *flags|
+        words = Native.array(words, word_count, Native::BYTES_UNPACK, Native::BYTES_SIZE).map { |at, len| Native.text(at, len) }
         subcommand = Native.text(sub, sub_len) unless sub_len.zero?
         Command.new(Native.text(name, name_len), subcommand, words, *flags.map { |flag| flag == 1 })
       end

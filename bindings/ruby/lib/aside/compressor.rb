@@ -77,7 +77,7 @@ module Aside
       switch_off = Native.fixed(Native.utf8(switch_off || ""))
       options = [Native::COMPRESSOR_OPTIONS_SIZE, Native.count("budget", budget || 0), switch_off, switch_off.bytesize,
                  Native.count("memory", memory || 0)]
-                .pack(Native::COMPRESSOR_OPTIONS)
+                .pack(Native::COMPRESSOR_OPTIONS_PACK)
       @lock = Lock.new
       @budget = budget
       @inside = {}.compare_by_identity # calls in progress, each with its thread
@@ -114,7 +114,7 @@ module Aside
         raise TypeError, "a result must be a String or an Array of parts, not #{result.class}"
       tool_id = Native.name(tool_id)
       texts = parts.map { |part| (text = String.try_convert(part)) && Native.fixed(Native.utf8(text)) }
-      list = texts.flat_map { |one| [one, one ? one.bytesize : 0] }.pack(Native::TEXT * texts.size)
+      list = texts.flat_map { |one| [one, one ? one.bytesize : 0] }.pack(Native::BYTES_PACK * texts.size)
       called = called(tool_id, input, exit_code, now)
       out = Native.buffer(8)
       using do |call|
@@ -182,7 +182,7 @@ module Aside
         Error.check(Native.aside_registry_add_toml(registry, toml, toml.bytesize))
       else
         matches = filter.respond_to?(:matches?) ? Host::MATCHES.address : 0
-        host = registered(Native::HOST_FILTER_SIZE, filter, [:apply], [matches, Host::APPLY.address])
+        host = registered(Native::FILTER_SIZE, Native::FILTER_PACK, filter, [:apply], [matches, Host::APPLY.address])
         Error.check(Native.aside_registry_add_filter(registry, host))
       end
     end
@@ -190,27 +190,27 @@ module Aside
     def add_cache(registry, cache)
       observe = cache.respond_to?(:observe) ? Host::OBSERVE.address : 0
       callbacks = [observe, Host::LOOKUP.address, Host::RECORD.address]
-      host = registered(Native::HOST_CACHE_SIZE, cache, %i[lookup record], callbacks)
+      host = registered(Native::CACHE_SIZE, Native::CACHE_PACK, cache, %i[lookup record], callbacks)
       Error.check(Native.aside_registry_add_cache(registry, host))
     end
 
     # Returns the struct of a filter or cache. Callbacks get its number; there is nothing to release.
-    def registered(size, object, methods, callbacks)
+    def registered(size, format, object, methods, callbacks)
       missing = [:id, *methods].find { |method| !object.respond_to?(method) }
       raise TypeError, "#{object.inspect} has no method `#{missing}`" if missing
 
       id = Native.fixed(Native.name(object.id))
       tool_ids = Native.names(object.respond_to?(:tool_ids) ? object.tool_ids : [])
       @hosts << Host::Named.new(id, object).freeze
-      [size, id, id.bytesize, tool_ids.first, tool_ids.last, *callbacks, 0, @hosts.size - 1]
-        .pack("JpJpJ#{"J" * callbacks.size}J2")
+      [size, id, id.bytesize, tool_ids.first, tool_ids.last, *callbacks, 0, @hosts.size - 1].pack(format)
     end
 
     # Returns the struct of a call.
     def called(tool_id, input, exit_code, now)
       input = json(input, exit_code)
       tool_id = Native.fixed(tool_id)
-      [Native::CALL_SIZE, tool_id, tool_id.bytesize, input, input.bytesize, Native.count("now", now.to_i)].pack(Native::CALL)
+      [Native::INVOCATION_SIZE, tool_id, tool_id.bytesize, input, input.bytesize, Native.count("now", now.to_i)]
+        .pack(Native::INVOCATION_PACK)
     end
 
     def json(input, exit_code)

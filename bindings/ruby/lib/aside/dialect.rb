@@ -80,7 +80,7 @@ module Aside
                                                             found, capacity, start)
         Error.check(Native.aside_last_status) if count.zero?
         dialects = found.unpack("J#{count}").map { |address| new(address).freeze }
-        return dialects.first, Native::STARTS.key(start.unpack1("L")) if count == 1
+        return dialects.first, Native::START.key(start.unpack1("L")) if count == 1
 
         names = dialects.map(&:name)
         raise UnknownDialectError.new("the template fits several dialects: #{names.join(", ")}", candidates: names)
@@ -133,7 +133,7 @@ module Aside
       len = Native.buffer(8)
       @name = Native.text(Native.aside_dialect_name(address, len), len.unpack1("J")).freeze
       @max_hold = Native.aside_dialect_max_hold(address)
-      @start = Native::STARTS.key(Native.aside_dialect_start(address))
+      @start = Native::START.key(Native.aside_dialect_start(address))
     end
 
     # Returns the family of the rule of an +:open+ event: the family that the dialect's file names, or else the dialect's

@@ -80,17 +80,17 @@ module Aside
 
   class Error
     BY_STATUS = {
-      -1001 => ClosedError, # NULL: the object was closed by another thread
-      -1003 => UnknownDialectError,
-      -1004 => DialectError,
-      -1005 => OptionError,
-      -1007 => BusyError,
-      -1008 => OrderError,
-      -1009 => OutOfMemoryError,
-      -1011 => DefectError,
-      -1012 => JoinError,
-      -1013 => FilterError,
-      -1014 => OriginalError
+      Native::ERROR_NULL => ClosedError, # NULL: the object was closed by another thread
+      Native::ERROR_UNKNOWN => UnknownDialectError,
+      Native::ERROR_DIALECT => DialectError,
+      Native::ERROR_OPTION => OptionError,
+      Native::ERROR_BUSY => BusyError,
+      Native::ERROR_ORDER => OrderError,
+      Native::ERROR_MEMORY => OutOfMemoryError,
+      Native::ERROR_PANIC => DefectError,
+      Native::ERROR_JOIN => JoinError,
+      Native::ERROR_FILTER => FilterError,
+      Native::ERROR_ORIGINAL => OriginalError
     }.freeze
     private_constant :BY_STATUS
   end

@@ -23,9 +23,6 @@ module Aside
     # bits, seed 0).
     Stretch = Struct.new(:range, :change, :filter, :hash_value) # rubocop:disable Lint/StructNewOverride
 
-    CHANGES = %i[kept replaced left_out].freeze
-    private_constant :CHANGES
-
     # The id of the tool.
     attr_reader :tool_id
 
@@ -50,14 +47,16 @@ module Aside
       @tool_id = tool_id.freeze # already a copy
       report = [Native::REPORT_SIZE].pack("J").ljust(Native::REPORT_SIZE, "\0")
       Error.check(Native.aside_compressed_report(address, report))
-      @before, @after, filters, filter_count, failed, failed_count, parts, part_count, hit, hit_len, cut, unexplained =
-        report.unpack(Native::REPORT)
-      @filters = Native.array(filters, filter_count, *Native::BYTES).map { |at, len| Native.text(at, len).freeze }.freeze
-      @failed = failures(Native.array(failed, failed_count, *Native::FAILED), errors.dup).freeze
+      _, @before, @after, filters, filter_count, failed, failed_count, parts, part_count, hit, hit_len, cut, unexplained =
+        report.unpack(Native::REPORT_UNPACK)
+      filters = Native.array(filters, filter_count, Native::BYTES_UNPACK, Native::BYTES_SIZE)
+      @filters = filters.map { |at, len| Native.text(at, len).freeze }.freeze
+      @failed = failures(Native.array(failed, failed_count, Native::FAILED_UNPACK, Native::FAILED_SIZE), errors.dup).freeze
       @hit = Native.text(hit, hit_len).freeze unless hit_len.zero?
       # Copied as bytes: a long log has many stretches, and few callers ask for them.
-      @changed = Native.array(parts, part_count, *Native::PART_REPORT).map do |*fields, stretches, count|
-        [*fields, Native.text(stretches, count * Native::STRETCH.last)]
+      parts = Native.array(parts, part_count, Native::PART_REPORT_UNPACK, Native::PART_REPORT_SIZE)
+      @changed = parts.map do |*fields, stretches, count|
+        [*fields, Native.text(stretches, count * Native::STRETCH_SIZE)]
       end
       @cut_protected = cut == 1
       @unexplained = unexplained == 1
@@ -126,9 +125,10 @@ module Aside
     end
 
     def part(part, bytesize, hash, stretches)
-      stretches = Native.structs(stretches, *Native::STRETCH).map do |start, len, hash_value, change, filter|
+      stretches = Native.structs(stretches, Native::STRETCH_UNPACK, Native::STRETCH_SIZE)
+      stretches.map! do |start, len, hash_value, change, filter|
         filter = filter == Native::NO_FILTER ? nil : @filters[filter]
-        Stretch.new(start...start + len, CHANGES[change], filter, hash_value).freeze
+        Stretch.new(start...start + len, Native::CHANGE[change], filter, hash_value).freeze
       end
       Part.new(part, bytesize, hash, stretches.freeze).freeze
     end

@@ -21,12 +21,6 @@ module Aside
   class Rewriter
     include Handle
 
-    FIELDS = { reasoning_content: 0, reasoning: 1, thinking: 2 }.freeze
-    BODIES = { nil => 0, events: 1, json: 2, lines: 3 }.freeze
-    FORMATS = { chat: 1, completions: 2, responses: 4, messages: 8, ollama: 16, all: 31 }.freeze
-    RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
-    private_constant :FIELDS, :BODIES, :FORMATS, :RESPONSES_AS
-
     # What a rewriter has counted since it was made or last reset, frozen:
     #
     # +events+:: events that have data, lines of JSON, and bodies that were read whole
@@ -63,7 +57,7 @@ module Aside
         texts = [path, content_type, content_encoding].map { |text| Native.string(text || "") }
         out = Native.buffer(4)
         found = Native.aside_rewriter_wants(status, *texts.flat_map { |text| [text, text.bytesize] }, formats(formats), out)
-        BODIES.key(out.unpack1("L")) if Error.check(found) == Native::OK
+        Native::BODY.key(out.unpack1("L")) if Error.check(found) == Native::OK
       end
 
       # Returns what a host does with a request whose answer may be for a rewriter: +:identity+, send
@@ -96,7 +90,7 @@ module Aside
 
       # Returns the bits of formats: a Symbol, or several.
       def formats(names) # :nodoc:
-        Array(names).map { |name| Native.number("formats", name, FORMATS) }.reduce(0, :|)
+        Array(names).map { |name| Native.number("formats", name, Native::FORMATS) }.reduce(0, :|)
       end
     end
 
@@ -134,13 +128,14 @@ module Aside
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
-      options = [Native::SSE_OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
-                 Native.number("field", field, FIELDS), Native.number("body", body, BODIES), off ? 1 : 0,
-                 Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSES),
+      options = [Native::REWRITER_OPTIONS_SIZE, Native.number("start", start, Native::START),
+                 Native.number("field", field, Native::FIELD),
+                 Native.number("body", body || :unknown, Native::BODY), off ? 1 : 0,
+                 Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSE),
                  calls ? 1 : 0, tools, tools ? tools.bytesize : 0, Native.count("max_held", max_held),
                  Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
-                 Rewriter.formats(formats), Native.number("responses_as", responses_as, RESPONSES_AS), repair ? 1 : 0,
-                 promote_empty ? 1 : 0, merge ? 1 : 0].pack(Native::SSE_OPTIONS)
+                 Rewriter.formats(formats), Native.number("responses_as", responses_as, Native::RESPONSES_AS), repair ? 1 : 0,
+                 promote_empty ? 1 : 0, merge ? 1 : 0].pack(Native::REWRITER_OPTIONS_PACK)
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)
     end
@@ -153,7 +148,7 @@ module Aside
     #
     # Raises OptionError for a start that the dialect does not have, and OrderError if the stream has begun.
     def start_at(start)
-      number = Native.number("start", start, Native::STARTS)
+      number = Native.number("start", start, Native::START)
       exclusively { Error.check(Native.aside_rewriter_start_at(address, number)) }
       self
     end
@@ -166,7 +161,7 @@ module Aside
     #   rewriter.use_dialect("harmony")
     def use_dialect(dialect, start: nil)
       dialect = Dialect.of(dialect)
-      number = Native.number("start", start, Native::STARTS)
+      number = Native.number("start", start, Native::START)
       exclusively { Error.check(Native.aside_rewriter_use_dialect(address, dialect.handle, number)) }
       self
     end
@@ -193,7 +188,7 @@ module Aside
       exclusively do
         out = Native.buffer(4)
         Error.check(Native.aside_rewriter_start_from_prompt(address, tail, tail.bytesize, out))
-        Native::STARTS.key(out.unpack1("L"))
+        Native::START.key(out.unpack1("L"))
       end
     end
 
@@ -219,9 +214,10 @@ module Aside
     #
     #   rewriter.stats.thinking_bytes
     def stats
-      out = [Native::STATS_SIZE].pack("J").ljust(Native::STATS_SIZE, "\0")
+      out = [Native::REWRITER_STATS_SIZE].pack("J").ljust(Native::REWRITER_STATS_SIZE, "\0")
       exclusively { Error.check(Native.aside_rewriter_get_stats(address, out)) }
-      Stats.new(*out.unpack(Native::STATS)).freeze
+      _, *stats = out.unpack(Native::REWRITER_STATS_UNPACK)
+      Stats.new(*stats).freeze
     end
 
     # Returns how many events and bodies have passed unread since the start or the last #reset, because they were longer than

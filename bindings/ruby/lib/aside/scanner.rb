@@ -39,17 +39,20 @@ module Aside
     CAPACITY = 64
     # The number of bytes to ask of an IO at a time.
     READ_SIZE = 16_384
-    KINDS = Native::KINDS
+    KINDS = Native::KIND
     TEXT = KINDS.index(:text)
-    CHANNELS = Native::CHANNELS
-    CAUSES = Native::CAUSES
-    UNITS = { bytes: 0, characters: 1 }.freeze
-    SCOPES = { span: 0, stream: 1 }.freeze
+    CHANNELS = Native::CHANNEL
+    CAUSES = Native::CAUSE
     # The format that unpacks a number of events, by that number.
-    UNPACK = (0..CAPACITY).map { |count| (Native::EVENT * count).freeze }.freeze
+    UNPACK = (0..CAPACITY).map { |count| (Native::EVENT_TEXT * count).freeze }.freeze
     EVENT_FIELDS = 4
-    private_constant :CAPACITY, :READ_SIZE, :KINDS, :TEXT, :CHANNELS, :CAUSES, :UNITS, :SCOPES, :UNPACK,
-                     :EVENT_FIELDS
+    # Where in an event the fields of some kinds begin.
+    CAUSE_AT = Native::EVENT_AT[:cause]
+    RULE_AT = Native::EVENT_AT[:rule]
+    CALL_AT = Native::EVENT_AT[:text_at]
+    NAME_AT = Native::EVENT_AT[:text_at]
+    private_constant :CAPACITY, :READ_SIZE, :KINDS, :TEXT, :CHANNELS, :CAUSES, :UNPACK,
+                     :EVENT_FIELDS, :CAUSE_AT, :RULE_AT, :CALL_AT, :NAME_AT
 
     # Makes a scanner at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
@@ -72,11 +75,13 @@ module Aside
                    stray_close: :dialect, calls: false, calls_in_thinking: :dialect)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
-      options = [Native::OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
-                 Native.number("stray_close", stray_close, Native::STRAY_CLOSES), Native.count("collect", collect),
-                 Native.count("budget", budget || 0), budget ? 1 : 0, Native.number("budget_unit", budget_unit, UNITS),
-                 Native.number("budget_scope", budget_scope, SCOPES), calls ? 1 : 0,
-                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING), 0].pack(Native::OPTIONS)
+      options = [Native::SCANNER_OPTIONS_SIZE, Native.number("start", start, Native::START),
+                 Native.number("stray_close", stray_close, Native::STRAY_CLOSE), Native.count("collect", collect),
+                 Native.count("budget", budget || 0), budget ? 1 : 0,
+                 Native.number("budget_unit", budget_unit, Native::BUDGET_UNIT),
+                 Native.number("budget_scope", budget_scope, Native::BUDGET_SCOPE), calls ? 1 : 0,
+                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING), 0]
+                .pack(Native::SCANNER_OPTIONS_PACK)
       make_room
       @due = []
       @converter = nil
@@ -180,7 +185,7 @@ module Aside
 
         out = Native.buffer(4)
         Error.check(Native.aside_scanner_start_from_prompt(address, tail, tail.bytesize, out))
-        Native::STARTS.key(out.unpack1("L"))
+        Native::START.key(out.unpack1("L"))
       end
     end
 
@@ -237,7 +242,7 @@ module Aside
         next if Error.check(Native.aside_scanner_take_thought(address, out)) == Native::NONE
 
         _, text, text_len, offset, cause, truncated, typed, sure, type, type_len, confidence, attributes, count =
-          out.unpack(Native::THOUGHT)
+          out.unpack(Native::THOUGHT_UNPACK)
         Thought.new(text: Native.text(text, text_len), offset: offset, cause: CAUSES[cause], truncated: truncated == 1,
                     thought_type: typed == 1 ? Native.text(type, type_len) : nil,
                     confidence: sure == 1 ? confidence : nil, attributes: attributes(attributes, count))
@@ -263,7 +268,8 @@ module Aside
         raise ArgumentError, "channel must be one of #{CHANNELS}, not #{channel.inspect}"
       out = [Native::COUNTS_SIZE].pack("J").ljust(Native::COUNTS_SIZE, "\0")
       exclusively { Error.check(Native.aside_scanner_counts(address, channel, out)) }
-      Counts.new(*out.unpack(Native::COUNTS)).freeze
+      _, *counts = out.unpack(Native::COUNTS_UNPACK)
+      Counts.new(*counts).freeze
     end
 
     # Drops the stream: held bytes, events that a block has not seen, thoughts that were not taken, and every error but
@@ -441,12 +447,12 @@ module Aside
 
     # Turns the event array into pending events.
     def take(chunk)
-      count, start = @fed.unpack(Native::FED)
+      count, start = @fed.unpack(Native::FED_COUNT_OFFSET)
       return if count.zero?
 
       # Most feeds are one piece of text and nothing else.
       if count == 1
-        kind, channel, offset, len = @events.unpack(Native::EVENT)
+        kind, channel, offset, len = @events.unpack(Native::EVENT_TEXT)
         if kind == TEXT && offset >= start
           return @due << Event.new(CHANNELS[channel], offset, chunk.byteslice(offset - start, len), nil)
         end
@@ -473,19 +479,19 @@ module Aside
     def event(kind, channel, offset, raw, at)
       case kind
       when :open, :call
-        rule, tag, call = @events.unpack("@#{at + Native::EVENT_RULE_AT}#{Native::EVENT_RULE_TAG}")
+        rule, tag, call = @events.unpack("@#{at + RULE_AT}#{Native::EVENT_RULE_TAG_CALL}")
         Event.new(channel, offset, raw, { kind: kind, rule: rule, tag: tag, call: (call if kind == :call) })
       when :close
         Event.new(channel, offset, raw, { kind: kind, cause: cause(at) })
       when :call_end
-        call = @events.unpack1("@#{at + Native::EVENT_ATTRIBUTE_AT}L")
+        call = @events.unpack1("@#{at + CALL_AT}L")
         Event.new(channel, offset, raw, { kind: kind, cause: cause(at), call: call })
       when :call_name
-        name_at, _, name_len = @events.unpack("@#{at + Native::EVENT_ATTRIBUTE_AT}#{Native::EVENT_ATTRIBUTE}")
+        name_at, _, name_len = @events.unpack("@#{at + NAME_AT}#{Native::EVENT_NAME_VALUE}")
         name = name_len.zero? ? raw : Native.text(name_at + @fed.unpack1(Native::FED_ATTRIBUTES), name_len)
         Event.new(channel, offset, raw, { kind: kind, name: name })
       when :attribute
-        name_at, name_len, value_len = @events.unpack("@#{at + Native::EVENT_ATTRIBUTE_AT}#{Native::EVENT_ATTRIBUTE}")
+        name_at, name_len, value_len = @events.unpack("@#{at + NAME_AT}#{Native::EVENT_NAME_VALUE}")
         name_at += @fed.unpack1(Native::FED_ATTRIBUTES)
         name = Native.text(name_at, name_len)
         value = Native.text(name_at + name_len, value_len)
@@ -497,11 +503,11 @@ module Aside
 
     # Returns the cause of the event at this place in the array.
     def cause(at)
-      CAUSES[@events.unpack1("@#{at + Native::EVENT_CAUSE_AT}L")]
+      CAUSES[@events.unpack1("@#{at + CAUSE_AT}L")]
     end
 
     def attributes(at, count)
-      all = Native.text(at, count * Native::ATTRIBUTE_SIZE).unpack(Native::ATTRIBUTE * count)
+      all = Native.text(at, count * Native::ATTRIBUTE_SIZE).unpack(Native::ATTRIBUTE_UNPACK * count)
       all.each_slice(4).with_object({}) do |(name, name_len, value, value_len), attributes|
         name = Native.text(name, name_len).scrub.freeze
         attributes[name] ||= Native.text(value, value_len).scrub.freeze
