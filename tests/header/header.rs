@@ -10,6 +10,7 @@ mod c;
 mod cpp;
 mod description;
 mod go;
+mod python;
 mod ruby;
 mod words;
 
@@ -57,6 +58,8 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     add("bindings/ruby/lib/aside/layout.rb", ruby::layout(description));
     let path = "bindings/ruby/sig/aside.rbs";
     add(path, section(path, "  # ", |_| ruby::signatures(description)));
+    let path = "bindings/python/python/libaside/_libaside.pyi";
+    add(path, section(path, "# ", |rest| python::literals(description, rest)));
     for (path, text) in &files {
         bless(path, text);
     }

@@ -7,11 +7,12 @@ use pyo3::prelude::*;
 
 use crate::dialect::to_json;
 use crate::errors;
+use crate::event::cause_name;
 
 /// How a call ended.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct CallEnd {
-    /// Why: `marker`, `implied`, `end of stream`, `forced` or `malformed`.
+    /// Why: `marker`, `implied`, `end_of_stream`, `forced` or `malformed`.
     cause: &'static str,
     /// Whether the arguments are complete, so that the call may be run.
     is_whole: bool,
@@ -34,7 +35,7 @@ pub struct CallDelta {
 impl CallDelta {
     fn new(py: Python<'_>, delta: &Delta<'_>) -> PyResult<CallDelta> {
         let end = delta.end.map(|end| CallEnd {
-            cause: end.cause.as_str(),
+            cause: cause_name(end.cause),
             is_whole: end.is_whole,
             late_id: end.late_id.map(Into::into),
         });

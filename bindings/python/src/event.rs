@@ -1,6 +1,6 @@
 //! Events of a scanner as Python objects.
 
-use aside::Kind;
+use aside::{Cause, Kind};
 use pyo3::prelude::*;
 
 use crate::text::Form;
@@ -64,11 +64,19 @@ impl Event {
     }
 }
 
+/// Returns the name of a cause as the stub has it.
+pub fn cause_name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::EndOfStream => "end_of_stream",
+        cause => cause.as_str(),
+    }
+}
+
 /// Returns the cause and the rule of a kind that has them.
 fn cause_and_rule(kind: &Kind<'_>) -> (Option<&'static str>, Option<u32>) {
     match *kind {
         Kind::Open { rule, .. } | Kind::Call { rule, .. } => (None, Some(rule)),
-        Kind::Close(cause) | Kind::CallEnd { cause, .. } => (Some(cause.as_str()), None),
+        Kind::Close(cause) | Kind::CallEnd { cause, .. } => (Some(cause_name(cause)), None),
         _ => (None, None),
     }
 }

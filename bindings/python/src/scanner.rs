@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyList, PyTuple};
 use crate::calls::{CallDelta, Writer, tools};
 use crate::dialect::{Dialect, DialectLike, start};
 use crate::errors::{self, Exclusive, guarded};
-use crate::event::Event;
+use crate::event::{Event, cause_name};
 use crate::text::{Form, Text, released};
 
 /// How much of whole thoughts is kept if the host does not say: 1 MiB.
@@ -348,7 +348,7 @@ impl Scanner {
             thought_type: thought.thought_type.as_deref().map(text),
             confidence: thought.confidence,
             offset: thought.offset,
-            cause: thought.cause.as_str(),
+            cause: cause_name(thought.cause),
             truncated: thought.truncated,
         }))
     }

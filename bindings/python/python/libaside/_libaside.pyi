@@ -9,9 +9,7 @@ __version__: str
 _Text = TypeVar("_Text", str, bytes, default=str)
 _Bulk = TypeVar("_Bulk", str, bytes)
 
-_Channel: TypeAlias = Literal["content", "thinking", "narration", "tool"]
-_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header"]
-_Cause: TypeAlias = Literal["marker", "implied", "end of stream", "forced", "malformed"]
+# Generated from src/ffi by tests/header: do not edit.
 _Kind: TypeAlias = Literal[
     "open",
     "attribute",
@@ -29,7 +27,17 @@ _Kind: TypeAlias = Literal[
     "call_value_end",
     "call_end",
 ]
+_Channel: TypeAlias = Literal["content", "thinking", "narration", "tool"]
+_Cause: TypeAlias = Literal["marker", "implied", "end_of_stream", "forced", "malformed"]
+_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header"]
+_Markers: TypeAlias = Literal["refuse", "escape"]
+_Field: TypeAlias = Literal["reasoning_content", "reasoning", "thinking"]
+_Body: TypeAlias = Literal["unknown", "events", "json", "lines"]
 _Format: TypeAlias = Literal["chat", "completions", "responses", "messages", "ollama", "all"]
+_ResponsesAs: TypeAlias = Literal["reasoning_text", "summary"]
+_Hint: TypeAlias = Literal["identity"]
+# End of what is generated.
+
 _Tools: TypeAlias = str | Sequence[Mapping[str, Any]]
 
 class AsideError(ValueError): ...
@@ -193,7 +201,7 @@ def join(
     content: _Bulk,
     *,
     calls: Sequence[Mapping[str, Any]] | None = None,
-    markers: Literal["refuse", "escape"] = "refuse",
+    markers: _Markers = "refuse",
     start: _Start | None = None,
 ) -> _Bulk: ...
 def escape(dialect: Dialect | str, text: _Bulk) -> _Bulk: ...
@@ -206,7 +214,7 @@ def wants(
 ) -> Literal["events", "json", "lines"] | None: ...
 def request_hint(
     path: str, method: str, formats: _Format | Sequence[_Format] | None = None
-) -> Literal["identity"] | None: ...
+) -> _Hint | None: ...
 def request_model(body: bytes) -> str | None: ...
 @final
 class Stats:
@@ -242,10 +250,10 @@ class Rewriter:
         dialect: Dialect | str,
         *,
         start: _Start | None = None,
-        field: Literal["reasoning_content", "reasoning", "thinking"] = "reasoning_content",
-        body: Literal["unknown", "events", "json", "lines"] = "unknown",
+        field: _Field = "reasoning_content",
+        body: _Body = "unknown",
         formats: _Format | Sequence[_Format] | None = None,
-        responses_as: Literal["reasoning_text", "summary"] = "reasoning_text",
+        responses_as: _ResponsesAs = "reasoning_text",
         calls: bool = False,
         tools: _Tools | None = None,
         calls_in_thinking: bool = True,
