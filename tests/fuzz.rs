@@ -125,38 +125,48 @@ fn dialect() {
 fn events() {
     let mut random = Random::announced("seeds");
     let mut seeds = Vec::new();
-    let head = |random: &mut Random, dialect: &str, way: u8| {
+    // The dialect, the way, the start, the options, nothing before the stream, and the lengths of chunks.
+    let head = |random: &mut Random, dialect: &str, way: u8, others: u8| {
         let mut seed = format!("{dialect}\n").into_bytes();
-        seed.extend([random.below(6) as u8, way << 6 | random.below(64) as u8, 2, 7, random.next() as u8]);
+        seed.extend([way, random.below(6) as u8, random.next() as u8, others, random.below(2) as u8]);
+        seed.extend(if others & 64 == 0 { &[][..] } else { &[60] });
+        seed.extend(if others & 128 == 0 { &[][..] } else { &[9] });
+        seed.extend([0, 2, 7, random.next() as u8]);
         seed
     };
     let folders = ["tests/sse", "tests/sse/formats"].map(|folder| support::files(format!("{ROOT}/{folder}")));
     for path in folders.into_iter().flatten().filter(|path| path.is_file()) {
         let stream = std::fs::read(path).unwrap();
-        for way in [0, 0, 1] {
-            let mut seed = head(&mut random, "qwen3", way);
-            seed.extend(if way == 1 { &[60][..] } else { &[] });
-            // What formats are read, and what else is wanted.
-            seed.extend([random.next() as u8 | 31, random.next() as u8]);
+        for limits in [0, 0, 64, 128] {
+            let others = random.next() as u8 & 15 | limits;
+            let mut seed = head(&mut random, "qwen3", 0, others);
             seed.extend(&stream);
             seeds.push(seed);
         }
     }
     for pair in targets::scanner::PAIRS.iter() {
         let texts = Texts::new(&pair.reference);
-        for way in [2, 2, 3] {
-            let mut seed = head(&mut random, &pair.reference.name, way);
+        for way in [1, 1, 2] {
+            let mut seed = head(&mut random, &pair.reference.name, way, 0);
+            seed.push(random.next() as u8);
             for _ in 0..2 + random.below(12) {
-                let text = texts.next(&mut random, if way == 2 { 40 } else { 100 });
-                if way == 2 {
+                let text = texts.next(&mut random, if way == 1 { 40 } else { 100 });
+                if way == 1 {
                     seed.extend([random.next() as u8, text.len() as u8]);
                 }
                 seed.extend(text);
             }
             seeds.push(seed);
         }
+        // Servers that contradict themselves.
+        for way in [3, 3, 4, 4, 4, 5] {
+            let others = random.next() as u8 & 0b1000_1111;
+            let mut seed = head(&mut random, &pair.reference.name, way, others);
+            seed.extend((0..600).map(|_| random.next() as u8));
+            seeds.push(seed);
+        }
     }
-    all("events", targets::events::run, &seeds, 4000);
+    all("events", targets::events::run, &seeds, 6000);
 }
 
 #[cfg(feature = "compress")]

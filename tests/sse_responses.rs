@@ -506,6 +506,23 @@ fn parts_of_one_message() {
 }
 
 #[test]
+fn parts_that_grow_by_turns_keep_their_texts() {
+    let mut server = Server::new();
+    server.message(0).part("added", 0, 0, &text("")).part("added", 0, 1, &text(""));
+    server.delta(0, 0, "<think>so</think>a").delta(0, 1, "b").delta(0, 0, "c").delta(0, 1, "d");
+    let [first, second] = ["<think>so</think>ac", "bd"];
+    server.text_done(0, 0, first).part("done", 0, 0, &text(first));
+    server.text_done(0, 1, second).part("done", 0, 1, &text(second));
+    server.item_done(0, message(0, "completed", &[text(first), text(second)]));
+    let events = events(&at_every_cut(&qwen3(), &options(), &server.end("completed")));
+    let texts: Vec<&Value> = events.iter().filter(|event| event["type"] == "response.output_text.done").collect();
+    assert_eq!(texts.iter().map(|event| &event["text"]).collect::<Vec<_>>(), ["ac", "bd"]);
+    let item = events.iter().rfind(|event| event["type"] == "response.output_item.done").unwrap()["item"].clone();
+    assert_eq!(item["content"], json!([text("ac"), text("bd")]));
+    assert_eq!(events.last().unwrap()["response"]["output"][1], item);
+}
+
+#[test]
 fn only_the_first_text_starts_in_the_thinking() {
     let options = options().start(Start::Channel(Channel::Thinking));
     let mut server = Server::new();
@@ -575,22 +592,56 @@ fn annotations_keep_their_characters() {
     assert_eq!(items[1]["content"][0]["annotations"], json!([cite(2, 3)]));
 }
 
+/// A stream whose deltas say one text, and all that says it again another. Returns the texts of `output_text.done`,
+/// `content_part.done` and `output_item.done`, and the items at the end.
+fn disagreeing(deltas: &[&str], whole: &str) -> ([Value; 3], Vec<(String, String)>) {
+    let mut server = Server::new();
+    server.message(0).part("added", 0, 0, &text(""));
+    for delta in deltas {
+        server.delta(0, 0, delta);
+    }
+    server.text_done(0, 0, whole).part("done", 0, 0, &text(whole));
+    server.item_done(0, message(0, "completed", &[text(whole)]));
+    let events = events(&at_every_cut(&qwen3(), &options(), &server.end("completed")));
+    let last = |kind: &str| events.iter().rfind(|event| event["type"] == format!("response.{kind}")).cloned();
+    let part = last("content_part.done").unwrap_or_default()["part"]["text"].clone();
+    let item = last("output_item.done").unwrap_or_default()["item"]["content"][0]["text"].clone();
+    let again = [last("output_text.done").unwrap_or_default()["text"].clone(), part, item];
+    (again, said(last("completed").unwrap()["response"]["output"].as_array().unwrap()))
+}
+
 #[test]
 fn a_whole_text_that_disagrees_is_split_by_itself() {
+    // Nothing is new but content.
+    let (again, items) = disagreeing(&["<think>so</think>Hi"], "<think>so</think>Other");
+    assert_eq!(again, [json!("Other"), json!("Other"), json!("Other")]);
+    assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
+    let (again, items) = disagreeing(&["<think>so"], "<think>so</think>Other");
+    assert_eq!(again, [json!("Other"), json!("Other"), json!("Other")]);
+    assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
+    // A server that trims, or leaves the thinking out.
+    for whole in ["<think>so</think>Hi", "Hi"] {
+        let (again, _) = disagreeing(&["<think>\nso\n\n</think>\n\n", " Hi "], whole);
+        assert_eq!(again, [json!("Hi"), json!("Hi"), json!("Hi")]);
+    }
+    // Of these events, none has a place for thinking that is new.
     let whole = "<think>so</think>Other";
+    let (again, items) = disagreeing(&["Hi"], whole);
+    assert_eq!(again, [json!(whole), json!(whole), json!(whole)]);
+    assert_eq!(items, pairs(&[("message", "Other"), ("reasoning", "so")]));
+}
+
+#[test]
+fn a_response_with_another_id_is_split_by_itself() {
     let mut server = Server::new();
-    server.message(0).part("added", 0, 0, &text("")).delta(0, 0, "Hi");
-    server
-        .text_done(0, 0, whole)
-        .part("done", 0, 0, &text(whole))
-        .item_done(0, message(0, "completed", &[text(whole)]));
-    let events = events(&at_every_cut(&qwen3(), &options(), &server.end("completed")));
-    assert_eq!(events[4]["text"], "Other");
-    assert_eq!(events[5]["part"]["text"], "Other");
-    assert_eq!(events[6]["item"]["content"][0]["text"], "Other");
+    server.message(0).delta(0, 0, "<think>hm").item_done(0, message(0, "completed", &[text("<think>hm")]));
+    server.items[0]["id"] = "other".into();
+    server.items[0]["content"][0]["text"] = "<think>hm</think>Yes.".into();
+    let out = at_every_cut(&qwen3(), &options(), &server.end("completed"));
+    let last = events(&out).pop().unwrap();
     assert_eq!(
-        said(events[7]["response"]["output"].as_array().unwrap()),
-        pairs(&[("message", "Other"), ("reasoning", "so")])
+        said(last["response"]["output"].as_array().unwrap()),
+        pairs(&[("reasoning", "hm"), ("message", "Yes.")])
     );
 }
 

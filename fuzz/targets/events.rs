@@ -1,18 +1,22 @@
-//! Rewrites event streams and bodies. No cut may change a byte of the output, and what is not to be split must come out as
-//! it came. Of what a server might have sent, clients must see what the reference says of the text, and its calls where they
-//! are wanted.
+//! Rewrites event streams and bodies of every format, with any options. No cut may change a byte of the output, and what is not
+//! to be split must come out as it came. Of what a server might have sent, clients must see what the reference says of the text,
+//! and its calls where they are wanted. Servers that contradict themselves get JSON for JSON.
 //!
-//! Input: the dialect's name and a newline; the start; the options; how many lengths of chunks, and these; then the stream
-//! as it is, or how it is made.
+//! Input: the dialect's name and a newline; the way; the options; how the stream begins; how many lengths of chunks, and these;
+//! then the stream as it is, or how it is made.
 
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
 
-use aside::Dialect;
+use aside::call_writer::Tools;
 use aside::sse::{Body, Field, Formats, Options, ResponsesAs, Rewriter};
+use aside::{CallsInThinking, Channel, Dialect, Error, Start, StrayClose};
+use samples::{CallPieces, Pieces};
 use serde_json::Value;
+use support::accounts::{Server, Shape, WORD, words};
 use support::{Pair, client};
 
-use super::scanner::pair;
+use super::scanner::{PAIRS, pair};
 use super::{Input, cut};
 
 /// Its marker is in no stream that is held against it.
@@ -21,82 +25,267 @@ static FOREIGN: LazyLock<Dialect> = LazyLock::new(|| {
     Dialect::from_toml(file).unwrap()
 });
 
+/// What the texts of servers are made of, for each dialect: its markers, pieces of them and of calls.
+pub static PIECES: LazyLock<BTreeMap<&str, Vec<String>>> = LazyLock::new(|| {
+    let pieces = |pair: &'static Pair| {
+        let markers = Pieces::new(&pair.reference).few;
+        let mut pieces: Vec<String> = markers.iter().map(|piece| String::from_utf8_lossy(piece).into_owned()).collect();
+        for calls in CallPieces::of_spans(&pair.reference) {
+            pieces.extend(calls.whole.into_iter().chain(calls.few));
+        }
+        pieces.extend(["\"", "\\", "{", "}"].map(str::to_owned));
+        pieces.push(format!("{{\"a\": \"{WORD}\"}}"));
+        (&pair.reference.name[..], pieces)
+    };
+    PAIRS.iter().map(pieces).collect()
+});
+
+/// The tools of requests: those of the calls that texts are made of, and none.
+static TOOLS: LazyLock<[Arc<Tools>; 2]> = LazyLock::new(|| {
+    let some = r#"[{"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}},
+        {"name": "get", "input_schema": {"properties": {"a": {"type": "integer"}}}}]"#;
+    [some, "[]"].map(|tools| Arc::new(Tools::read(tools).unwrap()))
+});
+
 pub fn run(data: &[u8]) {
     let mut input = Input { rest: data };
     let pair = pair(input.until(b'\n'));
-    let starts = pair.reference.starts();
-    let start = starts[input.below(starts.len())];
-    let choices = input.byte();
-    let field = [Field::ReasoningContent, Field::Reasoning, Field::Thinking][choices as usize % 3];
-    let start_at = start.parse::<aside::Start>().unwrap();
-    let wants_calls = choices >> 3 & 1 == 1;
-    // Clients of calls read this field.
-    let field = if wants_calls { Field::ReasoningContent } else { field };
-    let options = Options::new().start(start_at).field(field).calls(wants_calls);
-    let told = |text: &str, is_body| {
-        let scanner = aside::ScannerOptions::new().start(start_at);
-        support::told::told(pair, &scanner, None, text.as_bytes(), is_body)
-    };
+    let way = input.below(6);
+    let mut settings = Settings::read(&mut input, pair);
+    let begin = Begin::read(&mut input);
     let lengths = input.lengths();
-    match choices >> 6 {
-        0 | 1 => {
-            let body = [Body::Unknown, Body::Events, Body::Json, Body::Lines][usize::from(choices >> 4 & 3)];
-            let max_event = (choices >> 6 == 1).then(|| 4 * usize::from(input.byte()));
-            let (formats, others) = (input.byte(), input.byte());
-            let is = |bit: u8| others >> bit & 1 == 1;
-            let options = options
-                .body(body)
-                .max_event(max_event)
-                .formats(Formats::from_bits(u32::from(formats & 31)).unwrap_or_default())
-                .responses_as(if is(0) { ResponsesAs::Summary } else { ResponsesAs::ReasoningText })
-                .promote_empty(is(1))
-                .merge(is(2));
-            raw(&pair.library, &options, is(3), is(1), input.rest, lengths);
-        }
-        2 => {
-            let stream = stream(&mut input, choices);
-            let out = same(&pair.library, &options, stream.as_bytes(), lengths);
-            let out = std::str::from_utf8(&out).unwrap();
-            if !wants_calls {
-                return client::check(pair, Some(start), field.name(), &stream, out);
-            }
-            let sent = support::told::client(&stream);
-            for (index, said) in support::told::client(out) {
-                told(&sent[&index].content, false).check(&said, &stream);
-            }
-        }
+    match way {
+        0 => raw(&pair.library, &settings, &begin, input.rest, lengths),
+        1 => chat_stream(pair, &settings, &mut input, lengths),
+        2 => chat_body(pair, &settings, &mut input, lengths),
         _ => {
-            let texts = [input.until(0), input.rest].map(String::from_utf8_lossy);
-            let choice = |(index, text): (usize, &str)| {
-                let content = string(text, choices & 4 != 0);
-                let message = format!("{{\"role\":\"assistant\",\"content\":{content},\"refusal\":null}}");
-                format!("{{\"index\":{index},\"message\":{message},\"finish_reason\":\"stop\"}}")
+            // Nearly all faults of this kind were found in Responses.
+            let shape = if way == 3 { Shape::Responses } else { Shape::ALL[input.below(Shape::ALL.len())] };
+            let is_body = input.below(8) == 1;
+            // Lines that are read as events are left out where these are mended.
+            settings.body = match settings.body {
+                Body::Unknown => Body::Unknown,
+                _ if is_body => Body::Json,
+                _ if shape.is_of_lines() => Body::Lines,
+                _ => Body::Events,
             };
-            let all = [choice((0, &texts[0])), choice((1, &texts[1]))];
-            let body = format!("{{\"id\":\"c\",\"choices\":[{}], \"n\":1.50}}\n", all.join(","));
-            let out = same(&pair.library, &options, body.as_bytes(), lengths);
-            if !wants_calls {
-                return is_split(pair, start, field.name(), &texts.map(|text| text.into_owned()), &body, &out);
-            }
-            let said = support::told::client(std::str::from_utf8(&out).unwrap());
-            for (index, text) in texts.iter().enumerate() {
-                told(text, true).check(&said[&(index as u64)], &body);
-            }
+            let answer = {
+                let mut below = |bound: usize| match bound {
+                    ..=256 => input.below(bound),
+                    _ => (usize::from(input.byte()) << 8 | usize::from(input.byte())) % bound,
+                };
+                let server = Server::new(&PIECES[&pair.reference.name[..]], &mut below);
+                if is_body { server.body(shape) } else { server.stream(shape) }
+            };
+            let out = any(&pair.library, &settings, &begin, answer.as_bytes(), lengths);
+            words_of(&out, &answer);
+            // Where nothing is to be split, no word may be lost.
+            let out = same(&FOREIGN, &settings.all().start(None), &Begin::Nothing, answer.as_bytes(), lengths);
+            let (before, after) = (words_of(answer.as_bytes(), &answer), words_of(&out, &answer));
+            assert!(before.is_subset(&after), "{answer}\nbecame\n{}", String::from_utf8_lossy(&out));
         }
     }
 }
 
+/// What a host asks for.
+struct Settings {
+    start: &'static str,
+    field: Field,
+    wants_calls: bool,
+    tools: Option<Arc<Tools>>,
+    stray_close: StrayClose,
+    calls_in_thinking: CallsInThinking,
+    /// One bit for each option that says nothing of how a text is read.
+    others: u8,
+    body: Body,
+    formats: Formats,
+    max_event: Option<usize>,
+    max_held: Option<usize>,
+}
+
+impl Settings {
+    fn read(input: &mut Input<'_>, pair: &'static Pair) -> Settings {
+        let starts = pair.reference.starts();
+        let start = starts[input.below(starts.len())];
+        let of_text = input.byte();
+        let is = |bit: u8| of_text >> bit & 1 == 1;
+        let others = input.byte();
+        // Few formats, and short limits, leave most of a stream unread.
+        let formats = if others & 32 == 0 { Formats::ALL } else { formats(input.byte()) };
+        Settings {
+            start,
+            field: [Field::ReasoningContent, Field::Reasoning, Field::Thinking][usize::from(of_text & 3) % 3],
+            wants_calls: is(2),
+            tools: is(3).then(|| TOOLS[usize::from(is(4) && is(5))].clone()),
+            stray_close: if is(6) { StrayClose::Text } else { StrayClose::Dialect },
+            calls_in_thinking: if is(7) { CallsInThinking::Never } else { CallsInThinking::Dialect },
+            others,
+            body: [Body::Unknown, Body::Events, Body::Json, Body::Lines][input.below(4)],
+            formats,
+            max_event: (others & 64 != 0).then(|| 8 * usize::from(input.byte())),
+            max_held: (others & 128 != 0).then(|| usize::from(input.byte())),
+        }
+    }
+
+    fn starts_at(&self) -> Start {
+        self.start.parse().unwrap()
+    }
+
+    /// How a text is read.
+    fn of_text(&self) -> Options {
+        Options::new()
+            .start(self.starts_at())
+            // Clients of calls read this field.
+            .field(if self.wants_calls { Field::ReasoningContent } else { self.field })
+            .calls(self.wants_calls)
+    }
+
+    fn all(&self) -> Options {
+        let is = |bit: u8| self.others >> bit & 1 == 1;
+        self.of_text()
+            .field(self.field)
+            .tools(self.tools.clone())
+            .stray_close(self.stray_close)
+            .calls_in_thinking(self.calls_in_thinking)
+            .body(self.body)
+            .formats(self.formats)
+            .max_event(self.max_event)
+            .max_held(self.max_held)
+            .responses_as(if is(0) { ResponsesAs::Summary } else { ResponsesAs::ReasoningText })
+            .promote_empty(self.promotes())
+            .merge(is(2))
+            .repair(self.repairs())
+    }
+
+    fn promotes(&self) -> bool {
+        self.others & 2 != 0
+    }
+
+    fn repairs(&self) -> bool {
+        self.others & 8 != 0
+    }
+}
+
+fn formats(bits: u8) -> Formats {
+    Formats::from_bits(u32::from(bits & 31)).unwrap_or_default()
+}
+
+/// What a host says of a stream before its first byte.
+enum Begin {
+    Nothing,
+    StartAt(Option<Start>),
+    Prompt(Vec<u8>),
+    Dialect(&'static Pair, Option<Start>),
+    Tools(Option<Arc<Tools>>),
+}
+
+impl Begin {
+    fn read(input: &mut Input<'_>) -> Begin {
+        let channel = |way: usize| [None, Some(Channel::Content), Some(Channel::Thinking), Some(Channel::Tool)][way];
+        match input.below(16) {
+            1 => Begin::StartAt(channel(input.below(4)).map(Start::Channel)),
+            2 => {
+                let len = input.below(40);
+                Begin::Prompt(input.bytes(len).to_vec())
+            }
+            3 => {
+                let other = &PAIRS[input.below(PAIRS.len())];
+                Begin::Dialect(other, channel(input.below(4)).map(Start::Channel))
+            }
+            4 => Begin::Tools([None, Some(0), Some(1)][input.below(3)].map(|at: usize| TOOLS[at].clone())),
+            _ => Begin::Nothing,
+        }
+    }
+
+    fn say(&self, rewriter: &mut Rewriter) -> Result<(), Error> {
+        match self {
+            Begin::Nothing => Ok(()),
+            Begin::StartAt(start) => rewriter.start_at(*start),
+            Begin::Prompt(tail) => rewriter.start_from_prompt(tail).map(|_| ()),
+            Begin::Dialect(pair, start) => rewriter.use_dialect(&pair.library, *start),
+            Begin::Tools(tools) => rewriter.use_tools(tools.clone()),
+        }
+    }
+}
+
+/// A stream of chat completions, held against what the reference says of its texts.
+fn chat_stream(pair: &'static Pair, settings: &Settings, input: &mut Input<'_>, lengths: &[u8]) {
+    let choices = input.byte();
+    let stream = stream(input, choices);
+    let options = settings.of_text();
+    if !settings.wants_calls {
+        let out = same(&pair.library, &options, &Begin::Nothing, stream.as_bytes(), lengths);
+        let out = std::str::from_utf8(&out).unwrap();
+        return client::check(pair, Some(settings.start), settings.field.name(), &stream, out);
+    }
+    let out = same(&pair.library, &with_calls(settings), &Begin::Nothing, stream.as_bytes(), lengths);
+    let sent = support::told::client(&stream);
+    for (index, said) in support::told::client(std::str::from_utf8(&out).unwrap()) {
+        told(pair, settings, &sent[&index].content, false).check(&said, &stream);
+    }
+}
+
+/// A body of a chat completion with two choices, likewise.
+fn chat_body(pair: &'static Pair, settings: &Settings, input: &mut Input<'_>, lengths: &[u8]) {
+    let is_escaped = input.byte() & 4 != 0;
+    let texts = [input.until(0), input.rest].map(String::from_utf8_lossy);
+    let choice = |(index, text): (usize, &str)| {
+        let content = string(text, is_escaped);
+        let message = format!("{{\"role\":\"assistant\",\"content\":{content},\"refusal\":null}}");
+        format!("{{\"index\":{index},\"message\":{message},\"finish_reason\":\"stop\"}}")
+    };
+    let all = [choice((0, &texts[0])), choice((1, &texts[1]))];
+    let body = format!("{{\"id\":\"c\",\"choices\":[{}], \"n\":1.50}}\n", all.join(","));
+    if !settings.wants_calls {
+        let out = same(&pair.library, &settings.of_text(), &Begin::Nothing, body.as_bytes(), lengths);
+        let texts = texts.map(|text| text.into_owned());
+        return is_split(pair, settings.start, settings.field.name(), &texts, &body, &out);
+    }
+    let out = same(&pair.library, &with_calls(settings), &Begin::Nothing, body.as_bytes(), lengths);
+    let said = support::told::client(std::str::from_utf8(&out).unwrap());
+    for (index, text) in texts.iter().enumerate() {
+        told(pair, settings, text, true).check(&said[&(index as u64)], &body);
+    }
+}
+
+/// How a text is read in which calls are wanted.
+fn with_calls(settings: &Settings) -> Options {
+    let options = settings.of_text().tools(settings.tools.clone());
+    options.stray_close(settings.stray_close).calls_in_thinking(settings.calls_in_thinking)
+}
+
+/// What a client gets of such a text.
+fn told(pair: &Pair, settings: &Settings, text: &str, is_body: bool) -> support::told::Told {
+    let scanner = aside::ScannerOptions::new().start(settings.starts_at());
+    let scanner = scanner.stray_close(settings.stray_close).calls_in_thinking(settings.calls_in_thinking);
+    support::told::told(pair, &scanner, settings.tools.clone(), text.as_bytes(), is_body)
+}
+
+/// The words of what goes out, which must be JSON.
+fn words_of(out: &[u8], answer: &str) -> BTreeSet<char> {
+    let out = std::str::from_utf8(out).unwrap();
+    let lines = out.split(['\n', '\r']).map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+    let values = lines.filter(|line| line.starts_with('{')).flat_map(|line| match serde_json::from_str(line) {
+        Ok(value) => words(&value),
+        Err(error) => panic!("{error}: {line}\n{answer}\nbecame\n{out}"),
+    });
+    values.collect()
+}
+
 /// What becomes of a stream, checked to be the same however it is cut, and of a rewriter that was used before.
-fn same(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) -> Vec<u8> {
+fn same(dialect: &Dialect, options: &Options, begin: &Begin, stream: &[u8], lengths: &[u8]) -> Vec<u8> {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut run = |chunks: &[&[u8]]| {
         let mut out = Vec::new();
         rewriter.reset();
+        // What it refuses changes nothing.
+        let _ = begin.say(&mut rewriter);
         for chunk in chunks {
             rewriter.feed(chunk, &mut out).unwrap();
         }
         rewriter.finish(&mut out).unwrap();
-        (out, rewriter.too_long())
+        assert_eq!(rewriter.stats().too_long, rewriter.too_long());
+        (out, rewriter.stats(), rewriter.is_encoded())
     };
     let whole = run(&[stream]);
     let mut ways = vec![cut(stream, lengths)];
@@ -108,7 +297,7 @@ fn same(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) -> 
         let got = run(&chunks);
         assert!(
             got == whole,
-            "{} gives {} ({} too long), not {} ({})",
+            "{} gives {} ({:?}), not {} ({:?})",
             support::shown(&chunks),
             got.0.escape_ascii(),
             got.1,
@@ -119,27 +308,33 @@ fn same(dialect: &Dialect, options: &Options, stream: &[u8], lengths: &[u8]) -> 
     whole.0
 }
 
-fn raw(dialect: &Dialect, options: &Options, repairs: bool, promotes: bool, stream: &[u8], lengths: &[u8]) {
-    let options = options.clone().repair(repairs);
-    let out = same(dialect, &options, stream, lengths);
+/// What becomes of a stream that may be anything.
+fn any(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], lengths: &[u8]) -> Vec<u8> {
+    let options = settings.all();
+    let out = same(dialect, &options, begin, stream, lengths);
     assert!(out.len() <= 64 * stream.len() + 4096, "{} bytes of {}", out.len(), stream.escape_ascii());
-    let off = options.clone().off(true);
-    assert_eq!(same(dialect, &off, stream, lengths), stream);
+    assert_eq!(same(dialect, &options.off(true), begin, stream, lengths), stream);
+    out
+}
+
+/// The same, and what is not to be split is held against what came.
+fn raw(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], lengths: &[u8]) {
+    any(dialect, settings, begin, stream, lengths);
     // Half a character is held back, and an escape may be a marker's. Thinking of the server's own may be promoted.
     let escapes = stream.windows(2).any(|pair| pair == b"\\u");
-    if std::str::from_utf8(stream).is_err() || stream.contains(&0x7F) || escapes || promotes {
+    if std::str::from_utf8(stream).is_err() || stream.contains(&0x7F) || escapes || settings.promotes() {
         return;
     }
-    let options = options.start(None);
-    let out = same(&FOREIGN, &options, stream, lengths);
-    if !repairs {
-        return is_as_it_came(&out, stream);
+    let (options, begin) = (settings.all().start(None), &Begin::Nothing);
+    let foreign = same(&FOREIGN, &options, begin, stream, lengths);
+    if !settings.repairs() {
+        return is_as_it_came(&foreign, stream);
     }
     // Splitting comes after mending, and what is mended stays so, if no event is too long now that was not.
     let options = options.max_event(None);
-    let out = same(&FOREIGN, &options, stream, lengths);
-    is_as_it_came(&same(&FOREIGN, &options.clone().repair(false), &out, lengths), &out);
-    is_as_it_came(&same(&FOREIGN, &options, &out, lengths), &out);
+    let mended = same(&FOREIGN, &options, begin, stream, lengths);
+    is_as_it_came(&same(&FOREIGN, &options.clone().repair(false), begin, &mended, lengths), &mended);
+    is_as_it_came(&same(&FOREIGN, &options, begin, &mended, lengths), &mended);
 }
 
 /// Nothing was changed. In Messages and Responses, a start may wait until its text has come, and an event of another kind go before

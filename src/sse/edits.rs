@@ -48,7 +48,11 @@ impl Edits {
         let mut from = part.start;
         for (at, text) in &self.list {
             let at = place(at);
-            append(out, &raw[from..at.start])?;
+            let is_inside = at.start <= at.end && at.end <= part.end;
+            debug_assert!(is_inside && from <= at.start, "{at:?} of {part:?} after {from}");
+            // A change that was measured on another text is left out, and what it would change stays.
+            let Some(before) = raw.get(from..at.start).filter(|_| is_inside) else { continue };
+            append(out, before)?;
             append(out, &self.text[text.clone()])?;
             from = at.end;
         }

@@ -11,7 +11,7 @@ use crate::json::Span;
 use crate::memory::{self, TryBox, append, append_all, push};
 use crate::sse::edits::Edits;
 use crate::sse::event::{Event, EventPart};
-use crate::sse::text::{Setup, TextStream};
+use crate::sse::text::{self, CallPart, Parts, Setup, TextStream};
 
 /// The most pieces of a response that are remembered. One with more is split anew where its text comes again.
 const PIECES: usize = 4096;
@@ -37,6 +37,8 @@ pub struct Piece {
     pub part: u64,
     pub out: u64,
     pub pair: u64,
+    /// Its length in the text of the events. In another text that the server says for it, this need not be a place between
+    /// characters.
     pub len: usize,
 }
 
@@ -57,10 +59,52 @@ impl Digest {
         }
     }
 
+    /// Adds a text without its white space.
+    fn add_words(&mut self, text: &[u8]) {
+        text.split(u8::is_ascii_whitespace).for_each(|word| self.add(word));
+    }
+
     pub fn of(text: &[u8]) -> Digest {
         let mut digest = Digest::EMPTY;
         digest.add(text);
         digest
+    }
+}
+
+/// What a text has become, without its white space, which servers trim where they say a text again.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Sent {
+    all: Digest,
+    /// The thinking and the calls, which events that say the text again leave out.
+    beside: Digest,
+}
+
+impl Default for Sent {
+    fn default() -> Sent {
+        Sent { all: Digest::EMPTY, beside: Digest::EMPTY }
+    }
+}
+
+impl Sent {
+    /// Adds what the next stretches of the text have become.
+    pub fn add(&mut self, parts: &Parts) {
+        for run in parts.runs() {
+            let text = match parts.call_part(run) {
+                // Its id may be made here, of an id that the server says otherwise elsewhere.
+                Some(CallPart::Begin { name, .. }) => name,
+                Some(CallPart::Arguments(text)) => text,
+                None => parts.text_of(run),
+            };
+            self.all.add_words(text);
+            if run.target() != text::Target::Content {
+                self.beside.add_words(text);
+            }
+        }
+    }
+
+    /// Returns whether a text that becomes this has no thinking and no calls but those of a text that has become `other`.
+    pub fn has_only_content_more_than(&self, other: &Sent) -> bool {
+        self.beside == other.beside || self.beside == Digest::EMPTY
     }
 }
 
@@ -95,6 +139,30 @@ pub struct Last<'a> {
     pub is_same: bool,
 }
 
+/// Text that has gone out, for the events that say it again: as much of it as is kept.
+#[derive(Default)]
+struct Kept {
+    text: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Kept {
+    fn add(&mut self, text: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
+        self.is_cut |= !outgoing.keep(&mut self.text, text)?;
+        Ok(())
+    }
+
+    /// Returns how many of these `events` lack some of it.
+    fn cut(&self, events: u64) -> u64 {
+        if self.is_cut { events } else { 0 }
+    }
+
+    fn forget(&mut self, outgoing: &mut Outgoing) {
+        outgoing.forget(&mut self.text);
+        self.is_cut = false;
+    }
+}
+
 /// A part of a message that has text.
 pub struct TextPart {
     /// Its index in the server's message.
@@ -107,6 +175,8 @@ pub struct TextPart {
     pub text: Option<TextStream>,
     /// All that has come of it.
     pub digest: Digest,
+    /// All that it has become.
+    pub sent: Sent,
     chars: u64,
     /// How many characters of it are in the open item.
     item_chars: u64,
@@ -118,6 +188,8 @@ pub struct TextPart {
     /// Its start has gone out in the open item.
     is_open: bool,
     has_logprobs: bool,
+    /// What the open item has of it.
+    kept: Kept,
     /// The annotations of the open item.
     annotations: Vec<u8>,
     annotated: u64,
@@ -132,6 +204,7 @@ impl TextPart {
             empty: Vec::new(),
             text,
             digest: Digest::EMPTY,
+            sent: Sent::default(),
             chars: 0,
             item_chars: 0,
             is_changed: false,
@@ -139,6 +212,7 @@ impl TextPart {
             is_over: false,
             is_open: false,
             has_logprobs: false,
+            kept: Kept::default(),
             annotations: Vec::new(),
             annotated: 0,
         }
@@ -196,9 +270,8 @@ pub struct Message {
     is_reserved: bool,
     /// How many of the server's parts are not in the open message.
     left_out: u64,
-    /// The text of the part or item that is open, as much of it as is kept.
-    text: Vec<u8>,
-    is_cut: bool,
+    /// The thinking or the arguments of the item that is open.
+    kept: Kept,
     /// The parts of the open message that are over, as JSON.
     done: Vec<u8>,
     is_done_cut: bool,
@@ -228,8 +301,7 @@ impl Message {
             has_message: false,
             is_reserved: true,
             left_out: 0,
-            text: Vec::new(),
-            is_cut: false,
+            kept: Kept::default(),
             done: Vec::new(),
             is_done_cut: false,
             call: OpenCall::default(),
@@ -327,21 +399,6 @@ impl Message {
         Ok(())
     }
 
-    fn keep(&mut self, text: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
-        self.is_cut |= !outgoing.keep(&mut self.text, text)?;
-        Ok(())
-    }
-
-    /// Counts `events` that lack text, if some was not kept.
-    fn count_cut(&self, events: u64, outgoing: &mut Outgoing) {
-        outgoing.truncated += if self.is_cut { events } else { 0 };
-    }
-
-    fn begin_item(&mut self, outgoing: &mut Outgoing) {
-        outgoing.forget(&mut self.text);
-        self.is_cut = false;
-    }
-
     /// Opens the message, and in it a text part, or room for the part of another kind with the index `content`.
     pub fn open_message(&mut self, part: Option<usize>, content: u64, way: &mut Way<'_>) -> Result<(), Error> {
         if self.open != Open::Message {
@@ -354,7 +411,10 @@ impl Message {
                 false => way.outgoing.places.insert(self.index),
             };
             self.has_message = true;
-            let is_first = self.pair == 1 && !self.parts.iter().any(|earlier| earlier.index < content);
+            // Earlier parts of which nothing has become anything else may still come.
+            let is_left_out = |earlier: &TextPart| earlier.is_changed || earlier.has_ended || earlier.is_over;
+            let mut earlier = self.parts.iter().filter(|earlier| earlier.index < content);
+            let is_first = self.pair == 1 && !earlier.any(is_left_out);
             self.left_out = if is_first { 0 } else { content };
             self.open = Open::Message;
             way.outgoing.forget(&mut self.done);
@@ -366,9 +426,9 @@ impl Message {
         if let Some(place) = part
             && !self.parts[place].is_open
         {
-            self.begin_item(way.outgoing);
             let part = &mut self.parts[place];
             (part.is_open, part.item_chars, part.annotated) = (true, 0, 0);
+            part.kept.forget(way.outgoing);
             way.outgoing.forget(&mut part.annotations);
             let (added, empty) = (mem::take(&mut part.added), mem::take(&mut part.empty));
             let index = part.index;
@@ -460,7 +520,6 @@ impl Message {
         }
         self.has_reasoning = true;
         self.place = way.outgoing.places.insert(self.index);
-        self.begin_item(way.outgoing);
         self.open = Open::Reasoning;
         Ok(way.outgoing.open_reasoning(self.target(), way.out)?)
     }
@@ -470,31 +529,32 @@ impl Message {
         match mem::replace(&mut self.open, Open::Nothing) {
             Open::Nothing => {}
             Open::Reasoning => {
-                self.count_cut(3, way.outgoing);
+                way.outgoing.truncated += self.kept.cut(3);
                 let target = Target { out: self.place, id: &self.id, pair: self.pair };
-                way.outgoing.close_reasoning(target, &self.text, status, way.out)?;
+                way.outgoing.close_reasoning(target, &self.kept.text, status, way.out)?;
             }
             Open::Message => self.close_message(status, way)?,
             Open::Call => {
-                self.count_cut(2, way.outgoing);
+                way.outgoing.truncated += self.kept.cut(2);
                 let call = mem::take(&mut self.call);
-                way.outgoing.close_call(self.place, &call.id, &call.name, &self.text, way.out)?;
+                way.outgoing.close_call(self.place, &call.id, &call.name, &self.kept.text, way.out)?;
             }
         }
-        self.begin_item(way.outgoing);
+        self.kept.forget(way.outgoing);
         Ok(())
     }
 
     /// Closes the open message before the server does.
     fn close_message(&mut self, status: &[u8], way: &mut Way<'_>) -> Result<(), Error> {
         let target = Target { out: self.place, id: &self.id, pair: self.pair };
-        let mut cut = u64::from(self.is_done_cut && !self.is_cut);
+        let mut cut = 0;
         for part in self.parts.iter_mut().filter(|part| part.is_open) {
             part.is_open = false;
             if part.is_over {
                 continue;
             }
-            cut += if self.is_cut { 3 } else { 0 };
+            let mut kept = mem::take(&mut part.kept);
+            cut += kept.cut(3);
             let mut event = Event::new();
             event.read(&part.added)?;
             let data = event.data(&part.added);
@@ -508,19 +568,20 @@ impl Message {
             };
             way.outgoing.add("response.output_text.done", way.out, |out| {
                 place(out)?;
-                write_text(b",\"text\":", &self.text, out)?;
+                write_text(b",\"text\":", &kept.text, out)?;
                 append(out, if has_logprobs { b",\"logprobs\":[]" } else { b"" })
             })?;
             let mut json = Vec::new();
-            write_part(data, &self.text, &part.annotations, &mut json)?;
+            write_part(data, &kept.text, &part.annotations, &mut json)?;
             way.outgoing.add("response.content_part.done", way.out, |out| {
                 place(out)?;
                 append_all(out, &[b",\"part\":", &json])
             })?;
             let comma = if self.done.is_empty() { &b""[..] } else { b"," };
             append_all(&mut self.done, &[comma, &json])?;
+            kept.forget(way.outgoing);
         }
-        way.outgoing.truncated += cut;
+        way.outgoing.truncated += if cut == 0 { u64::from(self.is_done_cut) } else { cut };
         let mut event = Event::new();
         event.read(&self.added)?;
         let data = event.data(&self.added);
@@ -555,7 +616,7 @@ impl Message {
         let is_new = self.open != Open::Reasoning;
         self.open_reasoning(way)?;
         self.note(To::Reasoning, self.parts[part].index, text.len(), is_new)?;
-        self.keep(text, way.outgoing)?;
+        self.kept.add(text, way.outgoing)?;
         let target = self.target();
         let Some(Last { event, fields, .. }) = last else { return Ok(way.outgoing.reasoning(target, text, way.out)?) };
         let Fields { name: Some(name), item_id: Some(id), delta: Some(delta), .. } = fields else {
@@ -594,7 +655,7 @@ impl Message {
         let index = self.parts[part].index;
         self.open_message(Some(part), index, way)?;
         self.note(To::Message, index, text.len(), false)?;
-        self.keep(text, way.outgoing)?;
+        self.parts[part].kept.add(text, way.outgoing)?;
         self.parts[part].item_chars += chars(text);
         if let Some(Last { event, fields, is_same }) = last
             && let Some(delta) = &fields.delta
@@ -636,7 +697,7 @@ impl Message {
 
     /// Writes arguments of the call that is open.
     pub fn arguments(&mut self, text: &[u8], way: &mut Way<'_>) -> Result<(), Error> {
-        self.keep(text, way.outgoing)?;
+        self.kept.add(text, way.outgoing)?;
         Ok(way.outgoing.arguments(self.place, &self.call.id, text, way.out)?)
     }
 
@@ -655,10 +716,11 @@ impl Message {
             .sum()
     }
 
-    /// Returns the text of the open part, and counts that some of it is missing in an event.
-    pub fn text_of_open(&self, outgoing: &mut Outgoing) -> &[u8] {
-        self.count_cut(1, outgoing);
-        &self.text
+    /// Returns the text of an open part, and counts that some of it is missing in an event.
+    pub fn text_of_open(&self, part: usize, outgoing: &mut Outgoing) -> &[u8] {
+        let kept = &self.parts[part].kept;
+        outgoing.truncated += kept.cut(1);
+        &kept.text
     }
 
     /// Keeps the JSON of a part of the open message that is over.
@@ -673,7 +735,7 @@ impl Message {
         self.open_message(Some(part), index, way)?;
         self.note(To::Message, index, said.len(), false)?;
         self.parts[part].item_chars += chars(said);
-        self.keep(said, way.outgoing).map_err(Into::into)
+        self.parts[part].kept.add(said, way.outgoing).map_err(Into::into)
     }
 
     /// Notes the changes of the item that says the open message again, if it is not remembered what has become of its text.
@@ -696,25 +758,31 @@ impl Message {
             self.left_out += 1;
         }
         if is_open {
-            self.begin_item(outgoing);
+            self.parts[part].kept.forget(outgoing);
         }
     }
 
-    /// Notes that something other than text goes into the open message.
+    /// Notes that something other than text goes into the open message. An event of a text that is over is not.
     pub fn note_verbatim(&mut self, content: u64) -> memory::Result<()> {
-        let pieces = self.pieces.iter().flatten();
-        let is_known = pieces.rev().any(|piece| piece.to == To::Verbatim && piece.part == content);
-        if is_known { Ok(()) } else { self.note(To::Verbatim, content, 0, true) }
+        let is_text = self.parts.iter().any(|part| part.index == content);
+        if is_text || self.has_verbatim(content) { Ok(()) } else { self.note(To::Verbatim, content, 0, true) }
+    }
+
+    /// Returns whether something other than text has come of a part, as far as that is remembered.
+    pub fn has_verbatim(&self, content: u64) -> bool {
+        let is_it = |piece: &Piece| piece.to == To::Verbatim && piece.part == content;
+        self.pieces.as_ref().is_none_or(|pieces| pieces.iter().rev().any(is_it))
     }
 
     /// Ends it. What is needed where its text comes again stays.
     pub fn end(&mut self, outgoing: &mut Outgoing) {
-        outgoing.forget(&mut self.text);
+        self.kept.forget(outgoing);
         outgoing.forget(&mut self.done);
         outgoing.forget(&mut self.added);
         for part in &mut self.parts {
             outgoing.forget(&mut part.added);
             outgoing.forget(&mut part.annotations);
+            part.kept.forget(outgoing);
             part.empty.iter_mut().for_each(|empty| outgoing.forget(empty));
             (part.empty, part.text) = (Vec::new(), None);
         }

@@ -23,7 +23,7 @@ use fields::{Fields, Kind, Object, inside};
 use message::{Last, Message, Open, Reading, TextPart, Way};
 use outgoing::{Outgoing, put, put_number, put_string, write_text};
 use place::Annotations;
-use whole::Items;
+use whole::{Account, Items};
 
 /// The most messages of a response whose text is split.
 const MESSAGES: usize = 128;
@@ -570,6 +570,7 @@ impl Responses {
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
         let parts = mem::take(&mut self.parts);
+        self.messages[message].parts[part].sent.add(&parts);
         let runs = parts.runs();
         let (single, joined) = runs.split_at(runs.len().min(self.alone));
         self.alone -= single.len();
@@ -676,6 +677,7 @@ impl Responses {
         let is_same = matches!(self.parts.runs(), [run] if run.target() == Target::Content);
         if is_new && is_same && self.parts.text() == said {
             // There were no deltas, and none are needed.
+            here.sent.add(&self.parts);
             self.has_more = true;
             let Responses { messages, outgoing, edits, .. } = self;
             return messages[message].take_whole(part, said, &mut Way { outgoing, edits, out });
@@ -705,11 +707,46 @@ impl Responses {
             if !here.is_changed {
                 return Ok(None);
             }
-            return Ok(Some(memory::copy(message.text_of_open(outgoing))?));
+            return Ok(Some(memory::copy(message.text_of_open(part, outgoing))?));
         }
-        let content = whole::content_of(setup, &message.id, here.reading, said)?;
-        let before = message.len_before(part).min(content.len());
-        Ok((content != said || before > 0).then(|| memory::copy(&content[before..])).transpose()?)
+        let (content, account) = whole::content_of(setup, &message.id, here, said)?;
+        Ok(match account {
+            Account::New => None,
+            Account::NewContent => Some(content),
+            Account::Same | Account::Known => {
+                let before = message.len_before(part);
+                let before = before + whole::cut_off(&content, before);
+                Some(memory::copy(content.get(before..).unwrap_or_default())?)
+            }
+        })
+    }
+
+    /// Returns whether a whole text has something that has not been sent of its part.
+    fn is_new(&self, setup: &mut Setup, message: usize, part: usize, said: &[u8]) -> Result<bool, Error> {
+        let message = &self.messages[message];
+        let here = &message.parts[part];
+        Ok(!said.is_empty() && !here.agrees(said) && whole::content_of(setup, &message.id, here, said)?.1.is_new())
+    }
+
+    /// Returns whether a part is open for an event that says its text again. It is opened if that says something new.
+    fn open_for(
+        &mut self,
+        setup: &mut Setup,
+        message: usize,
+        part: usize,
+        said: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        if !self.messages[message].is_part_open(part) {
+            if !self.is_new(setup, message, part, said)? {
+                return Ok(false);
+            }
+            self.has_more = true;
+            let Responses { messages, outgoing, edits, .. } = self;
+            let (message, way) = (&mut messages[message], &mut Way { outgoing, edits, out });
+            message.open_message(Some(part), message.parts[part].index, way)?;
+        }
+        Ok(true)
     }
 
     /// Writes the event that says the text of a part again.
@@ -727,7 +764,7 @@ impl Responses {
         let mut decoded = Vec::new();
         let said = decode(&data[at.clone()], &mut decoded)?;
         self.end_text(setup, message, part, said, out)?;
-        if !self.messages[message].is_part_open(part) {
+        if !self.open_for(setup, message, part, said, out)? {
             self.outgoing.renumbers = true;
             return Ok(Fate::Left);
         }
@@ -765,7 +802,7 @@ impl Responses {
             None => b"",
         };
         self.end_text(setup, message, part, said, out)?;
-        let is_open = self.messages[message].is_part_open(part);
+        let is_open = self.open_for(setup, message, part, said, out)?;
         let mut json = Vec::new();
         if is_open {
             let text = self.text_of_open(setup, message, part, said)?;
@@ -776,11 +813,10 @@ impl Responses {
             if let Some(text) = &text
                 && has_annotations
             {
-                let reading = here.parts[part].reading;
-                let content = whole::content_of(setup, &here.id, reading, said)?;
-                stretches = whole::stretches(setup, reading, said, &content)?;
-                let before = &content[..here.len_before(part).min(content.len())];
-                let len = place::chars(text);
+                let (content, _) = whole::content_of(setup, &here.id, &here.parts[part], said)?;
+                stretches = whole::stretches(setup, here.parts[part].reading, said, &content)?;
+                let before = content.strip_suffix(&text[..]).or_else(|| content.get(..here.len_before(part)));
+                let (before, len) = (before.unwrap_or_default(), place::chars(text));
                 place = Annotations::In { stretches: &stretches, skip: place::chars(before), len };
             }
             whole::write_part(data, &object, said, text.as_deref().unwrap_or(said), place, &mut json)?;
@@ -816,14 +852,17 @@ impl Responses {
         let Came { event, fields, .. } = came;
         let data = event.data();
         let mut texts = Vec::new();
+        // Whether it says something that has not been sent, and of which text that is.
+        let (mut is_new, mut new_text) = (false, None);
+        let here = &self.messages[message];
         if let Some(content) = &item.content {
             let (mut index, mut memory) = (0, Ok(()));
             fields::values(data, content.clone(), |at| {
                 let part = Object::read(data, at);
-                if let Some(text) = part.text.clone().filter(|_| part.is(data, b"output_text"))
-                    && memory.is_ok()
-                {
-                    memory = push(&mut texts, (index, text));
+                match part.text.clone().filter(|_| part.is(data, b"output_text")) {
+                    Some(text) if memory.is_ok() => memory = push(&mut texts, (index, text)),
+                    Some(_) => {}
+                    None => is_new |= !here.has_verbatim(index),
                 }
                 index += 1;
             });
@@ -841,14 +880,21 @@ impl Responses {
             if known.is_some() || !said.is_empty() {
                 self.end_text(setup, message, part, said, out)?;
             }
+            if self.is_new(setup, message, part, said)? {
+                (is_new, new_text) = (true, Some(part));
+            }
         }
         for part in 0..self.messages[message].parts.len() {
             self.end_text(setup, message, part, b"", out)?;
         }
         let status = item.status.clone().map_or(&b"\"completed\""[..], |at| &data[at]);
+        self.has_more |= is_new;
         let Responses { messages, outgoing, edits, .. } = self;
         let here = &mut messages[message];
-        if here.open != Open::Message {
+        if is_new && here.open != Open::Message {
+            let index = new_text.map_or(0, |part| here.parts[part].index);
+            here.open_message(new_text, index, &mut Way { outgoing, edits, out })?;
+        } else if here.open != Open::Message {
             let is_empty = here.holds_start() && here.parts.iter().all(|part| part.digest.len == 0);
             if !is_empty {
                 here.close(status, &mut Way { outgoing, edits, out })?;
@@ -871,7 +917,7 @@ impl Responses {
             {
                 put(edits, data, item.whole.clone(), |out| append(out, &json[at]))?;
             }
-        } else {
+        } else if !is_new {
             here.put_done(data, item, edits)?;
         }
         here.pass(event, fields, None, &mut Way { outgoing, edits, out })?;

@@ -4,8 +4,8 @@
 use std::mem;
 
 use super::calls::{prefix, unique, write_number};
-use super::fields::{Object, each, inside};
-use super::message::{Message, Piece, Reading, To};
+use super::fields::{Object, each, inside, values};
+use super::message::{Message, Piece, Reading, Sent, TextPart, To};
 use super::outgoing::{Outgoing, Target, write_call, write_promoted, write_reasoning, write_text};
 use super::place::{Annotations, Stretches, chars};
 use crate::json::Span;
@@ -31,11 +31,14 @@ struct Split {
     thinking: Vec<u8>,
     content: Vec<u8>,
     calls: Vec<WholeCall>,
+    /// The same, as it is compared with what a stream has sent.
+    sent: Sent,
 }
 
 impl Split {
     fn read(parts: &Parts) -> Result<Split, Error> {
         let mut split = Split::default();
+        split.sent.add(parts);
         for run in parts.runs() {
             let text = parts.text_of(run);
             match run.target() {
@@ -96,9 +99,53 @@ struct Entry {
     said: Vec<u8>,
     split: Option<Split>,
     stretches: Vec<(u64, u64)>,
+    account: Account,
+}
+
+/// How a whole text goes with what a stream has sent of its part.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Account {
+    /// It is the same text, or the stream had none.
+    Same,
+    /// It is another, but becomes the same, white space apart.
+    Known,
+    /// Content of it may not have gone out.
+    NewContent,
+    /// Thinking or calls of it may not have gone out.
+    New,
+}
+
+impl Account {
+    fn of(part: &TextPart, said: &[u8], split: &Split) -> Account {
+        match split.sent {
+            _ if part.agrees(said) => Account::Same,
+            sent if sent == part.sent => Account::Known,
+            sent if sent.has_only_content_more_than(&part.sent) => Account::NewContent,
+            _ => Account::New,
+        }
+    }
+
+    pub fn is_new(self) -> bool {
+        matches!(self, Account::NewContent | Account::New)
+    }
 }
 
 impl Entry {
+    /// Returns the text that a stretch is of. It was measured on that.
+    fn text(&self, stretch: &Stretch) -> &[u8] {
+        let text = self.split.as_ref().map(|split| match stretch.to {
+            To::Reasoning => &split.thinking[..],
+            To::Message => &split.content,
+            To::Verbatim | To::Call(_) => b"",
+        });
+        let text = text.and_then(|text| text.get(stretch.range.clone()));
+        debug_assert!(
+            text.is_some() || !matches!(stretch.to, To::Reasoning | To::Message),
+            "a stretch of another text"
+        );
+        text.unwrap_or_default()
+    }
+
     /// Returns whether its text is content as it is.
     fn is_content(&self) -> bool {
         let Some(split) = &self.split else { return true };
@@ -122,13 +169,29 @@ fn place_of_all(entries: &[Entry], record: &Message) -> Option<u64> {
     (is_one && entries.iter().all(Entry::is_content)).then_some(first.out)
 }
 
-/// What goes to an item: a range of an entry's thinking or content, or one of its calls.
+/// What goes to an item: a range of an entry's thinking or content, as `to` says, or one of its calls.
 struct Stretch {
     to: To,
     entry: usize,
     out: u64,
     pair: u64,
     range: Span,
+}
+
+impl Stretch {
+    fn is_of_message(&self) -> bool {
+        matches!(self.to, To::Message | To::Verbatim)
+    }
+
+    /// Returns whether another stretch goes to the same item. Of a server that contradicts itself, several may have one place.
+    fn has_item_of(&self, other: &Stretch) -> bool {
+        let is_of_kind = match self.to {
+            To::Reasoning => other.to == To::Reasoning,
+            To::Message | To::Verbatim => other.is_of_message(),
+            To::Call(_) => false,
+        };
+        is_of_kind && self.out == other.out
+    }
 }
 
 /// Reads a text of a message anew.
@@ -148,9 +211,11 @@ fn split_text(setup: &mut Setup, id: &[u8], reading: Reading, is_body: bool, sai
     Split::read(&parts)
 }
 
-/// Returns the content of a whole text.
-pub fn content_of(setup: &mut Setup, id: &[u8], reading: Reading, said: &[u8]) -> Result<Vec<u8>, Error> {
-    Ok(split_text(setup, id, reading, false, said)?.content)
+/// Returns the content of a whole text of this part, and how it goes with what the stream has sent.
+pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Account), Error> {
+    let split = split_text(setup, id, part.reading, false, said)?;
+    let account = Account::of(part, said, &split);
+    Ok((split.content, account))
 }
 
 /// Returns where the content of a text stands in it.
@@ -248,7 +313,9 @@ impl<'a> Items<'a> {
             self.has_more |= entries.iter().any(Entry::has_content);
             return Ok(self.copy(data, object, out)?);
         }
+        let is_new = entries.iter().any(|entry| entry.account.is_new());
         let stretches = match record.and_then(|record| record.pieces.as_ref().map(|pieces| (record, pieces))) {
+            Some((record, _)) if self.is_partial && is_new => all_in_one(&entries, record)?,
             Some((record, pieces)) => self.as_sent(&mut entries, pieces, record)?,
             None => self.anew(&entries, index, record)?,
         };
@@ -264,7 +331,7 @@ impl<'a> Items<'a> {
         record: Option<&Message>,
     ) -> Result<Vec<Entry>, Error> {
         let (mut objects, mut memory) = (Vec::new(), Ok(()));
-        each(data, content, |at| {
+        values(data, content, |at| {
             if memory.is_ok() {
                 memory = push(&mut objects, Object::read(data, at));
             }
@@ -272,7 +339,8 @@ impl<'a> Items<'a> {
         memory?;
         let mut entries = Vec::new();
         for (index, object) in objects.into_iter().enumerate() {
-            let mut entry = Entry { object, said: Vec::new(), split: None, stretches: Vec::new() };
+            let (said, stretches) = (Vec::new(), Vec::new());
+            let mut entry = Entry { object, said, split: None, stretches, account: Account::Same };
             let text = entry.object.text.clone().filter(|_| entry.object.is(data, b"output_text"));
             if let Some(text) = text {
                 let mut room = Vec::new();
@@ -282,10 +350,15 @@ impl<'a> Items<'a> {
                     Some(part) => part.reading,
                     None => self.begin_text(),
                 };
-                let split = split_text(self.setup, id, reading, self.is_body, &entry.said)?;
+                let mut split = split_text(self.setup, id, reading, self.is_body, &entry.said)?;
+                entry.account = known.map_or(Account::Same, |part| Account::of(part, &entry.said, &split));
+                if self.is_partial && entry.account == Account::New {
+                    // The item has no other place for it.
+                    split = Split { content: memory::copy(&entry.said)?, ..Split::default() };
+                }
                 let has_annotations = entry.object.annotations.as_ref().is_some_and(|list| list.len() > 2);
                 if has_annotations && split.content != entry.said {
-                    entry.stretches = stretches(self.setup, reading, &entry.said, &split.content)?;
+                    entry.stretches = self::stretches(self.setup, reading, &entry.said, &split.content)?;
                 }
                 entry.split = Some(split);
             }
@@ -302,26 +375,35 @@ impl<'a> Items<'a> {
 
     /// Returns what goes to each item: what it got in the stream.
     fn as_sent(&mut self, entries: &mut [Entry], pieces: &[Piece], record: &Message) -> Result<Vec<Stretch>, Error> {
-        let mut stretches = Vec::new();
+        let (mut stretches, mut pair) = (Vec::new(), record.pair);
         for (place, entry) in entries.iter_mut().enumerate() {
             let own = || pieces.iter().filter(|piece| piece.part == place as u64);
             let Some(split) = &mut entry.split else {
-                let piece = own().next().or(pieces.last());
+                // No event has said it, if there is no such piece.
+                let piece = own().find(|piece| piece.to == To::Verbatim);
                 let (out, pair) = piece.map_or((record.place, record.pair), |piece| (piece.out, piece.pair));
                 push(&mut stretches, Stretch { to: To::Verbatim, entry: place, out, pair, range: 0..0 })?;
                 continue;
             };
-            split.lay_out(own())?;
+            let is_same = entry.account == Account::Same;
+            if is_same {
+                split.lay_out(own())?;
+            }
             let [mut thinking, mut content] = [0, 0];
             let last = |to: To| own().enumerate().filter(|(_, piece)| piece.to == to).last().map(|(number, _)| number);
             let (last_thinking, last_content) = (last(To::Reasoning), last(To::Message));
             let mut calls = 0;
+            // The lengths are those of the text of the events.
+            let take_text = |at: &mut usize, text: &[u8], len: usize, is_last: bool| {
+                let len = if is_same { len } else { len + cut_off(text.get(*at..).unwrap_or_default(), len) };
+                take(at, text.len(), len, is_last)
+            };
             for (number, piece) in own().enumerate() {
                 let range = match piece.to {
                     To::Reasoning => {
-                        take(&mut thinking, split.thinking.len(), piece.len, last_thinking == Some(number))
+                        take_text(&mut thinking, &split.thinking, piece.len, last_thinking == Some(number))
                     }
-                    To::Message => take(&mut content, split.content.len(), piece.len, last_content == Some(number)),
+                    To::Message => take_text(&mut content, &split.content, piece.len, last_content == Some(number)),
                     To::Call(_) => take(&mut calls, split.calls.len(), 1, false),
                     To::Verbatim => continue,
                 };
@@ -333,11 +415,25 @@ impl<'a> Items<'a> {
             }
             // What the stream did not have.
             let rest = [(To::Reasoning, thinking..split.thinking.len()), (To::Message, content..split.content.len())];
+            pair += 1;
             for (to, range) in rest.into_iter().filter(|(_, range)| !range.is_empty() && !self.is_partial) {
                 let out = self.outgoing.places.insert(record.index);
-                push(&mut stretches, Stretch { to, entry: place, out, pair: record.pair + 1, range })?;
+                push(&mut stretches, Stretch { to, entry: place, out, pair, range })?;
+            }
+            for call in (calls..split.calls.len()).filter(|_| !self.is_partial) {
+                let to = To::Call(unique(&split.calls[call].id, self.outgoing)?);
+                let out = self.outgoing.places.insert(record.index);
+                push(&mut stretches, Stretch { to, entry: place, out, pair: record.pair, range: call..call + 1 })?;
             }
         }
+        // Parts that came by turns go to the same item, each once.
+        stretches.sort_unstable_by_key(|stretch| (stretch.out, stretch.entry, stretch.range.start));
+        stretches.dedup_by(|next, last| {
+            let is_text = matches!(last.to, To::Reasoning | To::Message) && last.to == next.to;
+            let goes_on = is_text && (last.out, last.entry, last.range.end) == (next.out, next.entry, next.range.start);
+            last.range.end = if goes_on { next.range.end } else { last.range.end };
+            goes_on
+        });
         Ok(stretches)
     }
 
@@ -412,12 +508,11 @@ impl<'a> Items<'a> {
         stretches: &[Stretch],
         index: u64,
     ) -> Result<(), Error> {
-        let is_message = |stretch: &Stretch| matches!(stretch.to, To::Message | To::Verbatim);
         let is_same = stretches.len() == entries.len()
             && stretches.iter().enumerate().all(|(place, stretch)| {
                 let entry = &entries[stretch.entry];
                 let is_whole = stretch.to == To::Verbatim || entry.said.len() == stretch.range.len();
-                is_message(stretch)
+                stretch.is_of_message()
                     && stretch.pair == 1
                     && place == stretch.entry
                     && is_whole
@@ -436,8 +531,8 @@ impl<'a> Items<'a> {
         let mut from = 0;
         while from < stretches.len() {
             let first = &stretches[from];
-            let more = stretches[from..].iter().take_while(|next| next.out == first.out);
-            let until = from + more.count();
+            let more = stretches[from + 1..].iter().take_while(|next| next.has_item_of(first));
+            let until = from + 1 + more.count();
             let target = Target { out: first.out, id, pair: first.pair };
             // Those before it were not cut off.
             let status = if until == stretches.len() { status } else { &b"\"completed\""[..] };
@@ -447,9 +542,7 @@ impl<'a> Items<'a> {
                 (To::Reasoning, _) => {
                     let mut text = Vec::new();
                     for stretch in &stretches[from..until] {
-                        if let Some(split) = &entries[stretch.entry].split {
-                            append(&mut text, &split.thinking[stretch.range.clone()])?;
-                        }
+                        append(&mut text, entries[stretch.entry].text(stretch))?;
                     }
                     append(&mut self.thinking, &text)?;
                     self.id.clear();
@@ -487,16 +580,15 @@ impl<'a> Items<'a> {
         for (number, stretch) in stretches.iter().enumerate() {
             let entry = &entries[stretch.entry];
             append(&mut content, if number > 0 { b"," } else { b"" })?;
-            let text = entry.split.as_ref().map(|split| (&split.content[..], stretch.range.clone()));
-            self.has_more |= text.as_ref().is_none_or(|(_, range)| !range.is_empty());
-            match text {
-                Some((all, range)) => {
-                    let skip = chars(&all[..range.start]);
-                    let text = &all[range];
+            self.has_more |= stretch.to == To::Verbatim || !stretch.range.is_empty();
+            match &entry.split {
+                Some(_) if stretch.to == To::Message => {
+                    let before = Stretch { range: 0..stretch.range.start, ..*stretch };
+                    let (skip, text) = (chars(entry.text(&before)), entry.text(stretch));
                     let place = Annotations::In { stretches: &entry.stretches, skip, len: chars(text) };
                     write_part(data, &entry.object, &entry.said, text, place, &mut content)?;
                 }
-                None => append(&mut content, &data[entry.object.whole.clone()])?,
+                _ => append(&mut content, &data[entry.object.whole.clone()])?,
             }
         }
         append(&mut content, b"]")?;
@@ -532,6 +624,22 @@ impl<'a> Items<'a> {
         }
         append(out, b"]")
     }
+}
+
+/// Returns all of a message in the item that is open.
+fn all_in_one(entries: &[Entry], record: &Message) -> Result<Vec<Stretch>, Error> {
+    let mut stretches = Vec::new();
+    for (entry, Entry { split, .. }) in entries.iter().enumerate() {
+        let (to, len) = split.as_ref().map_or((To::Verbatim, 0), |split| (To::Message, split.content.len()));
+        push(&mut stretches, Stretch { to, entry, out: record.place, pair: record.pair, range: 0..len })?;
+    }
+    Ok(stretches)
+}
+
+/// Returns how many bytes a character goes on after this length of a text.
+pub fn cut_off(text: &[u8], len: usize) -> usize {
+    let after = text.get(len..).unwrap_or_default();
+    after.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count()
 }
 
 /// Takes the next `len`, or all that is left with `is_last`.

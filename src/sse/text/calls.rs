@@ -316,6 +316,7 @@ impl Region {
 
     /// Notes that a stretch of the waiting text belongs to a call that will not be told.
     fn own(&mut self, span: Span) -> Result<(), Error> {
+        debug_assert!(span.start <= span.end && span.end <= self.text.len(), "a stretch of another text");
         match self.own.last_mut() {
             _ if span.is_empty() => {}
             Some(last) if last.end == span.start => last.end = span.end,

@@ -8,6 +8,7 @@ use aside::{Cause, Dialect, Error, Kind, Scanner, ScannerOptions, Thought, Token
 use reference::{Call, Event, Part, What};
 use samples::{Random, Texts};
 
+pub mod accounts;
 pub mod c;
 pub mod callgrind;
 pub mod calls;
