@@ -10,6 +10,7 @@ use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready};
 use super::memory::{Versioned, as_c_ptr, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
+use super::numbers::limit;
 use super::scanner::{aside_event, call_event};
 use super::status::{fail, fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use super::tools::tools;
@@ -225,8 +226,8 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
         let id_prefix = std::str::from_utf8(id_prefix).map_err(not_utf8)?;
         read.id_prefix = copy_text(id_prefix).map_err(|_| fail(ASIDE_ERROR_MEMORY))?.into();
     }
-    if all.max_held > 0 {
-        read.max_held = usize::try_from(all.max_held).unwrap_or(usize::MAX);
+    if let Some(max_held) = limit(all.max_held) {
+        read.max_held = max_held;
     }
     Ok(read)
 }

@@ -74,6 +74,11 @@ pub(super) fn start_number(start: Start) -> aside_start {
     }
 }
 
+/// Returns a limit of the options; None for 0.
+pub(super) fn limit(number: u64) -> Option<usize> {
+    (number > 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
 /// Writes what is open where a stream starts, for a caller that asked for it.
 ///
 /// # Safety

@@ -11,7 +11,7 @@ use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
 use super::memory::{Versioned, as_c_ptr, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
-use super::numbers::{calls_in_thinking, formats, responses_as, start, stray_close, write_start};
+use super::numbers::{calls_in_thinking, formats, limit, responses_as, start, stray_close, write_start};
 use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use super::tools::tools;
 use crate::Start;
@@ -284,11 +284,6 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
     let options = options.formats(formats(all.formats)?).responses_as(responses_as(all.responses_as)?);
     let options = options.repair(all.repair == 1).promote_empty(all.promote_empty == 1).merge(all.merge == 1);
     Ok((options, all.max_tools))
-}
-
-/// A limit of the options; None for 0.
-fn limit(number: u64) -> Option<usize> {
-    (number > 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of

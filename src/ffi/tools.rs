@@ -7,6 +7,7 @@ use libc::{c_char, size_t};
 
 use super::constants::*;
 use super::memory::bytes;
+use super::numbers::limit;
 use super::status::fail_with;
 use crate::call_writer::Tools;
 
@@ -28,8 +29,7 @@ pub(super) unsafe fn tools(
     }
     let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}tools: not UTF-8"));
     let text = std::str::from_utf8(text).map_err(not_utf8)?;
-    let most = (most > 0).then(|| usize::try_from(most).unwrap_or(usize::MAX));
-    let tools =
-        Tools::read_up_to(text, most).map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}{error}")))?;
+    let tools = Tools::read_up_to(text, limit(most))
+        .map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}{error}")))?;
     Ok(Some(Arc::new(tools)))
 }

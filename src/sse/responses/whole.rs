@@ -12,6 +12,7 @@ use crate::json::Span;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::{Edits, decode};
 use crate::sse::text::{self, Call, CallPart, Parts, Setup};
+use crate::utf8::is_continuation;
 use crate::{Channel, Error, Kind};
 
 /// At most this many stretches of a text become items of their own, if no stream says what they have become.
@@ -632,7 +633,7 @@ fn all_in_one(entries: &[Entry], record: &Message) -> Result<Vec<Stretch>, Error
 /// Returns how many bytes a character goes on after this length of a text.
 pub fn cut_off(text: &[u8], len: usize) -> usize {
     let after = text.get(len..).unwrap_or_default();
-    after.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count()
+    after.iter().take_while(|&&byte| is_continuation(byte)).count()
 }
 
 /// Takes the next `len`, or all that is left with `is_last`.
