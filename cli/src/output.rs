@@ -1,6 +1,6 @@
 //! Standard output and messages. What a model or a tool wrote cannot act on the terminal that shows it: characters that would
 //! move the cursor, change colours, fill the clipboard or turn the order of a line around are written out (`\u{1b}`), as in
-//! Rust. What is no terminal gets the bytes as they are.
+//! Rust. Pipes and files get the bytes as they are.
 
 use std::io::{self, IsTerminal, Write};
 

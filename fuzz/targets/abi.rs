@@ -308,7 +308,7 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
         let given = if way & 3 == 0 { ptr::null() } else { &raw const options };
         let handle = aside_scanner_new(dialect, given);
         let writer = if way & 3 > 1 { Writer::made(input, dialect) } else { None };
-        // What was made from it goes on.
+        // Objects that were made from it stay usable.
         aside_dialect_free(own);
         if handle.is_null() {
             assert!(aside_last_status() < 0 && *aside_last_error() != 0);
