@@ -318,8 +318,9 @@ impl Messages {
     ) -> Result<bool, Error> {
         let data = event.data();
         if let Some(at) = self.message.text(index) {
-            // Its end was left out.
-            if let Some(open) = self.end_text(setup, at, out)? {
+            // The server left out its end: only a block that the server did not begin itself is ended here.
+            let is_own = |open: &Open| open.index != index || open.target != Target::Content;
+            if let Some(open) = self.end_text(setup, at, out)?.filter(is_own) {
                 self.outgoing.stop(open.index, out)?;
             }
         }
