@@ -391,8 +391,10 @@ impl<'a> Server<'a> {
         let is_mixed = self.one_in(4);
         parts.iter_mut().for_each(|part| part.reverse());
         while let Some(at) = (0..parts.len()).find(|&at| !parts[at].is_empty()) {
+            // A fuzzer's input that is used up picks the first part forever.
             let other = if is_mixed { self.below(parts.len()) } else { at };
-            list.extend(parts[other].pop());
+            let from = if parts[other].is_empty() { at } else { other };
+            list.extend(parts[from].pop());
         }
         let again = self.content(&texts);
         list.push(
