@@ -1,7 +1,8 @@
 /* aside.h - separates what a language model says from what it thinks
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
- * Generated from src/ffi: do not edit. Link with -laside. Tool results are in aside_compress.h.
+ * Generated from src/ffi: do not edit. Link with -laside. Tool results are in aside_compress.h; what may still change is in
+ * aside_unstable.h.
  *
  * A model's output is one stream of bytes that carries several channels: thinking, content, narration, tool calls. A
  * scanner takes that stream in chunks, cut anywhere, and reports events: a span opens, text of a channel, a span closes.
@@ -47,7 +48,8 @@
  * or complete a character, are held back. Time is linear in the length of the stream, whatever it says; memory is constant.
  * No text event cuts a character of valid UTF-8; bytes that are not UTF-8 and NULs pass through.
  *
- * Text. Every text that is passed in is a pointer and a length, and needs no NUL. NULL is allowed if the length is 0.
+ * Text. Every text that is passed in is a pointer and a length, as two parameters or in an `aside_bytes`, and needs no NUL.
+ * NULL is allowed if the length is 0.
  *
  * Errors. Functions that can fail return an `aside_status`, or NULL if they return a pointer; `aside_last_error()` then has
  * the message. Outputs are written on success only. No misuse that can be detected ends the process: NULLs, wrong sizes,
@@ -57,12 +59,13 @@
  * Pauses. A callback that returns non-zero, or an event array that is full, pauses the call; this is not an error. Nothing
  * is lost or repeated: the next call goes on where the last one stopped.
  *
- * Memory. What `_new` and `_load` return is freed by `_free`. Bytes passed to a callback are valid until it returns; other
- * memory that a scanner owns is valid as long as its description says. Pointers to bytes and arrays are never NULL in what
- * the library fills: if there are none, the length or count is 0, and nothing may be read there. Feeding a scanner allocates
- * nothing, except for headers, for tags with attributes, for the first tokens, and for thoughts if it collects them.
- * If memory runs out while a scanner, call writer or rewriter is made or fed, that is a status; while dialects are found and
- * loaded, and while a request's tools are read, it ends the process.
+ * Memory. What `_new` and `_load` return is freed by `_free`, a returned text by `aside_free()`. Bytes passed to a
+ * callback are valid until it returns; other memory that a scanner owns is valid as long as its description says.
+ * Pointers to bytes and arrays are never NULL in what the library fills: if there are none, the length or count is 0,
+ * and nothing may be read there. Feeding a scanner allocates nothing, except for headers, for tags with attributes, for
+ * the first tokens, and for thoughts if it collects them. If memory runs out while a scanner, call writer or rewriter
+ * is made or fed, that is a status; while dialects are found and loaded, and while a request's tools are read, it ends
+ * the process.
  *
  * Threads. Dialects never change: any number of threads may use one at the same time. A scanner may be used by one thread
  * at a time, not always the same one; two scanners share nothing that changes. Each section says this for its functions,
