@@ -280,8 +280,8 @@ aside_status aside_compressed_slice(const struct aside_compressed *compressed,
  * ========================================================================== */
 
 /**
- * Returns the smallest length, in bytes, of a text that may be changed: shorter ones never are. A longer text may have
- * fewer UTF-16 code units than this, and then it is not changed either.
+ * Returns the smallest length, in bytes, of a result that may be changed, all of its parts together: shorter ones never
+ * are. A longer result may have fewer UTF-16 code units than this, and then it is not changed either.
  */
 size_t aside_min_compressible(void);
 

@@ -343,8 +343,8 @@ pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed
     unsafe { free(compressed, |_| false) }
 }
 
-/// Returns the smallest length, in bytes, of a text that may be changed: shorter ones never are. A longer text may have
-/// fewer UTF-16 code units than this, and then it is not changed either.
+/// Returns the smallest length, in bytes, of a result that may be changed, all of its parts together: shorter ones never
+/// are. A longer result may have fewer UTF-16 code units than this, and then it is not changed either.
 #[ffi_export]
 pub unsafe extern "C" fn aside_min_compressible() -> size_t {
     MIN_COMPRESSIBLE_LENGTH
