@@ -1,7 +1,8 @@
 //! Time grows with the length of what is fed, and not with its square.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use cpu_time::ThreadTime;
 use serde_json::json;
 
 use super::{
@@ -21,13 +22,14 @@ enum Made {
     Keys,
 }
 
-/// How long a call takes. It begins with these pieces.
+/// Returns the processor time that a call takes. It begins with these pieces.
 fn write(options: &Options, table: &CallTable, first: &[Piece<'_>], made: &Made, bytes: usize) -> Duration {
     let mut writer = CallWriter::new(&any_dialect(), options.clone());
     writer.begin(table, 0).unwrap();
     let mut feed = |piece| writer.feed(piece, &mut |_| Ok(())).unwrap();
     let text = if let Made::Value(copy) = made { copy.repeat(bytes / copy.len()) } else { String::new() };
-    let begun = Instant::now();
+    // Not by a clock: the machine may be busy with something else meanwhile.
+    let begun = ThreadTime::now();
     first.iter().for_each(|&piece| feed(piece));
     text.as_bytes().chunks(4).for_each(|part| feed(Piece::Value(part)));
     for _ in 0..if text.is_empty() { bytes / 16 } else { 0 } {
@@ -77,7 +79,7 @@ fn takes_time_in_proportion_to_what_is_fed() {
     for (what, table, first, made) in cases {
         let options = if what == "keys" { &circles } else { &plain };
         let of = |bytes| write(options, table, first, &made, bytes);
-        // Sixteen times as much: its square takes 256 times as long. The machine may be busy with something else meanwhile.
+        // Sixteen times as much: its square takes 256 times as long.
         let times: Vec<_> = (0..8).map(|_| (of(8_000), of(128_000))).collect();
         let (short, long) = (times.iter().map(|time| time.0).min(), times.iter().map(|time| time.1).min());
         assert!(long < short.map(|short| short * 64), "{what}: {times:?}");
