@@ -1,8 +1,11 @@
 //! `aside squeeze`: makes the output of a command shorter, in a pipe or around the command.
 
+mod signals;
+mod source;
+
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, PipeReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
@@ -10,10 +13,11 @@ use std::sync::Arc;
 use aside::compress::{Compressor, Input, Registry, Report, ToolStream};
 use clap::Args;
 
-use crate::files::{self, READ, read_text};
+use crate::files::{Input as File, read_text};
 use crate::output::{Output, say};
 use crate::size;
 use crate::stop::Stop;
+use source::Source;
 
 /// Makes what a command printed shorter, for a model to read
 ///
@@ -73,22 +77,22 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut stream = ToolStream::new(Arc::new(compressor), "terminal", input, arguments.memory)
         .map_err(|error| Stop::Usage(error.to_string()))?;
 
-    let (mut source, child) = open(arguments)?;
     let mut output = Output::new();
     let mut failed = None;
-    let mut chunk = vec![0; READ];
-    // Once nobody reads, nothing more is read either, so that a command without an end is told by its pipe.
-    while failed.is_none() {
-        match source.read(&mut chunk)? {
-            0 => break,
-            len => stream.feed(&chunk[..len], |bytes| write(&mut output, bytes, &mut failed)),
-        }
-    }
-    drop(source);
-    // The code is known last, and says how the end is read.
-    let status = child.map(|mut child| child.wait()).transpose().map_err(|error| Stop::io("waiting", &error))?;
-    if let Some(status) = status {
-        stream.set_exit_code(code_of(status).into());
+    let ended = source::read(
+        || open(arguments),
+        |chunk| {
+            stream.feed(chunk, |bytes| write(&mut output, bytes, &mut failed));
+            failed.is_none()
+        },
+    )?;
+    let code = match (ended.status, ended.signal) {
+        (Some(status), _) => Some(code_of(status)),
+        (None, signal) => signal.map(of_signal),
+    };
+    // The code of a command is known last, and says how the end is read.
+    if let Some(code) = code.filter(|_| !arguments.program.is_empty()) {
+        stream.set_exit_code(code.into());
     }
     let report = stream.finish(|bytes| write(&mut output, bytes, &mut failed));
     if failed.is_none() {
@@ -97,7 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     if arguments.report {
         say(&told(&report));
     }
-    let code = status.map_or(ExitCode::SUCCESS, |status| ExitCode::from(code_of(status)));
+    let code = ExitCode::from(code.unwrap_or(0));
     match failed {
         // The command's own status counts, even if nobody reads any more.
         Some(Stop::PipeClosed) if !arguments.program.is_empty() => Ok(code),
@@ -113,11 +117,12 @@ fn write(output: &mut Output, bytes: &[u8], failed: &mut Option<Stop>) {
 }
 
 /// Opens the file, or a command's output with its errors in between, as in a terminal.
-fn open(arguments: &Arguments) -> Result<(files::Input, Option<Child>), Stop> {
+fn open(arguments: &Arguments) -> Result<Source, Stop> {
     let Some((name, args)) = arguments.program.split_first() else {
-        return Ok((files::Input::open(arguments.file.as_deref())?, None));
+        let file = arguments.file.clone();
+        return Ok(Source::Input(Box::new(move || File::open(file.as_deref()))));
     };
-    let spawn = || -> io::Result<(io::PipeReader, Child)> {
+    let spawn = || -> io::Result<(PipeReader, Child)> {
         let (reader, writer) = io::pipe()?;
         // The command is dropped here with its ends of the pipe, so that reading sees the end.
         Ok((reader, Command::new(name).args(args).stdout(writer.try_clone()?).stderr(writer).spawn()?))
@@ -126,21 +131,24 @@ fn open(arguments: &Arguments) -> Result<(files::Input, Option<Child>), Stop> {
         let code = if error.kind() == ErrorKind::NotFound { 127 } else { 126 };
         Stop::NotRun(format!("{}: {error}", name.display()), code)
     })?;
-    Ok((files::Input::new(reader, &name.display().to_string()), Some(child)))
+    Ok(Source::Command(reader, child, name.display().to_string()))
 }
 
 /// Returns the exit code of a command that has ended.
 #[cfg(unix)]
 fn code_of(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
-    // As shells report that a signal ended it.
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
-    code as u8
+    status.code().map(|code| code as u8).or_else(|| status.signal().map(of_signal)).unwrap_or(1)
 }
 
 #[cfg(not(unix))]
 fn code_of(status: ExitStatus) -> u8 {
     status.code().unwrap_or(1) as u8
+}
+
+/// Returns the exit code after a signal, as shells report it.
+fn of_signal(signal: i32) -> u8 {
+    (128 + signal) as u8
 }
 
 /// The report in words.

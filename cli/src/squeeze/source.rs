@@ -1,0 +1,145 @@
+//! What `aside squeeze` reads, as events in their order: bytes of a file or a command, the command's exit, signals. Each source has a
+//! thread that waits for it, so that a signal is seen while nothing is printed.
+
+use std::io::PipeReader;
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::signals;
+use crate::files::{Input, READ};
+use crate::stop::Stop;
+
+/// How long the pipe of a command that has ended is read after a signal: another process may hold it.
+const DRAIN: Duration = Duration::from_secs(1);
+
+enum Event {
+    Bytes(Vec<u8>),
+    End(Result<(), Stop>),
+    Exited,
+    Signal(signals::Received),
+}
+
+/// Where the output comes from.
+pub enum Source {
+    Input(Box<dyn FnOnce() -> Result<Input, Stop> + Send>),
+    Command(PipeReader, Child, String),
+}
+
+/// What is known at the end.
+pub struct Ended {
+    /// How the command ended, if it has.
+    pub status: Option<ExitStatus>,
+    /// The signal that ended the run.
+    pub signal: Option<i32>,
+}
+
+/// Calls `feed` with all that is read, until it returns false: nobody reads the result any more. Signals are heard before `open`
+/// starts a command.
+pub fn read(open: impl FnOnce() -> Result<Source, Stop>, mut feed: impl FnMut(&[u8]) -> bool) -> Result<Ended, Stop> {
+    let (sender, events) = sync_channel(4);
+    let is_over = Arc::new(AtomicBool::new(false));
+    signals::listen({
+        let sender = sender.clone();
+        move |received| sender.send(Event::Signal(received)).is_ok()
+    });
+    let mut child = match open()? {
+        Source::Input(open) => {
+            read_all(open, sender, is_over.clone());
+            None
+        }
+        Source::Command(reader, child, name) => {
+            read_all(move || Ok(Input::new(reader, &name)), sender.clone(), is_over.clone());
+            let id = child.id();
+            thread::spawn(move || {
+                signals::wait(id);
+                sender.send(Event::Exited)
+            });
+            Some(child)
+        }
+    };
+    let ended = run(&events, child.as_ref(), &is_over, &mut feed)?;
+    // Where a second signal has ended the run, the command may go on.
+    let reap = |child: &mut Child| match ended.may_wait {
+        true => child.wait().map(Some),
+        false => child.try_wait(),
+    };
+    let status = child.as_mut().map(reap).transpose().map_err(|error| Stop::io("waiting", &error))?.flatten();
+    Ok(Ended { status, signal: ended.signal })
+}
+
+struct Run {
+    signal: Option<i32>,
+    may_wait: bool,
+}
+
+fn run(
+    events: &Receiver<Event>,
+    child: Option<&Child>,
+    is_over: &AtomicBool,
+    feed: &mut impl FnMut(&[u8]) -> bool,
+) -> Result<Run, Stop> {
+    let (mut has_ended, mut has_exited) = (false, child.is_none());
+    let mut first: Option<signals::Received> = None;
+    // Until when more is read.
+    let mut deadline = None;
+    while !(has_ended && has_exited) {
+        let event = match deadline {
+            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(deadline) => events.recv_timeout(Instant::saturating_duration_since(&deadline, Instant::now())),
+        };
+        match event {
+            Ok(Event::Bytes(bytes)) => {
+                if !feed(&bytes) {
+                    is_over.store(true, Relaxed);
+                }
+            }
+            Ok(Event::End(result)) => {
+                result?;
+                has_ended = true;
+            }
+            Ok(Event::Exited) => has_exited = true,
+            Ok(Event::Signal(received)) => match &first {
+                Some(first) if received.repeats(first) => {}
+                Some(_) => return Ok(Run { signal: Some(received.signal), may_wait: has_exited }),
+                None => {
+                    if let Some(child) = child.filter(|_| !has_exited) {
+                        received.pass_on(child.id());
+                    }
+                    first = Some(received);
+                }
+            },
+            Err(_) => break,
+        }
+        if first.is_some() && has_exited && deadline.is_none() {
+            deadline = Some(Instant::now() + DRAIN);
+        }
+    }
+    Ok(Run { signal: first.map(|received| received.signal), may_wait: true })
+}
+
+/// Reads to the end in a thread.
+fn read_all(
+    open: impl FnOnce() -> Result<Input, Stop> + Send + 'static,
+    sender: SyncSender<Event>,
+    is_over: Arc<AtomicBool>,
+) {
+    thread::spawn(move || {
+        let result = open().and_then(|mut input| {
+            let mut chunk = vec![0; READ];
+            // Once nobody reads, nothing more is read either, so that a command without an end is told by its pipe.
+            while !is_over.load(Relaxed) {
+                match input.read(&mut chunk)? {
+                    0 => break,
+                    len if sender.send(Event::Bytes(chunk[..len].to_vec())).is_err() => break,
+                    _ => {}
+                }
+            }
+            Ok(())
+        });
+        let _ = sender.send(Event::End(result));
+    });
+}
